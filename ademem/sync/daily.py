@@ -29,27 +29,25 @@ TODAY, BEFORE = 14, 8
 """Last lines of the newest daily log, and of the one before it."""
 
 
-def append_log(project: Project, store: Store, now: datetime) -> list[str]:
-    """Add new activity to the logs of its days, in UTC; return these days."""
+def append_log(project: Project, store: Store, now: datetime) -> None:
+    """Add new activity to the logs of its days, in UTC."""
     marker = os.path.join(project.run, "daily.seen")
     last = (confined.read_text(project.root, marker) or "").strip()
     found = statistics.events_since(store, last or stamp(now - timedelta(days=FIRST_DAYS)))
-    days = []
     for day, events in groupby(found, key=lambda event: event.at[:10]):
         path = _path(project, day)
         text = confined.read_text(project.root, path) or f"# {day}\n\n"
         there = set(text.splitlines())  # a killed process may have added some
         new = [line for line in map(_event_line, events) if line not in there]
         end = "" if text.endswith("\n") else "\n"
-        if new and confined.write_text(project.root, path, text + end + "\n".join(new) + "\n"):
-            days.append(day)
+        if new:
+            confined.write_text(project.root, path, text + end + "\n".join(new) + "\n")
     if found:
         confined.write_text(project.root, marker, found[-1].at + "\n")
     oldest = stamp(now - timedelta(days=KEPT_DAYS))[:10]
     for day in days_of(project):
         if day < oldest:
             confined.remove(project.root, _path(project, day))
-    return days
 
 
 def _event_line(event: Event) -> str:

@@ -34,7 +34,9 @@ def test_a_day_is_logged_line_by_line_in_utc(store, here):
     insert(store, memory("WAL needs shared memory", id="a1b2", promoted_at=None))
     hold(store, "s1", LATER, "Fix the login", "and the logout")
 
-    assert daily.append_log(here, store, LATER + timedelta(hours=1)) == ["2026-01-31"]
+    daily.append_log(here, store, LATER + timedelta(hours=1))
+
+    assert daily.days_of(here) == ["2026-01-31"]
     assert daily.log_lines(here, "2026-01-31") == [
         "- [12:00:00] learned: WAL needs shared memory ([fact] a1b2)",
         "- [13:01:00] session on main, 2 prompts: Fix the login",
@@ -85,8 +87,9 @@ def test_who_was_killed_between_log_and_mark_logs_nothing_twice(store, here):
 )
 def test_what_is_not_for_all_is_not_logged(store, here, hidden):
     insert(store, memory("secret", **hidden))
+    daily.append_log(here, store, LATER)
 
-    assert daily.append_log(here, store, LATER) == []
+    assert daily.days_of(here) == []
 
 
 def test_a_memory_that_was_confirmed_later_says_so(store, here):
