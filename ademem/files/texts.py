@@ -83,9 +83,11 @@ class Texts:
         if path not in self.digests:
             raise KeyError(path)
         if (text := self._small.get(path)) is None:
-            text = "".join(self.parts(path))
-            self._cache(path, text)
-        return text
+            with suppress(OSError, ValueError):
+                text = "".join(self._stream(path))
+            self._check(path, None if text is None else sha256_hex(text))
+            self._cache(path, text or "")
+        return text or ""
 
     def get(self, path: str) -> str | None:
         return self[path] if path in self.digests else None
@@ -103,9 +105,7 @@ class Texts:
         digest = None
         with suppress(OSError, ValueError):
             digest = self._digest(path)
-        if digest != self.digests[path]:
-            self._on_change()
-            raise FilesChanged(path)
+        self._check(path, digest)
         yield from self._stream(path)
 
     def lines(self, path: str) -> Iterator[str]:
@@ -121,6 +121,11 @@ class Texts:
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.digests)
+
+    def _check(self, path: str, digest: str | None) -> None:
+        if digest != self.digests[path]:
+            self._on_change()
+            raise FilesChanged(path)
 
     def _digest(self, path: str) -> str:
         return of_stream(self._stream(path), sum(map(len, self._stream(path))))
