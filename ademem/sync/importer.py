@@ -438,10 +438,8 @@ def describe_waiting(project: Project) -> list[str]:
 def _read_record(project: Project) -> list[dict[str, Any]]:
     """Read the record up to a last line that was cut off."""
     found: list[dict[str, Any]] = []
-    with (
-        suppress(OSError, ValueError),
-        confined.open_file(project.root, import_path(project)) as file,
-    ):
+    path = import_path(project)
+    with suppress(OSError, ValueError), confined.open_file(project.root, path) as file:
         for line in map(json.loads, file):
             if not isinstance(line, dict):
                 break
