@@ -50,13 +50,11 @@ def handle(payload: Payload, runtime: Runtime) -> str:
     keep = runtime.settings.capture.prompts  # which it quotes
     with suppress(runtime.store.db.Error):
         injections.record(runtime, "pre_compact", instructions, key, placed, keep_text=keep)
-    try:
+    with suppress(runtime.store.db.OperationalError):  # it is locked; SessionEnd queues it again
         sessions.note_compaction(runtime.store, payload.session_id, runtime.now)
         location = current_location(payload.session_id, runtime)
         jobs.queue(runtime.store, "extract", location.key, runtime.now)
-    except runtime.store.db.OperationalError:
-        return instructions  # the database is locked; SessionEnd queues it again
-    worker.start(runtime)
+        worker.start(runtime)
     return instructions
 
 
