@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ademem.guard.shell import Script, argvs, grammar, parse, parse_plain, unwrap
+from ademem.guard.shell import argvs, grammar, parse, parse_plain, unwrap
 
 
 def commands(text):
     """The words of every command, in the order in which they would run."""
-    return [[word.text for word in each.words] for each in parse(text).commands]
+    return [[word.text for word in each.words] for each in parse(text)]
 
 
 def last(text):
-    return parse(text).commands[-1]
+    return parse(text)[-1]
 
 
 def surely_run(text):
@@ -195,7 +195,7 @@ def test_redirections_are_kept_apart_from_words(text, expected):
     ],
 )
 def test_standard_input_is_known_where_it_is_written_out(text, expected):
-    (command,) = [each for each in parse(text).commands if each.name == "a"]
+    (command,) = [each for each in parse(text) if each.name == "a"]
 
     assert (command.stdin.text if command.stdin else None) == expected
 
@@ -294,7 +294,7 @@ def test_what_is_sure_to_run_if_all_goes_well(text, expected):
     ],
 )
 def test_wrappers_are_taken_off(text, expected):
-    found = [inner.line for each in parse(text).commands for inner in unwrap(each) if inner.words]
+    found = [inner.line for each in parse(text) for inner in unwrap(each) if inner.words]
 
     assert found == expected
 
@@ -358,7 +358,7 @@ def test_what_is_no_whole_script_is_not_read(text):
 def test_any_text_is_read_without_harm(text):
     script = parse(text)
 
-    assert script is None or isinstance(script, Script)
+    assert script is None or isinstance(script, tuple)
     assert script is None or all(isinstance(words, tuple) for words in argvs(script))
 
 
@@ -392,7 +392,7 @@ def test_reading_takes_time_in_proportion_to_the_text(repeated):
 
     def once(times):
         started = time.process_time()
-        for command in (parse(repeated * times + "\n") or Script(commands=())).commands:
+        for command in parse(repeated * times + "\n") or ():
             list(unwrap(command))
         return time.process_time() - started
 
@@ -416,7 +416,7 @@ PLAIN_WORDS = st.lists(
 def test_plain_words_are_read_as_the_grammar_would(command):
     single = parse_plain(command)
 
-    assert single is None or grammar.parse(command) == Script(commands=(single,))
+    assert single is None or grammar.parse(command) == (single,)
 
 
 @pytest.mark.parametrize(

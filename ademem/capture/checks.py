@@ -75,9 +75,7 @@ def is_check(command: str) -> bool:
 def _runs(command: str, programs: frozenset[str], task: re.Pattern[str]) -> bool:
     script = shell.parse(command)
     return script is not None and any(
-        _is_one_of(plain, programs, task)
-        for each in script.commands
-        for plain in shell.unwrap(each)
+        _is_one_of(plain, programs, task) for each in script for plain in shell.unwrap(each)
     )
 
 

@@ -137,7 +137,7 @@ def marked_lessons(command: str, *, read_file: ReadFile) -> list[Lesson]:
     def read(path: str) -> str | None:
         return files.get(path) or read_file(path)
 
-    for written in script.commands:
+    for written in script:
         if not written.reached:
             continue
         for plain in shell.unwrap(written):

@@ -76,7 +76,7 @@ def judge(command: str, settings: GuardSettings | None = None) -> Judgement:
 
 
 def parts_in(script: Script, settings: GuardSettings) -> Iterator[CommandPart]:
-    for outer in script.commands:
+    for outer in script:
         for inner in shell.unwrap(outer):
             yield look_up(inner, settings)
 

@@ -73,8 +73,8 @@ PLAIN = [
     for commands in corpus.values()
     for command in commands
     if (script := shell.parse(command))
-    and len(script.commands) == 1
-    and (name := script.commands[0].name).replace("-", "").isalnum()
+    and len(script) == 1
+    and (name := script[0].name).replace("-", "").isalnum()
     and command.startswith(name)
 ]
 """Commands of one program, spelled without quotes."""
@@ -150,7 +150,7 @@ def test_company_makes_nothing_harmless(command, together):
 BARE = [
     command
     for command in PLAIN
-    if (words := shell.parse(command).commands[0])
+    if (words := shell.parse(command)[0])
     and not (words.redirects or words.assignments or any(word.expands for word in words.words))
 ]
 """Those of them in which nothing but words stands."""
@@ -170,7 +170,7 @@ QUOTED = [
     st.sampled_from([" ", "  ", "\t", " \\\n ", "\\\n\t"]),
 )
 def test_quoting_and_spacing_of_words_change_nothing(command, quotings, space):
-    name, *words = [word.text for word in shell.parse(command).commands[0].words]
+    name, *words = [word.text for word in shell.parse(command)[0].words]
     quoted = [quotings[i % len(quotings)](word) if word else "''" for i, word in enumerate(words)]
 
     assert judge(space.join([name, *quoted])).mutates == judge(command).mutates

@@ -518,7 +518,7 @@ def _commands(text: str, *, marked: bool) -> tuple[Command, ...]:
         text = re.sub(r"[,;:!?.\u3002]+(?=\s|$)", " ", text)
     script = shell.parse(text) or shell.parse(re.sub(r"[\"'`()]", " ", text))
     found: list[Command] = []
-    for command in script.commands if script else ():
+    for command in script or ():
         for inner in shell.unwrap(command):
             found.append(inner)
             nested: list[str] = []
@@ -528,5 +528,5 @@ def _commands(text: str, *, marked: bool) -> tuple[Command, ...]:
             elif _name(inner) in ("echo", "printf") and "|" in inner.line:  # into a timer
                 nested = [re.sub(r"^[\s*/\d-]+(?=[a-z])", "", " ".join(_texts(inner)))]
             scripts = filter(None, map(shell.parse, nested))
-            found += [each for nested_script in scripts for each in nested_script.commands]
+            found += [each for nested_script in scripts for each in nested_script]
     return tuple(found)

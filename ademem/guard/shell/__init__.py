@@ -17,6 +17,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    Script = tuple["Command", ...]
+    """Every simple command, including those in substitutions, groups, branches and functions."""
+
 
 class Word(Value):
     text: str
@@ -66,11 +69,6 @@ class Command(Value):
         return " ".join(word.text for word in self.words)
 
 
-class Script(Value):
-    commands: tuple[Command, ...]
-    """Every simple command, including those in substitutions, groups, branches and functions."""
-
-
 KEYWORDS = frozenset(
     "if then elif else fi for while until do done case esac in select function coproc time ! false"
     " exit return".split()
@@ -92,7 +90,7 @@ def parse(command: str, most: int = MAX_CHARS) -> Script | None:
         return None
     single = parse_plain(command)
     if single is not None:
-        return Script(commands=(single,))
+        return (single,)
     from ademem.guard.shell import grammar  # costs time that plain words save
 
     return grammar.parse(command)
@@ -221,7 +219,7 @@ PREFIXES = {
 
 def argvs(script: Script) -> Iterator[tuple[str, ...]]:
     """Yield the words of every command that is sure to run, wrappers removed."""
-    for command in script.commands:
+    for command in script:
         for inner in unwrap(command):
             if inner.reached and inner.words:
                 yield tuple(word.text for word in inner.words)
@@ -328,9 +326,9 @@ def _parse_text(command: Command, text: Word) -> list[Command]:
     if script is None:
         return [command]
     if text.expands:
-        return [*script.commands, command]
+        return [*script, command]
     rest = replace(command, words=(), stdin=None)
-    return [*script.commands, *([rest] if rest.redirects or rest.assignments else [])]
+    return [*script, *([rest] if rest.redirects or rest.assignments else [])]
 
 
 def _join(words: tuple[Word, ...]) -> Word:
@@ -359,7 +357,7 @@ def find_edits(script: Script, folder: str = "") -> list[FileEdit]:
 
 
 def edits_by_command(script: Script, folder: str = "") -> Iterator[tuple[Command, list[FileEdit]]]:
-    for command in script.commands:
+    for command in script:
         edits = [
             replace(edit, path=posixpath.normpath(posixpath.join(folder, edit.path)))
             for plain in unwrap(command)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
-from ademem.guard.shell import Command, Redirect, Script, Word
+from ademem.guard.shell import Command, Redirect, Word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from ademem.guard.shell import Script
 
 
 class Unreadable(Exception):
@@ -127,8 +129,7 @@ def parse(command: str) -> Script | None:
         read = [draft.command for draft in grammar.drafts]
     except (Unreadable, RecursionError):
         return None
-    commands = tuple(each for each in read if each.words or each.assignments or each.redirects)
-    return Script(commands=commands)
+    return tuple(each for each in read if each.words or each.assignments or each.redirects)
 
 
 class UnfinishedCommand:

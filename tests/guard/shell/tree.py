@@ -38,19 +38,17 @@ class Facts(NamedTuple):
 
 
 def ours(script: Script) -> Facts:
-    words = [tuple(word.text for word in each.words) for each in script.commands if each.words]
+    words = [tuple(word.text for word in each.words) for each in script if each.words]
     return Facts(
         commands=Counter(each[:1] if each[0] in TESTS else each for each in words),
-        assignments=Counter(word.text for each in script.commands for word in each.assignments),
+        assignments=Counter(word.text for each in script for word in each.assignments),
         redirects=Counter(
             (redirect.fd, redirect.operator, redirect.target.text)
-            for each in script.commands
+            for each in script
             for redirect in each.redirects
         ),
         heredocs=Counter(
-            each.stdin.text.rstrip("\n")
-            for each in script.commands
-            if each.stdin and _reads_heredoc(each)
+            each.stdin.text.rstrip("\n") for each in script if each.stdin and _reads_heredoc(each)
         ),
     )
 
