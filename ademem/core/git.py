@@ -17,12 +17,11 @@ TIMEOUT_S = 10.0
 LONG_S = 60.0
 """The limit where a whole history is searched, in the worker and in typed commands."""
 
-_CONFIG = {
-    "core.fsmonitor": "false",  # a program that `status` starts
-    "core.quotePath": "false",
-    "log.showSignature": "false",  # another one
-}
-_OPTIONS = [word for key, value in _CONFIG.items() for word in ("-c", f"{key}={value}")]
+_OPTIONS = (
+    *("-c", "core.fsmonitor=false"),  # a program that `status` starts
+    *("-c", "core.quotePath=false"),
+    *("-c", "log.showSignature=false"),  # another one
+)
 _NO_PROGRAMS = dict.fromkeys(("diff", "log", "show"), ("--no-ext-diff", "--no-textconv"))
 _ENVIRONMENT = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
 _REDIRECTIONS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_NAMESPACE")

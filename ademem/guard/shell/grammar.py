@@ -117,7 +117,6 @@ def _is_pattern(shape: str) -> bool:
 
 _BLANKS = r"(?:[ \t]|\\\n)+"
 _REDIRECT = r"(?a)(\d+|\{\w+\})?(&>>|&>|<<<|<<-|<<|<>|<&|>>|>\||>&|<(?!\()|>(?!\())"
-_OTHERS = ("then", "elif", "else", "fi", "do", "done", "in", "esac", "time", "!", "}")
 _QUOTES = ("'", '"', "$", "`", "\\")
 _ANSWERS = {"false": False, "exit": None, "return": None}
 
@@ -590,4 +589,4 @@ COMPOUNDS: dict[str, Callable[[Grammar], bool | None]] = {
     "[[": _test,
     "{": lambda grammar: grammar.commands("}")[1],
 }
-_RESERVED = frozenset((*COMPOUNDS, *_OTHERS))
+_RESERVED = frozenset((*COMPOUNDS, *"then elif else fi do done in esac time ! }".split()))
