@@ -108,7 +108,7 @@ def near_duplicate(draft: Reviewed, gate: Gate) -> Reviewed | Merge:
     mine = words(text)
     best = NEAR_DUPLICATE
     into: Memory | None = None
-    for memory in gate.lookup.near(draft, best):
+    for memory in gate.lookup.near(draft):
         shared = jaccard(mine, words(memory.whole_text))
         if shared >= best and _is_same_memory(draft, memory):
             best, into = shared, memory

@@ -295,38 +295,35 @@ class StoreLookup:
         same = home.rejected_by("dedupe_key", draft.dedupe_key)
         if draft.knowledge_key:
             same += home.rejected_by("knowledge_key", draft.knowledge_key)
-        return [*same, *self.near(draft, NEAR_DUPLICATE, rejected=True)]
+        return [*same, *self.near(draft, rejected=True)]
 
     def shown(self, draft: Reviewed) -> list[Memory]:
         """Return memories that the draft's session was shown, of any owner."""
         return memory_queries.list_shown(self._store, draft.origin.session_id, SHOWN)
 
-    def near(self, draft: Reviewed, least: float = 0.0, *, rejected: bool = False) -> list[Memory]:
-        """Find what shares *least* of the words, newest first, without quarantined memories."""
+    def near(self, draft: Reviewed, *, rejected: bool = False) -> list[Memory]:
+        """Find near duplicates, newest first, without quarantined memories."""
         text = draft.whole_text
-        index, groups = _probes(text, NEAR_DUPLICATE)
+        index, groups = _probes(text)
         if not groups:
             return []
         match = " OR ".join(f"({' AND '.join(group)})" for group in groups)
         home = Home(self._store, draft.scope, draft.owner)
         texts = home.matching_texts(index, match, POOL, rejected=rejected)
         mine = words(text)
-        near = [
-            seq
-            for seq, theirs in texts.items()
-            if not least or jaccard(mine, words(theirs)) >= least
-        ]
-        found = memories.list_by_number(self._store, sorted(near, reverse=True))
+        shares = {seq: jaccard(mine, words(theirs)) for seq, theirs in texts.items()}
+        near = [seq for seq in sorted(shares, reverse=True) if shares[seq] >= NEAR_DUPLICATE]
+        found = memories.list_by_number(self._store, near)
         return [memory for memory in found if memory.id != self._apart_from]
 
 
-def _probes(text: str, share: float) -> tuple[Index, list[list[str]]]:
+def _probes(text: str) -> tuple[Index, list[list[str]]]:
     """Return an index and groups of quoted words, of which a near duplicate has one in full.
 
-    A text that shares so much of *text* lacks at most `missing` of its words, and there is one
-    group more than that. Long words first: they are rare.
+    A near duplicate lacks at most `missing` of the words, and there is one group more than that.
+    Long words first: they are rare.
     """
-    missing = math.floor((1 - share) * len(words(text)))
+    missing = math.floor((1 - NEAR_DUPLICATE) * len(words(text)))
     tokens = list({token.lower(): token for token in re.findall(r"[^\W_]\w*", text)}.values())
     index: Index = "unified_memories_fts"
     if is_cjk(text):  # no blanks: the trigram index knows pieces of three signs

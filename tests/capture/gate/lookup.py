@@ -36,7 +36,7 @@ class ListShelf:
     def shown(self, draft: Reviewed) -> tuple[Memory, ...]:
         return self.memories if draft.origin.session_id == SHOWN_TO else ()
 
-    def near(self, draft: Reviewed, least: float = 0.0) -> tuple[Memory, ...]:
+    def near(self, draft: Reviewed) -> tuple[Memory, ...]:
         return tuple(memory for memory in self.memories if not memory.quarantine_reason)
 
     def rejected(self, draft: Reviewed) -> tuple[Memory, ...]:
