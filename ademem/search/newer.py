@@ -10,21 +10,14 @@ changes and look-alikes that `bench/README.md` describes.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
-from ademem.core.memory import Trust, are_about_one_place
+from ademem.core.memory import Memory, Trust, are_about_one_place
 from ademem.core.text import tells_work
 from ademem.core.value import replace
 from ademem.search.contradiction import name_two_things
-from ademem.search.ranking import names_earlier, raise_to
-from ademem.store import memories, relations
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ademem.core.memory import Memory
-    from ademem.search.ranking import Hit, Search
-    from ademem.store import Store
+from ademem.search.ranking import Hit, Search, names_earlier, raise_to
+from ademem.store import Store, memories, relations
 
 EQUAL = 0.65
 """Share of the score of the hit that leads from which the question finds another one alike."""
