@@ -30,6 +30,7 @@ from ademem.search.engine import suggest_for
 from ademem.search.query import readable
 from ademem.search.ranking import DEFAULTS
 from ademem.store import memory_queries
+from ademem.store.memories import list_by_number
 from ademem.store.runtime import Runtime
 
 DEPTH = 20
@@ -192,7 +193,8 @@ class Corpus:
         if self._embedder is None:
             return []
         cosines = vectors.Cosines(self._embedder.embed([readable(query)])[0], self._vectors)
-        return [self._by_seq[seq] for seq in cosines.nearest(DEPTH)]
+        found = list_by_number(self.store, cosines.nearest(DEPTH))
+        return [memory.id for memory in found]
 
     def fuse(self, query: str) -> list[str]:
         fusion: defaultdict[str, float] = defaultdict(float)
@@ -206,10 +208,6 @@ class Corpus:
         """The vectors that the product made, without whitening."""
         assert self._embedder is not None
         return vectors.read_vectors(self.store, self._embedder.model_id, embedding.DIMENSIONS)
-
-    @cached_property
-    def _by_seq(self) -> dict[int, str]:
-        return {memory.seq: memory.id for memory in memory_queries.everything(self.store)}
 
 
 BASELINES = {
