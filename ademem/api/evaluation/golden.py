@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import orjson
@@ -77,11 +77,6 @@ class Verdict(Value):
     @property
     def regressed(self) -> bool:
         return any(one.worse for one in self.moved)
-
-
-def quiet(environment: Mapping[str, str]) -> dict[str, str]:
-    """An environment in which looking leaves no note that a session has searched."""
-    return {name: text for name, text in environment.items() if name != "CLAUDE_CODE_SESSION_ID"}
 
 
 def load(project: Project) -> list[Golden]:
