@@ -25,7 +25,9 @@ SHOWN_CHARS = 80
 
 class SettingWarning(Value):
     source: str
-    reason: str
+    key: str = ""
+    """Such as `guard.mode`; empty for the whole source."""
+    reason: str = ""
     waits: bool = False
     """It would count after `ademem trust`."""
     is_outdated: bool = False
@@ -34,7 +36,7 @@ class SettingWarning(Value):
         name = self.source
         if os.path.isabs(name):
             name = os.path.join(os.path.basename(os.path.dirname(name)), os.path.basename(name))
-        return f"{name}: {self.reason}"
+        return f"{name}: {self.reason or settings.unknown(self.key)}"
 
 
 class SourceValues(Value):
@@ -188,24 +190,26 @@ def _plain(value: Any) -> Any:
 def _check(given: Mapping[str, Any], source: str, *, of_project: bool = False) -> SourceValues:
     values, warnings = {}, []
 
-    def warn(reason: str, *, is_outdated: bool = False) -> None:
-        warnings.append(SettingWarning(source=source, reason=reason, is_outdated=is_outdated))
+    def warn(key: str, reason: str = "", *, is_outdated: bool = False) -> None:
+        warnings.append(
+            SettingWarning(source=source, key=key, reason=reason, is_outdated=is_outdated)
+        )
 
     for name, value in given.items():
         if name in settings.RENAMED:
-            warn(settings.renamed_warning(name), is_outdated=True)
+            warn(name, settings.renamed_warning(name), is_outdated=True)
             if settings.RENAMED[name] in given:
                 continue
             name = settings.RENAMED[name]
         if settings.is_former(name):
-            warn(settings.former_warning(name), is_outdated=True)
+            warn(name, settings.former_warning(name), is_outdated=True)
         elif settings.find_key(name) is None:
-            warn(settings.unknown(name))
+            warn(name)
         elif of_project and name.startswith(f"{settings.PERSONAL_SECTION}."):
-            warn(f"{name} counts only in your own file or environment")
+            warn(name, f"{name} counts only in your own file or environment")
         else:
             try:
                 values[name] = settings.as_value(name, value)
             except settings.BadSetting as error:
-                warn(str(error))
+                warn(name, str(error))
     return SourceValues(values=values, warnings=tuple(warnings))

@@ -422,9 +422,16 @@ def renamed_warning(name: str) -> str:
 
 
 def unknown(name: str) -> str:
-    if name in Settings._names:
-        return f"[{name}] is a section, not a value"
-    return f"unknown setting {_format(name)}"
+    """Word an unknown name, with the nearest key or section."""
+    from difflib import get_close_matches
+
+    section, dot, _ = name.partition(".")
+    if section in Settings._names and not dot:
+        return f"[{section}] is a section, not a value"
+    names = [full for full, _ in all_keys()] if dot else list(Settings._fields)
+    inside = [full for full in names if full.startswith(f"{section}.")] or names
+    near = get_close_matches(name[:SHOWN_CHARS], inside, n=1, cutoff=0.0)
+    return f"unknown setting {_format(name)}; did you mean {near[0]!r}?"
 
 
 def _convert(name: str, given: Any, default: Any) -> Any:

@@ -46,7 +46,7 @@ def agree(world):
         ),
         pytest.param(
             "[guard]\nmoed = 1\n",
-            "ademem: .ade/config.toml: unknown setting 'guard.moed'",
+            "ademem: .ade/config.toml: unknown setting 'guard.moed'; did you mean 'guard.mode'?",
             id="an unknown key",
         ),
         pytest.param(

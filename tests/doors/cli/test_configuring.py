@@ -110,7 +110,7 @@ def test_a_local_file_that_somebody_else_wrote_is_not_made_yours_by_a_change(per
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        pytest.param(("guard.moed", "off"), "unknown setting 'guard.moed'", id="no such key"),
+        pytest.param(("guard.moed", "off"), "did you mean 'guard.mode'", id="no such key"),
         pytest.param(("guard.mode", "loud"), "it may be strict, assist", id="no such value"),
         pytest.param(("search.limit", "1000"), "it may be 1 to 100", id="too much"),
         pytest.param(("trust.roots", "/w/*"), "in no file of a project", id="nobody else's"),
@@ -186,7 +186,7 @@ def test_commands_tell_what_of_the_settings_does_not_count(person, arguments):
     said = person(*arguments)
 
     assert "sets ai.provider, ai.url, which count only after `ademem trust`" in said
-    assert "unknown setting 'search.limt'" in said
+    assert "unknown setting 'search.limt'; did you mean 'search.limit'?" in said
 
 
 def test_trust_shows_just_what_waits_and_the_person_agrees(person):
