@@ -17,12 +17,6 @@ if TYPE_CHECKING:
     Index = Literal["unified_memories_fts", "unified_memories_trigram"]
 
 CLAIMED = f"claimed_author is not null and {LIVE}"
-ARRIVED = (
-    "category = 'procedure' and source_type = 'procedure'"
-    " and id not in (select memory_id from memory_procedure_details)"
-)
-"""Procedures that came with the files of the project: memories without details."""
-
 # Changed since it was written, never written, or given up while it stands in a file. The cross
 # join begins with the few procedures.
 _UNEXPORTED = f"""
@@ -35,11 +29,6 @@ where memory.project_id = :project and (
   and (status = 'archived' or deleted_at is not null))
 limit 1
 """
-_ARRIVED = f"""
-select 1 from unified_memories
-where project_id = :project and status = 'promoted' and {ARRIVED} and {CURRENT} limit 1
-"""
-
 _WITH_FILES = f"{CLAIMED} and claimed_author not glob '{FROM_HUB}*'"
 _WAITING_ORDER = "order by quarantine_reason is null, created_at, seq limit ifnull(:limit, -1)"
 _QUARANTINED = f"{LIVE} and quarantine_reason is not null"
@@ -130,7 +119,11 @@ with_skill_file = Query("id in (select memory_id from memory_skill_index)", by_k
 with_procedure_details = Query(
     "id in (select memory_id from memory_procedure_details)", by_key=True
 )
-procedures_without_details = Query(f"{ARRIVED} and {LIVE}")
+procedures_without_details = Query(
+    "category = 'procedure' and source_type = 'procedure'"
+    f" and id not in (select memory_id from memory_procedure_details) and {LIVE}"
+)
+"""Those that came with the files of the project."""
 
 
 def list_waiting(store: Store, most: int | None = None) -> list[tuple[str, float, str, int, str]]:
@@ -345,9 +338,8 @@ def _first(found: list[Memory]) -> Memory | None:
 
 
 def any_procedure(store: Store, *, export: bool) -> bool:
-    queries = (_UNEXPORTED, _ARRIVED) if export else (_ARRIVED,)
-    project = {"project": store.project_id}
-    return any(store.db.execute(query, project).fetchone() for query in queries)
+    is_due = export and store.has_row(_UNEXPORTED, {"project": store.project_id})
+    return is_due or bool(procedures_without_details(store))
 
 
 def find_database_claims(store: Store) -> dict[str, int] | None:
