@@ -286,8 +286,6 @@ def read_secret(db: sqlite3.Connection) -> str:
 
 def migrate(db: sqlite3.Connection, now: datetime, back_up: Callable[[], str]) -> None:
     """Bring the database to SCHEMA_VERSION; *back_up* makes a copy before, and returns its path."""
-    if not is_outdated(db):
-        return
     db.execute("pragma foreign_keys = off")
     try:
         with Transaction(db):
