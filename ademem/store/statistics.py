@@ -30,15 +30,6 @@ class Event(Value):
     count: int = 0
 
 
-_ASKED = (
-    "ifnull((select content from user_prompts where session_id = sessions.id"
-    " and deleted_at is null order by seq limit 1), '')"
-)
-_PROMPTS = (
-    "(select count(*) from user_prompts where session_id = sessions.id and deleted_at is null)"
-)
-
-
 def memories(store: Store) -> dict[str, int]:
     (counts,) = store.dicts(
         f"select ifnull(sum({LIVE} and quarantine_reason is not null), 0) as quarantined,"
@@ -155,8 +146,11 @@ def events_since(store: Store, moment: str) -> list[Event]:
     """Return events after the stamp; agents' own and quarantined memories are left out."""
     rows = store.db.execute(
         "select * from ("
-        f" select ended_at as at, 'session' as kind, {_ASKED} as text,"
-        f"  ifnull(branch, '') as about, {_PROMPTS} as count"
+        " select ended_at as at, 'session' as kind,"
+        "  ifnull((select content from user_prompts where session_id = sessions.id"
+        "   and deleted_at is null order by seq limit 1), '') as text, ifnull(branch, '') as about,"
+        "  (select count(*) from user_prompts"
+        "   where session_id = sessions.id and deleted_at is null) as count"
         "  from sessions where project_id = :project and ended_at > :moment"
         "  order by ended_at desc limit :most"
         ") union all select * from ("
