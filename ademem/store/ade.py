@@ -17,7 +17,7 @@ from ademem.core.record_json import texts_in
 from ademem.core.redaction import redact
 from ademem.core.text import dedupe_key, sha256_hex
 from ademem.guard.injection import instruction_in
-from ademem.store import Store, memories
+from ademem.store import Store, database, memories
 from ademem.store.inspection import plain_tables, read_rows
 from ademem.store.memories import COLUMNS, Change
 
@@ -42,11 +42,13 @@ LARGEST = 2**31
 
 
 def adopt(source: sqlite3.Connection, db: sqlite3.Connection, now_stamp: str) -> None:
-    """Copy every row that has a place in our schema into *db*, which has nothing but that.
+    """Make our schema in *db*, and copy every row that has a place in it.
 
     A text with an instruction to a model is quarantined, or left out where there is no quarantine.
     Belongs in a transaction, with foreign keys off. Raises sqlite3.Error or TooMuch.
     """
+    database.run_schema(db)
+    database.add_secret(db)
     tables = plain_tables(source)
 
     def rows(table: str) -> list[Row]:

@@ -68,15 +68,9 @@ def admit(
 ) -> None:
     match kind_of(project.database, environment, wait_s):
         case Kind.ADE:
+            from ademem.store.ade import adopt
 
-            def fill(source: sqlite3.Connection, db: sqlite3.Connection) -> None:
-                from ademem.store.ade import adopt
-
-                database.run_schema(db)
-                adopt(source, db, now_stamp)
-                database.add_secret(db)
-
-            _replace(project, seen, fill, wait_s)
+            _replace(project, seen, lambda source, db: adopt(source, db, now_stamp), wait_s)
         case Kind.MIXED:
             _replace(project, seen, _copy_ours, wait_s)
         case Kind.FOREIGN:

@@ -21,7 +21,6 @@ def adopted_store(ddl: str = CODE, **rows: list[dict[str, Any]]) -> Store:
     ade_file.fill(source, ddl, **rows)
     db.execute("pragma foreign_keys = off")
     with closing(source), database.Transaction(db):
-        database.run_schema(db)
         ade.adopt(source, db, stamp(NOW))
     db.execute("pragma foreign_keys = on")
     return Store(db, db.execute("select id from projects order by rowid").fetchone()[0])
