@@ -40,16 +40,9 @@ from ademem.sync.importer import ImportReport
 from ademem.sync.mirror import File, is_rendered, survey
 from ademem.sync.tracked_files import NOT_TEXT, load_fingerprints, present_text
 
-FIELD_TYPES = {
-    "key": str,
-    "type": str,
-    "content": str,
-    "source": str,
-    "tags": list,
-    "ts": int,
-    "bead": str,
-    "id": str,
-}
+FIELDS = ("key", "type", "content", "source", "tags", "ts", "bead", "id")
+"""Fields of a line that are read by Beads, and the id: texts but for these."""
+OTHER_TYPES = {"tags": list, "ts": int}
 
 BLOCK_LINES = 1000
 """Lines that are searched for secrets at once."""
@@ -226,7 +219,8 @@ def wrong_lines(subject: Subject) -> Iterator[Problem]:
                 continue
             try:
                 record = json.loads(line)
-                wrong = [key for key, kind in FIELD_TYPES.items() if type(record[key]) is not kind]
+                types = {key: type(record[key]) for key in FIELDS}
+                wrong = [key for key in FIELDS if types[key] is not OTHER_TYPES.get(key, str)]
                 scope = record.get("scope") or "project"
                 message = f"has a wrong {', '.join(wrong)}" if wrong else None
                 if scope != "project":
@@ -234,7 +228,7 @@ def wrong_lines(subject: Subject) -> Iterator[Problem]:
                 elif not wrong and record.get("status") != Status.ARCHIVED:
                     message = ids.check(record["id"], path)
             except (ValueError, KeyError, TypeError, RecursionError):
-                message = "is not an object with " + ", ".join(FIELD_TYPES)
+                message = "is not an object with " + ", ".join(FIELDS)
             if message and not line.startswith(OVERSIZE):
                 yield Problem(path=path, line=number, message=message)
 

@@ -241,10 +241,8 @@ def _read_room(page: Page) -> Iterator[Item | Skipped]:
 # Claude Code: its own memory, CLAUDE.md and rules
 
 _KINDS = {
-    "user": Category.PREFERENCE,
-    "feedback": Category.PREFERENCE,
-    "project": Category.FACT,
-    "reference": Category.FACT,
+    **dict.fromkeys(("user", "feedback"), Category.PREFERENCE),
+    **dict.fromkeys(("project", "reference"), Category.FACT),
 }
 _LINK = re.compile(r"\[\[([^\]|]+)")
 _IMPORT = re.compile(r"^[ \t]*@\S+[ \t]*$", re.M)

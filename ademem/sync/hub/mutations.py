@@ -60,20 +60,9 @@ DOCUMENTS = {
 PAGE, PAGE_BYTES = 500, 4_000_000
 """Mutations of one answer to a pull, and their bytes without those of the last one."""
 
-_KEYS = {
-    "mutation_id": str,
-    "project": str,
-    "entity": str,
-    "entity_key": str,
-    "op": str,
-    "stamp": str,
-    "heard": int,
-    "fields": dict,
-    "shows_promoted": bool,
-    "by": str,
-    "replica": str,
-    "schema": int,
-}
+_KEYS: dict[str, type] = dict.fromkeys(
+    ("mutation_id", "project", "entity", "entity_key", "op", "stamp", "by", "replica"), str
+) | {"heard": int, "fields": dict, "shows_promoted": bool, "schema": int}
 AUTHOR = "author"
 """Key with the name of who wrote the memory, if its sender had it by git; in no digest."""
 _PLACES = re.compile(r"^(?:[/~\\]|[A-Za-z]:[/\\])")
