@@ -430,19 +430,15 @@ def _spans_in(text: str) -> Iterator[tuple[int, int, int]]:
 
         for match in re.finditer(pattern, text, re.ASCII):
             secret = match.lastindex or 0
-            if _is_placeholder(match[secret]):
+            if re.match(_PLACEHOLDER, match[secret]):
                 continue
             if name != "basic-auth" or is_basic(match[secret]):
                 yield *match.span(secret), rank
     for start, end, name in sentence_spans(text):
-        if not _is_placeholder(text[start:end]):
+        import re
+
+        if not re.match(_PLACEHOLDER, text[start:end]):
             yield start, end, _RANKS[name]
-
-
-def _is_placeholder(value: str) -> bool:
-    import re
-
-    return re.match(_PLACEHOLDER, value) is not None
 
 
 def unescape(text: str) -> tuple[str, list[int]] | None:

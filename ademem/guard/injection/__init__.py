@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
     from ademem.core.memory import Memory
 
-    Words = frozenset[str]
-    Phrase = tuple[Words, ...]
+    Phrase = tuple[frozenset[str], ...]
     Forms = tuple[str, ...]
     """One word of a text, as written first, and the forms by which it is looked up."""
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     Commands = tuple[Command, ...]
 
-# Programs and files
-
 _DOWNLOADERS = frozenset(
     "curl wget fetch aria2c http https httpie iwr irm invoke-webrequest invoke-restmethod"
     " lwp-request lynx w3m axel".split()
@@ -135,9 +133,6 @@ def _list_saved(command: Command) -> Iterator[str]:
             yield text.partition("=")[2]
         elif _is_foreign(text):
             yield text.split("?")[0].rstrip("/").rpartition("/")[2]
-
-
-# The rules
 
 
 def runs_a_download(commands: Commands) -> bool:
