@@ -9,6 +9,7 @@ from __future__ import annotations
 import marshal
 import os
 import sys
+from functools import cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,11 +86,11 @@ def update() -> None:
     """Write the file of an installed package if a source has changed; a checkout has none."""
     import sysconfig
 
+    from ademem.core.errors import suppress
+
     if os.path.dirname(PACKAGE) == sysconfig.get_path("purelib") and not is_current(PACKAGE):
-        try:
+        with suppress(OSError):
             write(PACKAGE)
-        except OSError:
-            return
 
 
 def is_current(package: str) -> bool:
@@ -122,13 +123,9 @@ def write(package: str) -> None:
     shared_files.write_bytes(path(package), b"".join((length, head, *compiled)))
 
 
-_state: list[Source] = []
-
-
+@cache
 def source_state() -> list[Source]:
-    if not _state:
-        _state.extend(source for _, source in _sources(PACKAGE))
-    return _state
+    return [source for _, source in _sources(PACKAGE)]
 
 
 def _sources(package: str) -> Iterator[tuple[str, Source]]:

@@ -69,10 +69,9 @@ def describe(error: Exception) -> str:
 def recent(found: Project, environment: Mapping[str, str]) -> list[dict[str, str]]:
     failures = []
     for root, folder in folders(found, environment):
-        try:
+        text = ""
+        with suppress(OSError, UnicodeDecodeError):
             text = confined.read_text(root, os.path.join(folder, "hooks.log")) or ""
-        except (OSError, UnicodeDecodeError):
-            continue
         for line in text.splitlines():
             with suppress(ValueError, RecursionError):  # a full disk may have truncated one
                 failure = json.loads(line)
