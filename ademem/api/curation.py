@@ -561,7 +561,7 @@ def list_at(runtime: Runtime, moment: datetime, limit: int | None = None, after:
         for number, store in enumerate(stores)
         for revision in revisions.by_seqs(store, (row for *_, row, of in page if of == number))
     }
-    total = sum(revisions.count_then(store, at, mission, COUNTED + 1) for store in stores)
+    total = sum(len(revisions.list_then(store, at, mission, COUNTED + 1)) for store in stores)
     return Past(
         memories=tuple(found[id] for _, _, id, _, _ in page if id in found),
         total=min(total, COUNTED + 1),

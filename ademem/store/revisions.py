@@ -140,20 +140,9 @@ def list_then(
     store: Store, moment: str, mission: str | None, limit: int, after: Place | None = None
 ) -> list[tuple[str, int, str, int]]:
     """Return places and revisions of then, newest first, of the person and of this mission."""
-    return store.tuples(_THEN, _bind_then(store, moment, mission, limit, after))
-
-
-def count_then(store: Store, moment: str, mission: str | None, most: int) -> int:
-    query = f"select count(*) from ({_THEN})"
-    return store.number(query, _bind_then(store, moment, mission, most))
-
-
-def _bind_then(
-    store: Store, moment: str, mission: str | None, limit: int, after: Place | None = None
-) -> dict[str, object]:
     names = ("project", "moment", "mission", "limit", "at", "seq", "id")
     values = (store.project_id, moment, mission, limit, *(after or ("", 0, "")))
-    return dict(zip(names, values, strict=True))
+    return store.tuples(_THEN, dict(zip(names, values, strict=True)))
 
 
 def last(store: Store, memory_id: str) -> Revision:
