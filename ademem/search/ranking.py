@@ -182,7 +182,7 @@ def rank_live(search: Search) -> list[Hit]:
         return [
             hit for hit in hits if hit.memory.status is Status.PROMOTED or hit.memory.seq in news
         ]
-    if filters.faded and not answers and memories.any_of(search.store, [Status.ARCHIVED]):
+    if filters.faded and not answers and memories.any_archived(search.store):
         found = rank(search, (*UNARCHIVED, Status.ARCHIVED))
         best = max(found, key=lambda hit: hit.relevance, default=None)
         if best and best.memory.status is Status.ARCHIVED and not best.weak:

@@ -9,9 +9,7 @@ from ademem.store import Store, database
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Iterable
-    from typing import Any
 
 KEPT_DAYS = 90
 """Days that a commit is kept after a session was shown it."""
@@ -161,15 +159,13 @@ def latest(store: Store, root: str) -> LatestCommits | None:
         " where project_id = ? and root = ? and commits is not null",
         (store.project_id, root),
     ).fetchone()
-    return database.read_row(row, _latest)
-
-
-def _latest(row: sqlite3.Row) -> LatestCommits:
-    listed: list[Any] = loads(row["commits"])
-    return LatestCommits(
-        sha=row["latest_sha"],
-        commits=tuple((sha, day, subject) for sha, day, subject in listed),
-        files=tuple(loads(row["files"])),
+    return database.read_row(
+        row,
+        lambda row: LatestCommits(
+            sha=row["latest_sha"],
+            commits=tuple((sha, day, subject) for sha, day, subject in loads(row["commits"])),
+            files=tuple(loads(row["files"])),
+        ),
     )
 
 

@@ -253,13 +253,9 @@ def find(store: Store, where: str, tail: str = "", **values: Any) -> list[Memory
     return Query(where, tail)(store, **values)
 
 
-def any_of(store: Store, statuses: Iterable[str]) -> bool:
-    """Return True if the project has a memory of one of the statuses, even a deleted one."""
-    query = (
-        "select 1 from unified_memories where project_id = ?"
-        " and status in (select value from json_each(?)) limit 1"
-    )
-    return store.has_row(query, (store.project_id, array(statuses)))
+def any_archived(store: Store) -> bool:
+    query = "select 1 from unified_memories where project_id = ? and status = 'archived' limit 1"
+    return store.has_row(query, (store.project_id,))
 
 
 def revisions(store: Store, id: str) -> list[dict[str, Any]]:
