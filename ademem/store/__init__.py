@@ -33,21 +33,13 @@ HUB = "hub"
 """Name in `store_values` of the state of a project that joined a hub."""
 FOREVER = "~"
 """A text that sorts after every stamp."""
+_WRITTEN = ("memory_missions", "memory_relations", "cto_core_memory_state", "sessions")
 WRITES = (
     "insert on main.unified_memories",
     "delete on main.unified_memories",
     "update of revision_count on main.unified_memories",
-    "insert on main.memory_missions",
-    "update on main.memory_missions",
-    "delete on main.memory_missions",
-    "insert on main.memory_relations",
-    "update on main.memory_relations",
-    "insert on main.cto_core_memory_state",
-    "insert on main.sessions",
-    "update on main.sessions",
-    "delete on main.sessions",
-    "insert on main.user_prompts",
-    "delete on main.user_prompts",
+    *(f"{act} on main.{name}" for act in ("insert", "update", "delete") for name in _WRITTEN),
+    *(f"{act} on main.user_prompts" for act in ("insert", "update", "delete")),
     "insert on main.store_values when new.name glob 'sync/*'",
 )
 """Changes that a read-only copy of the database refuses; counts and logs may be lost with it."""

@@ -74,10 +74,15 @@ def test_what_is_known_is_found_and_no_file_is_touched(locked_up):
         pytest.param(lambda memories: api.start_session(memories, "s2"), id="a session"),
         pytest.param(lambda memories: api.end_session(memories, "s9"), id="an end"),
         pytest.param(lambda memories: api.delete_session(memories, "s9"), id="a deletion"),
+        pytest.param(
+            lambda memories: api.delete_prompt(memories, api.search_prompts(memories)[0]["id"]),
+            id="the deletion of a prompt",
+        ),
     ],
 )
 def test_a_change_is_refused_with_the_next_step(world, monkeypatch, change):
     world.fire("session_start", source="startup", session_id="s9")
+    world.fire("user_prompt_submit", session_id="s9", prompt="Fix the parser")
     lock_up(world, monkeypatch)
     with world.memories() as memories, pytest.raises(sqlite3.Error) as raised:
         change(memories)
