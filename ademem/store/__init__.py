@@ -109,16 +109,40 @@ class Store:
             self.db.execute("drop view if exists temp.unified_memories")
             self.is_trusted = True
 
+    def distrust(self) -> None:
+        """Let every query read memories that claim a person's trust as imported and not pinned.
+
+        Rows after the last `judged` one are read as quarantined. A view of this connection stands
+        before the table, so no query has to know of it, and the rows stay what they are: whoever
+        writes names the table `main.unified_memories`.
+        """
+        self.is_trusted = False
+        masks = {
+            "trust": "case trust when 'user' then 'import' else trust end",
+            "pinned": "0",
+            "tier": "max(tier, 2)",
+        }
+        if self.judged is not None:
+            masks["quarantine_reason"] = (
+                f"case when seq <= {self.judged:d} then quarantine_reason"
+                " else ifnull(quarantine_reason, 'was not judged yet') end"
+            )
+        names = [row["name"] for row in self.db.execute("pragma main.table_info(unified_memories)")]
+        columns = ", ".join(f"{masks.get(name, name)} as {name}" for name in names)
+        self.db.execute("pragma temp_store = memory")
+        self.db.execute(
+            f"create temp view unified_memories as select {columns} from main.unified_memories"
+        )
+
     def vacuum(self) -> None:
         """Rewrite the file, without the view of `distrust`, which SQLite takes for the table."""
-        if self.is_trusted:
-            self.db.execute("vacuum")
-            return
-        self.db.execute("drop view if exists temp.unified_memories")
+        was_trusted = self.is_trusted
+        self.accept()
         try:
             self.db.execute("vacuum")
         finally:
-            distrust(self.db, self.judged)
+            if not was_trusted:
+                self.distrust()
 
     def forbid_changes(self, reason: str) -> None:
         """Let this connection refuse WRITES, for a *reason* without quotes."""
@@ -175,7 +199,7 @@ def open_store(
             store.is_trusted = True
         else:
             store.judged = _quarantine_instructions(store, project, environment)
-            distrust(store.db, store.judged)
+            store.distrust()
     return store
 
 
@@ -298,30 +322,6 @@ def _has_sessions_of(
     except OSError:
         return False
     return any(row[0] in there for row in db.execute("select id from sessions limit 10000"))
-
-
-def distrust(db: sqlite3.Connection, judged: int | None = None) -> None:
-    """Let every query read memories that claim a person's trust as imported and not pinned.
-
-    Rows after the last *judged* one are read as quarantined.
-
-    A view of this connection stands before the table, so no query has to know of it, and the rows
-    stay what they are: whoever writes names the table `main.unified_memories`.
-    """
-    masks = {
-        "trust": "case trust when 'user' then 'import' else trust end",
-        "pinned": "0",
-        "tier": "max(tier, 2)",
-    }
-    if judged is not None:
-        masks["quarantine_reason"] = (
-            f"case when seq <= {judged:d} then quarantine_reason"
-            " else ifnull(quarantine_reason, 'was not judged yet') end"
-        )
-    names = [row["name"] for row in db.execute("pragma main.table_info(unified_memories)")]
-    columns = ", ".join(f"{masks.get(name, name)} as {name}" for name in names)
-    db.execute("pragma temp_store = memory")
-    db.execute(f"create temp view unified_memories as select {columns} from main.unified_memories")
 
 
 def open_in_memory(project: Project, now: datetime) -> Store:

@@ -17,7 +17,7 @@ from ademem.core.clock import parse, stamp
 from ademem.core.json_text import loads
 from ademem.core.text import counted, dedupe_key
 from ademem.core.value import Value, replace
-from ademem.store import Store, database, distrust, full_text, inspection, memories
+from ademem.store import Store, database, full_text, inspection, memories
 
 VALUES = ("CHECK constraint failed", "NULL value in")
 """Beginnings of lines of SQLite's check about a value; such rows are repaired in place."""
@@ -106,8 +106,7 @@ def mend(store: Store, now: datetime) -> list[str]:
     for index in lost:
         full_text.rebuild(store, index)
     if not was_trusted:
-        store.is_trusted = False
-        distrust(store.db, store.judged)
+        store.distrust()
     return done + [f"rebuilt {index}" for index in lost]
 
 

@@ -19,7 +19,6 @@ from ademem.core.settings import GateSettings
 from ademem.core.value import replace
 from ademem.files import engram
 from ademem.store import (
-    distrust,
     memories,
     memory_queries,
     open_store,
@@ -152,7 +151,7 @@ def deleted(sync_id, at):
 def test_a_database_that_was_not_made_here_can_be_sent(machines):
     anna = machines("anna")
     learn(anna.store, "Totals are rounded once")
-    distrust(anna.store.db)
+    anna.store.distrust()
 
     assert anna.send().observations == 1
     assert anna.send(2).observations == 0
