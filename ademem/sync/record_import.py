@@ -89,16 +89,12 @@ def _claims(memory: Memory) -> tuple[object, ...]:
 
 
 def _reason_against(row: Memory, gate: Gate) -> str | None:
+    same = ("content", "title", "anchors", "topic_key", "knowledge_key", "bead")
     draft = Draft(
-        content=row.content,
-        title=row.title,
         tags=(" ".join(row.tags),),  # a row has the words of a tag apart
         path=row.file_scope_pattern,
-        anchors=row.anchors,
-        topic_key=row.topic_key,
-        knowledge_key=row.knowledge_key,
-        bead=row.bead,
         origin=Origin(trust=Trust.IMPORT, agent_id=row.agent_id),
+        **{name: getattr(row, name) for name in same},
     )
     reviewed = judge(draft, gate, RULES).verdict.draft
     if reviewed.content != row.content:

@@ -188,16 +188,12 @@ def _write(reader: Reader, item: Item, job: Job) -> str:
             ledger.claim(job.store, records.SOURCE, key, job.now)
             return "briefs"
     is_own = job.personal or item.personal or item.agent
+    same = ("content", "category", "title", "path", "topic_key", "created_at")
     draft = Draft(
-        content=item.content,
-        category=item.category,
-        title=item.title,
         tags=item.all_tags,
-        path=item.path,
-        topic_key=item.topic_key,
         scope=Scope.AGENT if is_own else Scope.PROJECT,
         owner=None if job.personal else item.agent,
-        created_at=item.created_at,
+        **{name: getattr(item, name) for name in same},
         origin=Origin(
             trust=Trust.IMPORT,
             source_type=records.SOURCE,
