@@ -385,12 +385,10 @@ def _add(context: ImportContext, placed: PlacedItem, is_second: bool = False) ->
         trust = source.trust
     if not kind or kind in context.settings.promote_sources:
         kind = "file" if is_offer else trust.value
+    same = ("content", "title", "tags", "path")
     draft = Draft(
-        content=item.content,
         category=placed.category or Category.FACT,
-        title=item.title,
-        tags=item.tags,
-        path=item.path,
+        **{name: getattr(item, name) for name in same},
         promoted=placed.is_confirmed and not (is_second or source.by_agent),
         created_at=moment,
         origin=Origin(

@@ -101,7 +101,7 @@ def _read_claude_mem(path: str, project: str) -> Found:
     with open_foreign(_file(path, CLAUDE_MEM)) as db:
         found = rows(db, "sdk_sessions", "content_session_id", "project")
         sessions = {row["content_session_id"]: row["project"] for row in found}
-        for row in rows(db, "observations", *_OBSERVATION):
+        for row in rows(db, "observations", *_PLACED, *_OBSERVATION):
             if project in ("", _project(row)):
                 facts = "\n".join(f"- {fact}" for fact in texts_of(row["facts"]))
                 content = text_of(row["narrative"]) or text_of(row["text"]) or facts
@@ -116,11 +116,10 @@ def _read_claude_mem(path: str, project: str) -> Found:
                     path=files[0] if len(files) == 1 and not os.path.isabs(files[0]) else None,
                     created_at=moment_of(row["created_at_epoch"]),
                 )
-        for row in rows(db, "session_summaries", *_SUMMARY):
+        for row in rows(db, "session_summaries", *_PLACED, *_SUMMARY):
             if project in ("", _project(row)):
-                names = "request investigated learned completed next_steps notes".split()
                 texts = (
-                    (name.replace("_", " ").capitalize(), text_of(row[name])) for name in names
+                    (name.replace("_", " ").capitalize(), text_of(row[name])) for name in _SUMMARY
                 )
                 yield make_item(
                     f"summary {row['id']}",
@@ -142,14 +141,9 @@ def _read_claude_mem(path: str, project: str) -> Found:
                 )
 
 
-_OBSERVATION = """
-    id project merged_into_project text type title facts narrative concepts files_modified
-    created_at_epoch
-""".split()
-_SUMMARY = """
-    id project merged_into_project request investigated learned completed next_steps notes
-    created_at_epoch
-""".split()
+_PLACED = ("id", "project", "merged_into_project", "created_at_epoch")
+_OBSERVATION = "text type title facts narrative concepts files_modified".split()
+_SUMMARY = "request investigated learned completed next_steps notes".split()
 _PROMPT = "content_session_id prompt_number prompt_text created_at_epoch".split()
 
 
