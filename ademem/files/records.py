@@ -368,6 +368,8 @@ def _draft(record: Record, job: Import) -> Draft:
     """Make a draft with the trust of the file or a lower one."""
     doubtful = choice(record, "trust", Trust)
     scope, owner = home(record, job)
+    names = ("title", "topic_key", "bead", "knowledge_key")
+    same: dict[str, Any] = {name: text(record, name) for name in names}
     return Draft(
         content=record["content"],
         category=text(record, "category") or "",
@@ -375,24 +377,18 @@ def _draft(record: Record, job: Import) -> Draft:
         owner=owner,
         importance=text(record, "importance") or Importance.MEDIUM,
         confidence=_number(record, "confidence"),
-        title=text(record, "title"),
-        topic_key=text(record, "topic_key"),
         tags=texts(record, "tags"),
         path=text(record, "file_scope_pattern"),
         anchors=anchor.with_values(texts(record, "anchors"), _values(record)),
         pinned=record.get("pinned") is True,
-        bead=text(record, "bead"),
-        knowledge_key=text(record, "knowledge_key"),
         created_at=moment(record, "created_at"),
+        **same,
         origin=Origin(
             trust=doubtful if doubtful in (Trust.TOOL, Trust.WEB) else job.trust,
             source_type=text(record, "source_type") or "import",
-            source_id=text(record, "source_id"),
-            session_id=text(record, "source_session_id"),
-            run_id=text(record, "source_run_id"),
-            agent_id=text(record, "agent_id"),
-            branch=text(record, "source_branch"),
             claimed_author=job.claimed_author,
+            **{name: text(record, name) for name in ("source_id", "agent_id")},
+            **{name: text(record, f"source_{name}") for name in ("session_id", "run_id", "branch")},
         ),
     )
 
