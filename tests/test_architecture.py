@@ -48,6 +48,7 @@ BROAD_EXCEPT = (
     "doors/http/hub.py",
     "doors/http/__init__.py",
     "doors/rpc/server.py",
+    "search/embedding/__init__.py",
     "session/__init__.py",
     "worker/warm_server.py",
     "worker/running.py",

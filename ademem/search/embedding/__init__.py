@@ -105,12 +105,26 @@ def run_in_background(call: Callable[[], T]) -> Callable[[], T]:
 
     What the call raises, the function raises, each time; the process ends after the call.
     """
-    from concurrent.futures import ThreadPoolExecutor
+    from threading import Thread
 
-    executor = ThreadPoolExecutor(max_workers=1)
-    future = executor.submit(call)
-    executor.shutdown(wait=False)
-    return future.result
+    results: list[T] = []
+    failures: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            results.append(call())
+        except BaseException as error:  # for the reader of the result
+            failures.append(error)
+
+    def result() -> T:
+        thread.join()
+        if failures:
+            raise failures[0]
+        return results[0]
+
+    thread = Thread(target=run)
+    thread.start()
+    return result
 
 
 class Loading:
