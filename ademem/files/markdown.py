@@ -501,10 +501,7 @@ BRIEF_FIELD_CHARS = 2000
 HIGHLIGHTS = 12
 HIGHLIGHT_CHARS = 260
 
-ORDER = (
-    *(Category.DECISION, Category.CONVENTION, Category.PATTERN, Category.GOTCHA),
-    *(Category.PREFERENCE, Category.FACT),
-)
+ORDER = tuple(map(Category, "decision convention pattern gotcha preference fact".split()))
 
 
 def render_brief(document: CoreMemory | None, memories: Sequence[Memory]) -> str:
