@@ -8,7 +8,7 @@ from ademem.core.errors import suppress
 from ademem.core.text import preview
 from ademem.core.value import replace
 from ademem.search import engine
-from ademem.search.engine import UNARCHIVED, Filters
+from ademem.search.engine import UNARCHIVED, Explained, Filters, Results
 from ademem.store import logs, memories
 from ademem.store.database import OperationalError, is_unwritable
 from ademem.store.filters import count_listed
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from ademem.core.memory import Memory
     from ademem.search.embedding import Embedder
-    from ademem.search.engine import Explained, Results
     from ademem.store.logs import Shown
     from ademem.store.relations import Later
     from ademem.store.runtime import Runtime

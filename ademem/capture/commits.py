@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections import Counter
 
-from ademem.core.clock import UTC, TooLate, datetime, parse, stamp, timedelta
+from ademem.core.clock import UTC, Deadline, TooLate, datetime, parse, stamp, timedelta
 from ademem.core.errors import suppress
 from ademem.core.repository import branch, commit, git_dir, git_root
 from ademem.core.value import Value
+from ademem.store import Store
 from ademem.store import commits as table
 from ademem.store.commits import LatestCommits, PeopleCommit
 
@@ -18,9 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ademem.core.client import Payload
-    from ademem.core.clock import Deadline
     from ademem.core.project import Project
-    from ademem.store import Store
     from ademem.store.runtime import Runtime
 
 MOST = 1000

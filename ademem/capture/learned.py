@@ -7,7 +7,7 @@ import re
 import stat
 
 from ademem.capture import is_placeholder
-from ademem.core.memory import Category, Draft
+from ademem.core.memory import Category, Draft, Origin
 from ademem.core.repository import first_line
 from ademem.core.text import sha256_hex, slug, truncate_bytes
 from ademem.core.untrusted import without_recalled
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     ReadFile = Callable[[str], str | None]
     from ademem.capture.gate import Written
     from ademem.core.client import Payload
-    from ademem.core.memory import Origin
     from ademem.store.runtime import Runtime
 
 CATEGORY = {

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from ademem.core import client
 from ademem.core.memory import Origin, Trust
-from ademem.store import ledger
+from ademem.store import Store, ledger
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ademem.core.client import Payload
-    from ademem.store import Store
     from ademem.store.runtime import Runtime
 
 WEB_TOOLS = frozenset({"WebFetch", "WebSearch"})

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from ademem.core.memory import FROM_HUB, claimed_name
+from ademem.core.memory import FROM_HUB, Memory, claimed_name
 from ademem.core.text import opening
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ademem.core.memory import Memory
 
 OPEN = "<ademem-memory>"
 CLOSE = "</ademem-memory>"

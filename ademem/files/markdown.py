@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 
-from ademem.core.memory import STOP, TYPES, Category, Importance, Tier
+from ademem.core.memory import STOP, TYPES, Category, Importance, Memory, Tier
 from ademem.core.text import clean, preview, slug
 from ademem.core.value import Value, replace
 from ademem.files import project_brief
@@ -26,7 +26,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 
-    from ademem.core.memory import Memory
     from ademem.core.settings import MirrorSettings
     from ademem.files.project_brief import CoreMemory
 

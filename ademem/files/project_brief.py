@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from ademem.core import confined
-from ademem.core.clock import parse, stamp
+from ademem.core.clock import datetime, parse, stamp
 from ademem.core.errors import AdememError, UsageError, suppress
 from ademem.core.json_text import loads
 from ademem.core.memory import claimed_name, without_name
@@ -16,17 +16,15 @@ from ademem.core.text import clean, sha256_hex, slug, unique
 from ademem.core.value import Value, replace
 from ademem.files import BRIEF
 from ademem.files.texts import Problem
-from ademem.store import briefs, database, jobs, ledger
+from ademem.store import Store, briefs, database, jobs, ledger
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Collection, Mapping, Sequence
-    from datetime import datetime
     from typing import Any
 
     from ademem.core.project import Project
-    from ademem.store import Store
 
     Ask = Callable[[str], "FileSource"]
 

@@ -21,6 +21,7 @@ from ademem.core.memory import (
     Category,
     Draft,
     Importance,
+    Memory,
     Origin,
     Scope,
     Status,
@@ -33,6 +34,7 @@ from ademem.core.value import Value, replace
 from ademem.files.knowledge import VALUES
 from ademem.files.texts import BadLine
 from ademem.store import (
+    Store,
     jobs,
     ledger,
     memories,
@@ -48,12 +50,9 @@ from ademem.store.transitions import Act
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator
-    from datetime import datetime
     from typing import Any, TypeVar
 
-    from ademem.core.memory import Memory
     from ademem.core.settings import GateSettings, Settings
-    from ademem.store import Store
 
     Choice = TypeVar("Choice", bound=StrEnum)
     Record = dict[str, Any]

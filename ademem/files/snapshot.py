@@ -8,8 +8,8 @@ import sys
 from collections import Counter
 from functools import cache, lru_cache
 
-from ademem.core.memory import Category
-from ademem.core.registers import LIVE, conflict_candidates, has_writes_of, join_all
+from ademem.core.memory import Category, Memory
+from ademem.core.registers import LIVE, Record, conflict_candidates, has_writes_of, join_all
 from ademem.core.text import clean, preview
 from ademem.core.value import Value
 from ademem.files import FOLDER, LINE_FILES, SHEET, knowledge, markdown
@@ -21,9 +21,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
     from typing import Any
-
-    from ademem.core.memory import Memory
-    from ademem.core.registers import Record
 
 
 ITEM_CHARS = 100_000

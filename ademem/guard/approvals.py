@@ -5,16 +5,14 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from ademem.core.settings import find_key
+from ademem.core.settings import GuardSettings, find_key
 from ademem.guard import mutation, shell
-from ademem.guard.shell import is_option, without_values
+from ademem.guard.shell import Command, Word, is_option, without_values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from ademem.core.settings import GuardSettings
-    from ademem.guard.shell import Command, Word
 
 APPROVING = ("promote", "edit", "pin")
 """Subcommands that take ids; refused where one of them is of a quarantined memory."""

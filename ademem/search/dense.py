@@ -23,7 +23,7 @@ from ademem.core.text import sha256_hex
 from ademem.core.value import Value
 from ademem.search.embedding import DamagedModel, Pair
 from ademem.search.embedding.language import is_english
-from ademem.store import embeddings
+from ademem.store import Store, embeddings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ademem.search.embedding import Embedder
-    from ademem.store import Store
 
     Floats = NDArray[np.float32]
     Rows = NDArray[np.int64]

@@ -7,7 +7,7 @@ from ademem.core.settings import SearchSettings
 from ademem.core.value import Value, replace
 from ademem.search import evidence, ranking
 from ademem.search.query import parse
-from ademem.search.ranking import DEFAULTS, UNASKED, Hit, order_pairs
+from ademem.search.ranking import DEFAULTS, UNASKED, Hit, Parameters, Search, order_pairs
 from ademem.store.filters import ORDERS, UNARCHIVED, Filters, list_filtered, of_session
 from ademem.store.logs import Shown
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from ademem.core.client import TurnKey
     from ademem.core.memory import Memory
     from ademem.search.embedding import Embedder
-    from ademem.search.ranking import Parameters, Search
     from ademem.store import Store
     from ademem.store.runtime import Runtime
 

@@ -13,6 +13,7 @@ import os
 
 from ademem.core import confined
 from ademem.core.errors import suppress
+from ademem.store import Store
 from ademem.store import hints as table
 from ademem.store.hints import Site
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from ademem.core.client import TurnKey
     from ademem.core.memory import Memory
     from ademem.core.project import Project
-    from ademem.store import Store
     from ademem.store.runtime import Runtime
 
 KINDS = ("files", "commands")

@@ -7,8 +7,8 @@ import re
 
 from ademem.core.text import is_one_edit
 from ademem.core.value import Value, replace
-from ademem.search.ranking import DEFAULTS
-from ademem.store import full_text
+from ademem.search.ranking import DEFAULTS, Parameters
+from ademem.store import Store, full_text
 from ademem.store.full_text import Index
 
 TYPE_CHECKING = False
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping
 
     from ademem.search.query import Query
-    from ademem.search.ranking import Parameters
-    from ademem.store import Store
 
 MAX_TERMS = 32
 """Terms of a query that are looked up, the rarest first."""

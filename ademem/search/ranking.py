@@ -8,25 +8,21 @@ from __future__ import annotations
 import math
 import re
 
-from ademem.core.clock import days_between
-from ademem.core.memory import DIALOGUE, PROCEDURE, Status, Tier, decayed
+from ademem.core.clock import datetime, days_between
+from ademem.core.memory import DIALOGUE, PROCEDURE, Memory, Status, Tier, decayed
 from ademem.core.value import Value, replace
 from ademem.search import evidence
-from ademem.store import memories, relations
-from ademem.store.filters import UNARCHIVED, visible_rows
+from ademem.store import Store, memories, relations
+from ademem.store.filters import UNARCHIVED, Filters, visible_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-    from datetime import datetime
 
-    from ademem.core.memory import Memory
     from ademem.search.dense import Cosines
     from ademem.search.dialogue import Features, Neighbours
     from ademem.search.lexical import Matches
     from ademem.search.query import Query
-    from ademem.store import Store
-    from ademem.store.filters import Filters
     from ademem.store.relations import Later
 
     Signals = dict[str, float]

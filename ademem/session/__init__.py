@@ -8,7 +8,7 @@ import sys
 from ademem.core import client, clock, project, trust
 from ademem.core.errors import AdememError, NotEnrolled, suppress
 from ademem.core.settings import load_configuration
-from ademem.store.runtime import is_writable, open_runtime
+from ademem.store.runtime import Runtime, is_writable, open_runtime
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ademem.core.project import Project
-    from ademem.store.runtime import Runtime
 
     Handle = Callable[[client.Payload, Runtime], "str | None"]
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from itertools import islice
 
 from ademem.core import untrusted
-from ademem.core.client import mission_of, units
-from ademem.core.clock import days_between
+from ademem.core.client import Payload, mission_of, units
+from ademem.core.clock import datetime, days_between
 from ademem.core.json_text import array
-from ademem.core.memory import Importance, Scope, Status
-from ademem.core.settings import LEVELS
+from ademem.core.memory import Importance, Memory, Scope, Status
+from ademem.core.settings import LEVELS, BriefingSettings
 from ademem.core.text import counted, opening, preview, unique
 from ademem.core.untrusted import import_label
 from ademem.core.value import Value, replace
 from ademem.files import project_brief
 from ademem.store import (
+    Store,
     briefs,
     commits,
     is_in_hub,
@@ -33,13 +34,8 @@ from ademem.store.memories import Query
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from datetime import datetime
 
-    from ademem.core.client import Payload
-    from ademem.core.memory import Memory
-    from ademem.core.settings import BriefingSettings
     from ademem.files.project_brief import CoreMemory
-    from ademem.store import Store
     from ademem.store.commits import PeopleCommit
     from ademem.store.injections import Placed
     from ademem.store.runtime import Runtime

@@ -10,9 +10,11 @@ from ademem.core.value import as_dict
 from ademem.guard.policy import (
     MOST_CARRIED,
     SHELL_TOOLS,
+    CallContext,
     Carry,
     Finding,
     Show,
+    ToolCall,
     Wait,
     consult,
     is_harmless,
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
 
     from ademem.core.client import Payload, TurnKey
     from ademem.core.memory import Memory
-    from ademem.guard.policy import CallContext, ToolCall
     from ademem.session.hint_events import Tied
     from ademem.store.runtime import Runtime
 

@@ -7,8 +7,8 @@ import os
 from ademem.core import client
 from ademem.guard.policy import SHELL_TOOLS, WRITING_TOOLS
 from ademem.search.hints import lacks_lists, refresh, write_rest
+from ademem.store import Store, logs
 from ademem.store import hints as table
-from ademem.store import logs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from ademem.core.client import Payload, TurnKey
     from ademem.core.memory import Memory
-    from ademem.store import Store
     from ademem.store.injections import Placed
     from ademem.store.runtime import Runtime
 

@@ -11,7 +11,7 @@ from ademem.core.repository import git_root, under_way
 from ademem.core.settings import summarize_warnings
 from ademem.core.text import counted, preview, truncate
 from ademem.store import admission, ledger
-from ademem.store.runtime import program
+from ademem.store.runtime import Runtime, program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from ademem.core.client import Payload
     from ademem.core.memory import Memory
     from ademem.files.texts import Problem
-    from ademem.store.runtime import Runtime
 
     Notice = Callable[[Runtime], Iterator[str]]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ademem import worker
 from ademem.capture import transcript
 from ademem.core import untrusted
-from ademem.core.client import TurnKey
+from ademem.core.client import Payload, TurnKey
 from ademem.core.errors import suppress
 from ademem.core.text import preview, truncate, unique
 from ademem.store import injections, jobs, memory_queries, sessions
@@ -16,7 +16,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ademem.core.client import Payload
     from ademem.core.memory import Memory
     from ademem.store.runtime import Runtime
 

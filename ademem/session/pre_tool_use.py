@@ -19,13 +19,12 @@ from ademem.guard.policy import (
 from ademem.session import flags
 from ademem.session.turn_tracking import key_of, log_decision, note_edit, query_of
 from ademem.store import logs, turns
-from ademem.store.runtime import program
+from ademem.store.runtime import Runtime, program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ademem.core.client import Payload, Turn, TurnKey
     from ademem.search.engine import Hit
-    from ademem.store.runtime import Runtime
 
 MEMORY = ".ade"
 """Part of the path or command of a call that names a file of memory; `start.sh` knows it too."""

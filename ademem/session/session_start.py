@@ -7,7 +7,7 @@ import time
 from ademem import worker
 from ademem.capture import commits
 from ademem.core import client, confined
-from ademem.core.client import TurnKey
+from ademem.core.client import Payload, TurnKey
 from ademem.core.clock import Deadline
 from ademem.core.errors import suppress
 from ademem.core.project import files_changed, import_waits
@@ -19,15 +19,13 @@ from ademem.session.briefing import make_reader
 from ademem.store import commits as table
 from ademem.store import injections, jobs, ledger, logs, sessions
 from ademem.store.hints import has_sites
-from ademem.store.runtime import program
+from ademem.store.runtime import Runtime, program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ademem.core.client import Payload
     from ademem.files.texts import Problem
-    from ademem.store.runtime import Runtime
 
 BEGINNINGS = ("startup", "clear")
 """Sources of a session that begins anew, which shows the person the number of memories."""

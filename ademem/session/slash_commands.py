@@ -7,9 +7,9 @@ gets here. Answers go to the person alone, but for the hits of a recall.
 from __future__ import annotations
 
 from ademem.core import client, untrusted
-from ademem.core.client import mission_of
+from ademem.core.client import Payload, mission_of
 from ademem.core.errors import AdememError
-from ademem.core.memory import Status, Trust
+from ademem.core.memory import Memory, Status, Trust
 from ademem.core.text import counted, preview, sha256_hex
 from ademem.core.untrusted import visible
 from ademem.search.engine import Filters, as_shown, current, search
@@ -22,8 +22,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ademem.core.client import Payload
-    from ademem.core.memory import Memory
     from ademem.store.runtime import Runtime
 
     Command = Callable[[str, Payload, Runtime], str]

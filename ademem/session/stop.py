@@ -12,12 +12,11 @@ from ademem.search import hints
 from ademem.session import flags
 from ademem.session.turn_tracking import key_of, mark_read
 from ademem.store import jobs, ledger, memory_queries, turns
-from ademem.store.runtime import program
+from ademem.store.runtime import Runtime, program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ademem.core.client import Payload
-    from ademem.store.runtime import Runtime
 
 QUESTION = (
     "ademem: this turn changed files and saved nothing to project memory. "

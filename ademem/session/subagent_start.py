@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ademem.core import client
-from ademem.core.client import TurnKey
+from ademem.core.client import Payload, TurnKey
 from ademem.core.repository import branch
 from ademem.files import project_brief
 from ademem.search.hints import remove_lists
@@ -11,13 +11,11 @@ from ademem.session import briefing
 from ademem.session.briefing import make_reader
 from ademem.session.turn_tracking import set_flag
 from ademem.store import briefs, injections, logs, turns
-from ademem.store.runtime import program
+from ademem.store.runtime import Runtime, program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ademem.core.client import Payload
     from ademem.files.project_brief import CoreMemory, FileSource
-    from ademem.store.runtime import Runtime
 
 
 def handle(payload: Payload, runtime: Runtime) -> str:

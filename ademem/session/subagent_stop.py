@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from ademem.capture import may_have_learnings
-from ademem.core.client import TurnKey
+from ademem.core.client import Payload, TurnKey
 from ademem.session import flags
 from ademem.session.turn_tracking import mark_read
 from ademem.store import turns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ademem.core.client import Payload
     from ademem.store.runtime import Runtime
 
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 
-from ademem.core.client import TurnKey
+from ademem.core.client import Payload, Turn, TurnKey
 from ademem.core.clock import timedelta
 from ademem.core.value import as_dict
-from ademem.guard.policy import SEARCHES, SHELL_TOOLS, WRITING_TOOLS, own_tool
+from ademem.guard.policy import SEARCHES, SHELL_TOOLS, WRITING_TOOLS, ToolCall, own_tool
 from ademem.session import flags
 from ademem.store import ledger, logs, sessions, turns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ademem.core.client import Payload, Turn
-    from ademem.guard.policy import ToolCall
     from ademem.store.runtime import Runtime
 
 VERBS = frozenset({"recall", "search"})

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ademem.capture.prompt_lessons import corrections, dictations
 from ademem.core import client, untrusted
-from ademem.core.client import TurnKey
-from ademem.core.memory import Draft, Origin, Trust
+from ademem.core.client import Payload, TurnKey
+from ademem.core.memory import Draft, Memory, Origin, Trust
 from ademem.core.redaction import redact
 from ademem.core.text import sha256_hex, truncate, whole_words
 from ademem.core.value import replace
@@ -18,8 +18,6 @@ from ademem.store.injections import SAVED, place, place_entries
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ademem.capture.gate import Written
-    from ademem.core.client import Payload
-    from ademem.core.memory import Memory
     from ademem.search.ranking import Hit
     from ademem.store.injections import Placed
     from ademem.store.runtime import Runtime

@@ -7,7 +7,7 @@ import time
 
 from ademem.core import confined, trust
 from ademem.core.client import config_dir, transcript_folder
-from ademem.core.clock import stamp
+from ademem.core.clock import datetime, stamp
 from ademem.core.errors import suppress
 from ademem.store import admission, database
 
@@ -15,7 +15,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Mapping, Sequence
-    from datetime import datetime
     from typing import Any, TypeVar
 
     from ademem.core.project import Project

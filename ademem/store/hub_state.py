@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from ademem.core import record_json
-from ademem.core.clock import stamp, timedelta
+from ademem.core.clock import datetime, stamp, timedelta
 from ademem.core.json_text import loads
 from ademem.core.value import Value, as_dict, replace
-from ademem.store import HUB, database, journal, stamps
+from ademem.store import HUB, Store, database, journal, stamps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from datetime import datetime
     from typing import Any
 
-    from ademem.store import Store
 
 PARKED, SENT, RECEIVED = "hub_parked/", "hub_sent/", "hub_received/"
 """Prefixes of the names of what the hub refused, and of documents that it has or that wait here."""

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from ademem.core.clock import stamp, timedelta
+from ademem.core.clock import datetime, stamp, timedelta
 from ademem.core.json_text import array
 from ademem.core.value import Value
-from ademem.store import database
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from ademem.store import Store
+from ademem.store import Store, database
 
 ATTEMPTS = 5
 """Tries after which a job is parked until a person looks."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ademem.core.clock import stamp, timedelta
+from ademem.core.clock import datetime, stamp, timedelta
 from ademem.core.json_text import array
 from ademem.core.redaction import redact
 from ademem.core.value import Value, as_dict
@@ -11,7 +11,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Mapping
-    from datetime import datetime
     from typing import Any
 
     from ademem.core.client import Turn, TurnKey

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from ademem.core.clock import days_between, parse, stamp
+from ademem.core.clock import datetime, days_between, parse, stamp
 from ademem.core.json_text import flat, loads
-from ademem.core.memory import SKILL
+from ademem.core.memory import SKILL, Memory
 from ademem.core.redaction import redact
 from ademem.core.value import Value, as_dict
-from ademem.store import CURRENT, FOREVER, LIVE, database
+from ademem.store import CURRENT, FOREVER, LIVE, Store, database
 from ademem.store.memories import TURN, columns, from_values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Iterator
-    from datetime import datetime
     from typing import Any
 
-    from ademem.core.memory import Memory
-    from ademem.store import Store
 
 SWEEP, CONSOLIDATION = "sweep", "consolidation"
 """Kinds of runs; the latter is also the purpose of its calls of an AI."""

@@ -17,7 +17,17 @@ from ademem.core.memory import MERGE, Category, Importance, Memory, Scope, Statu
 from ademem.core.redaction import redact
 from ademem.core.text import clean, dedupe_key, sha256_hex
 from ademem.core.value import Value, replace
-from ademem.store import LIVE, database, jobs, journal, memories, relations, stamps, transitions
+from ademem.store import (
+    LIVE,
+    Store,
+    database,
+    jobs,
+    journal,
+    memories,
+    relations,
+    stamps,
+    transitions,
+)
 from ademem.store.memories import Change
 
 TYPE_CHECKING = False
@@ -26,7 +36,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ademem.core.registers import Candidate, Record
-    from ademem.store import Store
     from ademem.store.stamps import Row
 
     Admit = Callable[[Memory, Memory | None], Memory]

@@ -12,7 +12,7 @@ import sys
 from ademem.core.errors import NoSuchMemory, suppress
 from ademem.core.project import Project
 from ademem.core.repository import staging
-from ademem.core.settings import load_configuration
+from ademem.core.settings import MirrorSettings, Settings, load_configuration
 from ademem.core.text import clean
 from ademem.core.trust import has_personal, personal_folder
 from ademem.store import Store, database, open_store
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from ademem.core.memory import Draft
     from ademem.core.setting_sources import SettingWarning
-    from ademem.core.settings import MirrorSettings, Settings
 
     Arguments = ParamSpec("Arguments")
     Result = TypeVar("Result")

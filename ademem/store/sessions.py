@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from ademem.core.clock import days_between, parse, stamp, timedelta
+from ademem.core.clock import datetime, days_between, parse, stamp, timedelta
 from ademem.core.json_text import array
 from ademem.core.redaction import redact
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value
-from ademem.store import LIVE
+from ademem.store import LIVE, Store
 from ademem.store.memories import columns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from datetime import datetime
     from typing import Any
 
-    from ademem.store import Store
 
 MOMENT = "[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z"
 """A moment that a column of moments can hold, as a pattern of `glob`."""

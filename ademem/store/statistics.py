@@ -5,7 +5,7 @@ from __future__ import annotations
 from ademem.core.json_text import array
 from ademem.core.memory import SKILL
 from ademem.core.value import Value, replace
-from ademem.store import BROWSED, CURRENT, LIVE
+from ademem.store import BROWSED, CURRENT, LIVE, Store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
     from typing import Any
 
-    from ademem.store import Store
 
 MOST = 500
 RECENT_SESSIONS = 50

@@ -7,11 +7,11 @@ import re
 from ademem.core import git, record_json
 from ademem.core.errors import suppress
 from ademem.core.json_text import loads
-from ademem.core.memory import Status
+from ademem.core.memory import Memory, Status
 from ademem.core.repository import branch, commit, common_dir, default_branch, git_root, tip
 from ademem.core.value import Value, replace
 from ademem.files import FOLDER, SHEET
-from ademem.store import jobs, memories, memory_queries, transitions
+from ademem.store import Store, jobs, memories, memory_queries, transitions
 from ademem.store.memories import Change, new_event
 from ademem.store.runtime import branch_of, redact_branch
 from ademem.store.stamps import BRANCH
@@ -22,10 +22,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
-    from ademem.core.memory import Memory
     from ademem.core.project import Project
     from ademem.core.settings import MirrorSettings
-    from ademem.store import Store
 
 
 _MARKS = r'(^| )<!-- [^ ]+ -->[[:space:]]*$|"id":"[^"\]+"|"key":"[^"\]+"|^# '

@@ -6,14 +6,14 @@ import re
 from functools import cache, cached_property, partial
 
 from ademem.core import registers
-from ademem.core.clock import parse
+from ademem.core.clock import datetime, parse
 from ademem.core.errors import suppress
-from ademem.core.memory import Category, Draft, Origin, Status, Trust
-from ademem.core.registers import as_time, candidate_id
+from ademem.core.memory import Category, Draft, Memory, Origin, Status, Trust
+from ademem.core.registers import Record, as_time, candidate_id
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value, replace
 from ademem.files import SHEET
-from ademem.files.snapshot import PlacedItem, Snapshot, values_of
+from ademem.files.snapshot import KnowledgeLine, PlacedItem, Snapshot, Values, values_of
 from ademem.files.texts import Problem
 from ademem.guard.injection import instruction_in, instruction_in_memory, instruction_in_titled
 from ademem.store import ledger, memories, memory_queries, stamps, transitions
@@ -23,14 +23,10 @@ from ademem.store.transitions import Act, CannotDo
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator, Mapping
-    from datetime import datetime
     from typing import Any
 
-    from ademem.core.memory import Memory
-    from ademem.core.registers import Record
     from ademem.core.settings import GateSettings
     from ademem.files.markdown import ListItem
-    from ademem.files.snapshot import KnowledgeLine, Values
     from ademem.sync.branches import Place
     from ademem.sync.git_history import GitHistory
     from ademem.sync.merging import Variants

@@ -27,16 +27,23 @@ from ademem.core.shared_files import locked
 from ademem.core.text import unique
 from ademem.core.value import Value, replace
 from ademem.files import engram
-from ademem.files.engram import GONE, SENT, SOURCE, TARGET, state_of
+from ademem.files.engram import GONE, SENT, SOURCE, TARGET, Document, Job, Report, Row, state_of
 from ademem.files.readers.items import text_of
-from ademem.store import database, foreign, journal, memory_queries, replication, sessions, stamps
+from ademem.store import (
+    Store,
+    database,
+    foreign,
+    journal,
+    memory_queries,
+    replication,
+    sessions,
+    stamps,
+)
 from ademem.sync import folder
 from ademem.sync.folder import BYTES, MIB, MOST_BYTES, SUFFIX, BadChunk, Folder, decompress
 
 if TYPE_CHECKING:
     from ademem.core.project import Project
-    from ademem.files.engram import Document, Job, Report, Row
-    from ademem.store import Store
 
 FOLDER = ".engram"
 MANIFEST = os.path.join(FOLDER, "manifest.json")

@@ -18,14 +18,13 @@ from ademem.files.snapshot import count_states, is_imported
 from ademem.files.texts import clean_line
 from ademem.store.runtime import redact_branch
 from ademem.sync.branches import read_trees
-from ademem.sync.tracked_files import fingerprint, load_fingerprints, present_text
+from ademem.sync.tracked_files import MergeBase, fingerprint, load_fingerprints, present_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from ademem.core.project import Project
-    from ademem.sync.tracked_files import MergeBase
 
 LAST_SECOND = 253_402_300_799
 """End of the year 9999."""

@@ -15,9 +15,9 @@ from collections import Counter, defaultdict
 from itertools import islice
 
 from ademem.core import confined, git
-from ademem.core.clock import TooLate
+from ademem.core.clock import Deadline, TooLate, datetime
 from ademem.core.errors import FORBIDDEN, suppress
-from ademem.core.project import import_path, import_waits, record_state
+from ademem.core.project import Project, import_path, import_waits, record_state
 from ademem.core.repository import branch, commit
 from ademem.core.shared_files import locked
 from ademem.core.text import counted, sha256_hex
@@ -33,12 +33,12 @@ from ademem.files.snapshot import (
 )
 from ademem.files.texts import BadLine, Problem, Texts, split_lines
 from ademem.store import ledger
-from ademem.store.runtime import redact_branch
+from ademem.store.runtime import Runtime, redact_branch
 from ademem.store.transitions import CannotDo
 from ademem.sync.branches import Place, follow_branches
-from ademem.sync.differences import ImportContext, find_differences
+from ademem.sync.differences import Difference, ImportContext, find_differences
 from ademem.sync.git_history import list_committed
-from ademem.sync.provenance import provenance_of
+from ademem.sync.provenance import Provenance, provenance_of
 from ademem.sync.tracked_files import (
     MergeBase,
     base_path,
@@ -51,15 +51,9 @@ from ademem.sync.tracked_files import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
-    from datetime import datetime
     from typing import Any
 
-    from ademem.core.clock import Deadline
-    from ademem.core.project import Project
     from ademem.core.settings import GateSettings
-    from ademem.store.runtime import Runtime
-    from ademem.sync.differences import Difference
-    from ademem.sync.provenance import Provenance
 
 KINDS = ("added", "edited", "promoted", "rejected", "archived", "restored")
 NAMED_IDS = 5

@@ -21,9 +21,9 @@ from ademem.core.memory import Status, Trust
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value
 from ademem.files.project_brief import FileSource
-from ademem.store import creation_time, ledger
-from ademem.sync.git_history import read_history
-from ademem.sync.tracked_files import load_base
+from ademem.store import Store, creation_time, ledger
+from ademem.sync.git_history import GitHistory, read_history
+from ademem.sync.tracked_files import MergeBase, load_base
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,10 +31,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ademem.core.project import Project
-    from ademem.store import Store
     from ademem.store.runtime import Runtime
-    from ademem.sync.git_history import GitHistory
-    from ademem.sync.tracked_files import MergeBase
 
 NAME_CHARS = 40
 NAME_WORDS = 6

@@ -6,13 +6,14 @@ from ademem.capture.gate import Gate, form, judge
 from ademem.capture.gate.rules import instruction_beside, instruction_shaped
 from ademem.capture.gate.writing import StoreLookup
 from ademem.core import record_json
-from ademem.core.memory import Draft, Origin, Status, Trust
+from ademem.core.memory import Draft, Memory, Origin, Status, Trust
 from ademem.core.redaction import redact
 from ademem.core.registers import (
     LIFE,
     LIVE,
     REJECTED,
     REMOVED,
+    Record,
     as_time,
     has_writes_of,
     join,
@@ -23,9 +24,9 @@ from ademem.core.text import preview
 from ademem.core.value import replace
 from ademem.files import records
 from ademem.files.records import Import, Outcome
-from ademem.files.snapshot import join_records
+from ademem.files.snapshot import KnowledgeLine, MemoryLines, join_records
 from ademem.files.texts import BadLine
-from ademem.store import memories, replication, stamps, transitions
+from ademem.store import Store, memories, replication, stamps, transitions
 from ademem.store.transitions import CannotDo
 from ademem.sync.merging import has_stamps, restamp, write_over
 
@@ -34,11 +35,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
-    from ademem.core.memory import Memory
-    from ademem.core.registers import Record
     from ademem.core.settings import GateSettings
-    from ademem.files.snapshot import KnowledgeLine, MemoryLines
-    from ademem.store import Store
     from ademem.store.replication import Admit
     from ademem.sync.differences import ImportContext
 

@@ -13,7 +13,7 @@ from ademem.core.text import LONG, sha256_hex
 from ademem.core.value import Value
 from ademem.files import BRIEF, BRIEF_PAGE, FOLDER, INDEX, KNOWLEDGE
 from ademem.files.markdown import split_regions
-from ademem.files.texts import OVERSIZE, Texts
+from ademem.files.texts import OVERSIZE, Problem, Texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ademem.core.project import Project
-    from ademem.files.texts import Problem
 
 NOT_TEXT = "\0"
 """The text in place of a file that is not UTF-8, or is refused."""

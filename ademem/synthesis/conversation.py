@@ -11,7 +11,7 @@ from ademem.capture.errors import COMMAND_CHARS, READ_CHARS
 from ademem.capture.prompt_lessons import corrections
 from ademem.capture.transcript import Call, Event, Interruption, Message, Prompt, Result
 from ademem.core import client
-from ademem.core.memory import Category
+from ademem.core.memory import Category, Memory
 from ademem.core.redaction import redact
 from ademem.core.text import fold, preview, whole_words
 from ademem.core.value import Value, replace
@@ -27,7 +27,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeVar
 
-    from ademem.core.memory import Memory
     from ademem.core.settings import GuardSettings
 
     T = TypeVar("T")

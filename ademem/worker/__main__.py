@@ -7,8 +7,8 @@ import sys
 import time
 
 from ademem.core import bytecode, clock, project
-from ademem.store.runtime import open_runtime
-from ademem.worker.running import JobContext, find_model, run_due
+from ademem.store.runtime import Runtime, open_runtime
+from ademem.worker.running import JobContext, Model, find_model, run_due
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from ademem.search.embedding import Embedder
-    from ademem.store.runtime import Runtime
-    from ademem.worker.running import Model
 
 IDLE_S = 900.0
 """Time without a prompt after which a process that prompts started ends."""

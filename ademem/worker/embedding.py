@@ -9,7 +9,7 @@ from functools import partial
 from itertools import chain
 
 from ademem.capture.gate import relating
-from ademem.core.clock import parse
+from ademem.core.clock import datetime, parse
 from ademem.core.errors import AdememError
 from ademem.search.embedding import (
     DIMENSIONS,
@@ -21,17 +21,15 @@ from ademem.search.embedding import (
 from ademem.search.embedding.language import is_english
 from ademem.store import embeddings, jobs, memory_queries, sessions
 from ademem.store.embeddings import FAILURES, Vector
-from ademem.worker.running import Failure, attempt
+from ademem.worker.running import Failure, JobContext, Model, attempt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from datetime import datetime
     from typing import Any
 
     from ademem.core.memory import Memory
     from ademem.search.embedding import Embedder
-    from ademem.worker.running import JobContext, Model
 
 BATCH_IDLE = 50
 BATCH_ACTIVE = 10

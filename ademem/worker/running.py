@@ -6,15 +6,16 @@ import os
 
 from ademem import store as store_
 from ademem.core import confined, trust
-from ademem.core.clock import parse, stamp, timedelta
+from ademem.core.clock import datetime, parse, stamp, timedelta
 from ademem.core.errors import suppress
 from ademem.core.json_text import loads
-from ademem.core.project import was_read, worktrees
+from ademem.core.project import Project, was_read, worktrees
 from ademem.core.repository import under_way
 from ademem.core.settings import load_configuration
 from ademem.core.shared_files import locked
 from ademem.core.value import Value, as_dict
 from ademem.store import (
+    Store,
     embeddings,
     is_in_hub,
     jobs,
@@ -30,12 +31,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
-    from datetime import datetime
     from typing import Any, TypeVar
 
-    from ademem.core.project import Project
     from ademem.search.embedding import Embedder
-    from ademem.store import Store
     from ademem.store.jobs import Job
     from ademem.store.runtime import Runtime
 

@@ -17,7 +17,7 @@ from ademem.core.json_text import loads
 from ademem.core.settings import load_configuration
 from ademem.core.shared_files import locked
 from ademem.search import embedding, engine
-from ademem.store.runtime import open_runtime
+from ademem.store.runtime import Runtime, open_runtime
 from ademem.worker import warm
 from ademem.worker.warm import PROTOCOL, socket_path, socket_root
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from ademem.core.project import Project
     from ademem.search.embedding import Embedder
-    from ademem.store.runtime import Runtime
 
 CHARS = 20_000
 """Longest text that is searched for; the model sees far less of it."""

@@ -5,17 +5,20 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from ademem.capture.gate.form import Merge, Reject, Revise, is_key_from_text, with_note
-from ademem.core.memory import Category, Status
+from ademem.capture.gate.form import (
+    Gate,
+    Merge,
+    Reject,
+    Reviewed,
+    Revise,
+    is_key_from_text,
+    with_note,
+)
+from ademem.core.memory import Category, Memory, Status
 from ademem.core.text import COMPARED, fold, jaccard, preview, words
 from ademem.core.value import replace
 from ademem.guard.injection import instruction_in
 from ademem.search.opposition import contradicts
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ademem.capture.gate.form import Gate, Reviewed
-    from ademem.core.memory import Memory
 
 NEAR_DUPLICATE = 0.85
 """Jaccard similarity of the words from which a draft merges into a memory."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ademem.core.clock import UTC
+from ademem.core.clock import UTC, datetime
 from ademem.core.memory import (
     MAX_KEY_CHARS,
     MAX_TITLED_BYTES,
@@ -13,6 +13,8 @@ from ademem.core.memory import (
     Category,
     Draft,
     Importance,
+    Memory,
+    Origin,
     Scope,
     Trust,
 )
@@ -32,11 +34,9 @@ from ademem.core.value import Value, as_dict, replace
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from datetime import datetime
     from typing import TypeAlias
 
     from ademem.capture.gate.writing import StoreLookup
-    from ademem.core.memory import Memory, Origin
     from ademem.core.settings import GateSettings
 
     Verdict: TypeAlias = "Insert | Merge | Revise | Reject"

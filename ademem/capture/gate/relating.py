@@ -6,12 +6,12 @@ from itertools import chain
 
 from ademem.capture.gate.rows import RANK
 from ademem.capture.gate.writing import Candidate
-from ademem.core.memory import Trust, are_about_one_place
+from ademem.core.memory import Memory, Trust, are_about_one_place
 from ademem.core.text import jaccard, preview, unique
 from ademem.core.value import Value, replace
 from ademem.search import contradiction
 from ademem.search.lexical import choose_terms
-from ademem.store import full_text, memories, memory_queries, relations, transitions
+from ademem.store import Store, full_text, memories, memory_queries, relations, transitions
 from ademem.store.memory_queries import Home
 from ademem.store.relations import CONFLICT, SUPERSEDES
 from ademem.store.transitions import Act
@@ -21,10 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import datetime
 
-    from ademem.core.memory import Memory
     from ademem.search.contradiction import Facts
     from ademem.search.dense import Cosines
-    from ademem.store import Store
 
     Meaning = Callable[[Memory], Cosines | None]
     """Reads the cosines of a memory; None where it has no vector."""

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from ademem.core.clock import timedelta
+from ademem.core.clock import datetime, timedelta
 from ademem.core.memory import Category, Importance, Memory, Scope, Status, Trust
 from ademem.core.text import dedupe_key, sha256_hex, unique, words
 from ademem.core.value import replace
-from ademem.store import memory_queries, transitions
+from ademem.store import Store, memory_queries, transitions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from datetime import datetime
     from typing import Any
 
     from ademem.capture.gate.form import Reviewed
     from ademem.core.settings import GateSettings
-    from ademem.store import Store
 
 TRUSTED_CONFIDENCE = 0.6
 UNTRUSTED_CONFIDENCE = 0.5

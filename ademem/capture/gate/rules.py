@@ -25,7 +25,7 @@ from ademem.capture.gate.form import (
     strict_mode,
     with_note,
 )
-from ademem.core.memory import Category, Trust
+from ademem.core.memory import Category, Draft, Trust
 from ademem.core.text import words
 from ademem.core.value import as_dict, replace
 from ademem.guard.injection import instruction_in_fields, instruction_in_titled
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from ademem.capture.gate.form import Gate, Rule
-    from ademem.core.memory import Draft
 
     Reader = Callable[[str], str | None]
 

@@ -7,14 +7,23 @@ import re
 
 from ademem.capture.gate import rows
 from ademem.capture.gate.duplicates import NEAR_DUPLICATE
-from ademem.capture.gate.form import Gate, Insert, Merge, Reject, Reviewed, Revise, cut_notes
+from ademem.capture.gate.form import (
+    Gate,
+    Insert,
+    Merge,
+    Reject,
+    Reviewed,
+    Revise,
+    RuleEffect,
+    cut_notes,
+)
 from ademem.capture.gate.rules import judge, steps
-from ademem.core.memory import Draft, Origin, Status, Trust
+from ademem.core.memory import Draft, Memory, Origin, Status, Trust
 from ademem.core.redaction import redact
 from ademem.core.text import clean, fold, is_cjk, jaccard, preview, sha256_hex, words
 from ademem.core.value import Value, replace
 from ademem.search.opposition import opposes, split_rejected
-from ademem.store import jobs, memories, memory_queries, relations
+from ademem.store import Store, jobs, memories, memory_queries, relations
 from ademem.store.memories import Change
 from ademem.store.memory_queries import Home
 
@@ -24,11 +33,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
-    from ademem.capture.gate.form import RuleEffect
-    from ademem.core.memory import Memory
     from ademem.core.registers import Commit
     from ademem.core.settings import GateSettings
-    from ademem.store import Store
     from ademem.store.memory_queries import Index, Key
 
 

@@ -7,7 +7,7 @@ import sys
 
 from ademem.core import caller, untrusted
 from ademem.core.errors import NO, REFUSED, AdememError
-from ademem.core.memory import CAME_FROM_HUB, CAME_WITH_FILES, claimed_name, flags
+from ademem.core.memory import CAME_FROM_HUB, CAME_WITH_FILES, Memory, claimed_name, flags
 from ademem.core.project import files_edited
 from ademem.core.text import preview
 from ademem.core.untrusted import visible
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from ademem.capture.gate import RuleEffect, Written
     from ademem.capture.gate.writing import Candidate
-    from ademem.core.memory import Memory
     from ademem.core.setting_sources import SettingWarning
     from ademem.search.engine import Hit, Results
     from ademem.store.relations import Later

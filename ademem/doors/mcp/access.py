@@ -20,7 +20,7 @@ from ademem.core.memory import Origin
 from ademem.core.settings import load_configuration
 from ademem.core.untrusted import escape
 from ademem.doors.calls import NOTICE, WriteRate, describe_refusal
-from ademem.store import logs, turns
+from ademem.store import Store, logs, turns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from ademem.core.project import Project
     from ademem.doors.mcp.tools import Tool
     from ademem.search.engine import Filters
-    from ademem.store import Store
     from ademem.store.runtime import Runtime
 
 VARIABLES = ("ADEMEM_PROJECT", "CLAUDE_PROJECT_DIR")

@@ -10,7 +10,7 @@ from ademem import api
 from ademem.api import doctor as examining
 from ademem.capture.message_lessons import learnings
 from ademem.core.errors import NoSuchMemory, UsageError
-from ademem.core.memory import Draft, Scope
+from ademem.core.memory import Draft, Memory, Scope
 from ademem.core.text import counted, fold, preview
 from ademem.core.value import replace as changed
 from ademem.doors.calls import describe_gate_refusal
@@ -20,7 +20,6 @@ from ademem.store.transitions import CannotDo
 
 if TYPE_CHECKING:
     from ademem.capture.gate import Written
-    from ademem.core.memory import Memory
     from ademem.doors.mcp.access import Call
     from ademem.store.runtime import Runtime
 

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from ademem import api
 from ademem.core.clock import stamp
-from ademem.core.memory import flags
+from ademem.core.memory import Memory, flags
 from ademem.core.value import as_dict
 from ademem.doors import calls
-from ademem.files.project_brief import FIELDS
+from ademem.files.project_brief import FIELDS, CoreMemory
 
 if TYPE_CHECKING:
-    from ademem.core.memory import Memory
-    from ademem.files.project_brief import CoreMemory
     from ademem.store.runtime import Runtime
     from ademem.synthesis.procedures.records import Procedure
     from ademem.synthesis.skill_registry import Listed

@@ -6,14 +6,13 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
 from ademem.core.errors import UsageError
-from ademem.core.memory import Tier, flags
+from ademem.core.memory import Memory, Tier, flags
 from ademem.search import evidence
 from ademem.store.transitions import waits_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ademem.core.memory import Memory
     from ademem.search.engine import Hit
 
 NOTHING: dict[str, str] = {}

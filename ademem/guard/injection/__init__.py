@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import re
 
-from ademem.core.memory import Trust
+from ademem.core.memory import Memory, Trust
 from ademem.core.text import words
 from ademem.core.untrusted import as_displayed, as_latin, has_hidden_characters, is_disguised
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-    from ademem.core.memory import Memory
 
     Phrase = tuple[frozenset[str], ...]
     Forms = tuple[str, ...]

@@ -13,16 +13,25 @@ import sqlite3
 from contextlib import suppress
 
 from ademem.core import confined, record_json, registers
-from ademem.core.clock import parse, stamp, timedelta
+from ademem.core.clock import datetime, parse, stamp, timedelta
 from ademem.core.errors import NotFound, UsageError
-from ademem.core.memory import FROM_HUB, UNSEEN_BRANCH
+from ademem.core.memory import FROM_HUB, UNSEEN_BRANCH, Memory
 from ademem.core.text import preview, sha256_hex
 from ademem.core.untrusted import visible
 from ademem.core.value import Value, replace
 from ademem.files import project_brief
-from ademem.store import database, hub_state, journal, memories, replication, stamps, transitions
+from ademem.store import (
+    Store,
+    database,
+    hub_state,
+    journal,
+    memories,
+    replication,
+    stamps,
+    transitions,
+)
 from ademem.store.hub import administration
-from ademem.store.hub_state import Parked
+from ademem.store.hub_state import HubState, Parked
 from ademem.store.memories import Change, new_event
 from ademem.sync.hub import documents, leaving, mutations
 from ademem.sync.hub.leaving import Sender
@@ -33,14 +42,10 @@ from ademem.sync.record_import import make_admission_rule
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from datetime import datetime
     from typing import Any
 
-    from ademem.core.memory import Memory
     from ademem.core.project import Project
     from ademem.core.settings import GateSettings, HubSettings
-    from ademem.store import Store
-    from ademem.store.hub_state import HubState
     from ademem.sync.hub.mutations import Fields
 
 TOKEN = os.path.join("run", "hub.token")

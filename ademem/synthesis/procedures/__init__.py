@@ -11,16 +11,14 @@ from ademem.capture.checks import is_check
 from ademem.core.settings import GuardSettings
 from ademem.core.value import Value, replace
 from ademem.guard import shell
-from ademem.guard.mutation import judge_part, look_up
-from ademem.guard.shell import edits_by_command
+from ademem.guard.mutation import CommandPart, judge_part, look_up
+from ademem.guard.shell import Command, edits_by_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
 
-    from ademem.guard.mutation import CommandPart
-    from ademem.guard.shell import Command
     from ademem.store.episodes import Action
 
     Steps = tuple["Step", ...]
