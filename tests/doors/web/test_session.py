@@ -314,7 +314,7 @@ def test_what_was_scrubbed_is_nowhere(sent, monkeypatch):
     def redact(text):
         return Redacted(text=text.replace(CANARY, "[gone]"), found=("canary",) * (CANARY in text))
 
-    monkeypatch.setattr("ademem.api.upkeep.redact", redact)
+    monkeypatch.setattr("ademem.store.texts.redact", redact)
     with browser.world.memories() as memories:
         api.scrub(memories)
 
