@@ -190,14 +190,18 @@ def write_list(db: sqlite3.Connection, name: str, items: Sequence[object]) -> No
     set_value(db, name, json.dumps(items, ensure_ascii=False))
 
 
+# A range of the key: a project in a hub has values for each memory, and each change reads targets.
+_BEGINNING = "name >= ?1 and name < ?1 || char(1114111)"
+
+
 def values(db: sqlite3.Connection, prefix: str) -> dict[str, str]:
     """Return the values whose names begin with *prefix*, by the rest of their names in order."""
-    query = "select name, value from store_values where name glob ? || '*' order by name"
+    query = f"select name, value from store_values where {_BEGINNING} order by name"
     return {name.removeprefix(prefix): text for name, text in db.execute(query, (prefix,))}
 
 
 def delete_values(db: sqlite3.Connection, prefix: str) -> None:
-    db.execute("delete from store_values where name glob ? || '*'", (prefix,))
+    db.execute(f"delete from store_values where {_BEGINNING}", (prefix,))
 
 
 def upsert(
