@@ -455,7 +455,15 @@ def _candidates(
     if column.name in ("snapshot", "claimed"):  # no default is as careful as to go without the row
         return
     if isinstance(value, bytes) and "('text'" in column.check:
-        yield value.decode("utf-8", "replace")
+        value = value.decode("utf-8", "replace")
+        yield value
+    if isinstance(value, str):
+        yield value.strip().lower()
+    if column.is_moment and isinstance(value, str):
+        with suppress(ValueError, OverflowError):
+            yield stamp(parse(value))
+    if isinstance(value, int | float):
+        yield min(max(value, 0), 1)
     if column.name == "scope":
         yield "agent" if row.get("scope_owner_id") else "project"
     yield INSTEAD.get((column.table, column.name))

@@ -81,6 +81,26 @@ def test_an_older_database_with_a_bad_row_is_migrated_and_tells_what_it_was(
         assert repair.find_bad_rows(store.db) == []
 
 
+@pytest.mark.parametrize(
+    ("column", "value", "meant"),
+    [
+        pytest.param("status", " Promoted", "promoted", id="another spelling"),
+        pytest.param(
+            "created_at", "2026-01-31T14:00:00+02:00", "2026-01-31T12:00:00.000Z", id="another zone"
+        ),
+        pytest.param("confidence", 1.7, 1, id="a number beyond its range"),
+    ],
+)
+def test_a_bad_value_without_history_becomes_what_it_means(store, column, value, meant):
+    insert(store, memory())
+    store.db.execute("delete from memory_revisions")
+    force(store.db, column, value)
+    (done,) = mend(store)
+
+    assert (done.columns, done.removed) == ((column,), False)
+    assert store.db.execute(f"select {column} from unified_memories").fetchone()[0] == meant
+
+
 HISTORY = [
     pytest.param("operation", "conjured", "edit", id="an operation that there is none of"),
     pytest.param("actor", "root", "import", id="an actor that there is none of"),
