@@ -318,6 +318,12 @@ def list_changed(store: Store, model: str = "") -> list[str]:
     )
 
 
+def changed_alone(store: Store, id: str) -> bool:
+    """Return True if no other memory has changed since they were compared."""
+    query = "select distinct memory_id from memory_revisions where seq > ? limit 2"
+    return store.column(query, _read_cursor(store)[:1]) == [id]
+
+
 def resolve(store: Store, left: Memory, right: Memory, actor: str, now: datetime) -> bool:
     return _judge(store, left, right, _PAIRED, (NOT_CONFLICT, "judged"), actor, now)
 

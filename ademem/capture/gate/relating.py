@@ -277,7 +277,7 @@ def relate_imported(store: Store, now: datetime) -> None:
 
 def relate_written(memory: Memory, store: Store, now: datetime) -> list[Pair]:
     """Relate a memory that was just written; what else changed is left to the worker."""
-    last, is_alone = relations.last_change(store), relations.list_changed(store) == [memory.id]
+    last, is_alone = relations.last_change(store), relations.changed_alone(store, memory.id)
     pairs = relate([memory], store, now)
     if is_alone:
         relations.save_cursor(store, last, now)
