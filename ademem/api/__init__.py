@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ademem.api.sessions import *
     from ademem.api.upkeep import *
     from ademem.api.writing import *
+    from ademem.store.database import IdleConnections
 
 FUNCTIONS = {
     "searching": """
@@ -122,13 +123,15 @@ def open_memories(
     on_import: Callable[[int, int], None] | None = None,
     catch_up: bool = True,
     with_personal: bool = True,
+    connections: IdleConnections | None = None,
 ) -> Runtime:
     """Open the memory of a project, or of that at *root* (default: of the current folder).
 
     Pending changes of its files are imported first, unless *catch_up* is False; *on_import* gets
     how many of how many are done. A database that cannot be written or is locked is read from a
-    copy. Without *with_personal* the person's own memories are left out. Raises NotEnrolled,
-    Ambiguous, NewerDatabase or sqlite3.Error.
+    copy. Without *with_personal* the person's own memories are left out. *connections* are those
+    of a process that opens memories often. Raises NotEnrolled, Ambiguous, NewerDatabase or
+    sqlite3.Error.
     """
     if isinstance(root, project.Project):
         found = root
@@ -137,7 +140,7 @@ def open_memories(
     runtime, is_locked, moment = None, False, now()
     if is_writable(found):
         try:
-            runtime = open_runtime(found, environment, moment)
+            runtime = open_runtime(found, environment, moment, connections=connections)
         except database.OperationalError as error:
             if not database.is_locked(error):
                 raise

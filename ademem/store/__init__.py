@@ -14,10 +14,11 @@ from ademem.store import admission, database
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any, TypeVar
 
     from ademem.core.project import Project
+    from ademem.store.database import IdleConnections
 
     T = TypeVar("T")
     Values = Sequence[object] | Mapping[str, object]
@@ -59,6 +60,8 @@ class Store:
         """False for a database that was not made here: see `distrust`."""
         self.replica = ""
         """Id of the database as a replica, once something was written; see `stamps`."""
+        self.put_back: Callable[[], None] | None = None
+        self.connections: IdleConnections | None = None
         self.judged: int | None = None
         """Last row of such a database that was searched for orders; None where all were."""
 
@@ -97,9 +100,10 @@ class Store:
         return database.Transaction(self.db)
 
     def close(self) -> None:
-        self.db.close()
+        (self.put_back or self.db.close)()
 
     def make_read_only(self) -> None:
+        self.put_back = None
         self.db.execute("pragma query_only = on")
 
     def accept(self) -> None:
@@ -115,7 +119,7 @@ class Store:
         before the table, so no query has to know of it, and the rows stay what they are: whoever
         writes names the table `main.unified_memories`.
         """
-        self.is_trusted = False
+        self.is_trusted, self.put_back = False, None
         masks = {
             "trust": "case trust when 'user' then 'import' else trust end",
             "pinned": "0",
@@ -145,6 +149,7 @@ class Store:
 
     def forbid_changes(self, reason: str) -> None:
         """Let this connection refuse WRITES, for a *reason* without quotes."""
+        self.put_back = None
         for number, write in enumerate(WRITES):
             self.db.execute(
                 f"create temp trigger read_only_{number} before {write}"
@@ -169,20 +174,24 @@ def open_store(
     wait_s: float = 5.0,
     environment: Mapping[str, str] = os.environ,
     is_copy: bool = False,
+    connections: IdleConnections | None = None,
 ) -> Store:
     """Open the project's database, made or migrated if need be.
 
     A database that may not be used is set aside and made anew (see `admission`), and so is one that
     ADE left. *wait_s* bounds the waiting for another writer; a database that *is_copy* of another
-    one needs no backup. Raises NewerDatabase, MigrationFailed, sqlite3.OperationalError (locked,
-    read-only, cannot be opened), sqlite3.DatabaseError (damaged), Refused, or OSError when the
-    folder cannot be made.
+    one needs no backup; *connections* are those of a process that opens it often. Raises
+    NewerDatabase, MigrationFailed, sqlite3.OperationalError (locked, read-only, cannot be opened),
+    sqlite3.DatabaseError (damaged), Refused, or OSError when the folder cannot be made.
     """
     state = admission.state(project)
     noted = trust.last_inspection(project.database, environment)
     store = None
     if admission.is_still_admitted(project, noted, state):
-        store = _open(project, now, wait_s, environment, is_copy=is_copy, is_noted=True)
+        idle = connections.take(project.database, state, wait_s) if connections else None
+        store = _open(project, now, wait_s, environment, is_copy=is_copy, is_noted=True, idle=idle)
+        if store:
+            store.connections = connections
     if store is None:
         admission.admit(project, environment, stamp(now), wait_s, noted)
         store = _open(project, now, wait_s, environment, is_copy=is_copy, is_noted=False)
@@ -242,6 +251,7 @@ def _open(
     *,
     is_copy: bool,
     is_noted: bool,
+    idle: tuple[sqlite3.Connection, Callable[[], None]] | None = None,
 ) -> Store | None:
     """Open the database; None where one that *is_noted* needs a look, as another has its inode."""
     path = project.database
@@ -255,7 +265,7 @@ def _open(
         return "" if is_copy else backups.make_before_migration(project, environment, now)
 
     store = None
-    db = database.connect(path, wait_s)
+    db, put_back = idle or (database.connect(path, wait_s), None)
     try:
         if database.is_outdated(db):
             if is_noted:
@@ -278,6 +288,7 @@ def _open(
         database.write_ahead(db, path)
         id = _project_id(db, project, now)
         store = Store(db, id, secret=secret, is_trusted=is_registered)
+        store.put_back = put_back
     finally:
         if store is None:
             db.close()

@@ -35,6 +35,8 @@ CHECKPOINT_PAGES = 400
 """Pages of the log beyond which a commit writes it back."""
 LONG_LOG_BYTES = CHECKPOINT_PAGES * 4096
 PAGES_KIB = 16_384
+IDLE_PAGES_KIB = 4096
+"""KiB of them in a connection that stays open between calls."""
 DECODE = methodcaller("decode", "utf-8", "replace")
 """Reads a text with damaged bytes, too, so that one row cannot fail a whole query."""
 FIRST_VERSION = 19
@@ -85,9 +87,11 @@ class MigrationFailed(UnusableStore):
         )
 
 
-def connect(path: str, wait_s: float) -> sqlite3.Connection:
-    """Return a connection in autocommit mode."""
-    db = sqlite3.connect(path, timeout=wait_s, isolation_level=None)
+def connect(path: str, wait_s: float, *, for_threads: bool = False) -> sqlite3.Connection:
+    """Return a connection in autocommit mode, of this thread alone or *for_threads* in turn."""
+    db = sqlite3.connect(
+        path, timeout=wait_s, isolation_level=None, check_same_thread=not for_threads
+    )
     try:
         db.row_factory = sqlite3.Row
         db.text_factory = DECODE
@@ -99,6 +103,43 @@ def connect(path: str, wait_s: float) -> sqlite3.Connection:
         db.close()
         raise
     return db
+
+
+class IdleConnections:
+    """One idle connection to each database, which any thread of a long process may take.
+
+    It has the schema, statements and pages of the last call in memory, and holds no lock. While it
+    is open, other connections close without a checkpoint of the whole log.
+    """
+
+    def __init__(self) -> None:
+        self._idle: dict[str, tuple[str, sqlite3.Connection]] = {}
+
+    def take(
+        self, path: str, state: str, wait_s: float
+    ) -> tuple[sqlite3.Connection, Callable[[], None]]:
+        """Return the idle connection to the file at *path* or a new one, and what puts it back.
+
+        *state* tells this file from another at its path, and was found before the file is opened.
+        """
+        state_then, db = self._idle.pop(path, ("", None))
+        if db is not None and state_then != state:
+            db.close()
+            db = None
+        if db is None:
+            db = connect(path, wait_s, for_threads=True)
+            db.execute(f"pragma cache_size = -{IDLE_PAGES_KIB}")
+        taken = db
+
+        def put() -> None:
+            if taken.in_transaction or self._idle.setdefault(path, (state, taken))[1] is not taken:
+                taken.close()
+
+        return taken, put
+
+    def close(self) -> None:
+        while self._idle:
+            self._idle.popitem()[1][1].close()
 
 
 def is_unwritable(error: sqlite3.OperationalError) -> bool:

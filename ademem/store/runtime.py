@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from ademem.core.memory import Draft
     from ademem.core.setting_sources import SettingWarning
+    from ademem.store.database import IdleConnections
 
     Arguments = ParamSpec("Arguments")
     Result = TypeVar("Result")
@@ -85,7 +86,8 @@ class Runtime:
             if not create and not (self.with_personal and has_personal(self.environment)):
                 return None
             place = personal_project(self.environment)
-            store = open_store(place, self.clock(), environment=self.environment)
+            idle, environment = self.store.connections, self.environment
+            store = open_store(place, self.clock(), environment=environment, connections=idle)
             self._personal = Runtime(place, self.settings, store, self.environment, self.now)
             self._personal.clock = self.clock
         return self._personal
@@ -134,10 +136,13 @@ def open_runtime(
     now: datetime,
     *,
     wait_s: float = 5.0,
+    connections: IdleConnections | None = None,
 ) -> Runtime:
     """Raises NewerDatabase, Refused, sqlite3.Error or OSError."""
     found = load_configuration(project, environment)
-    store = open_store(project, now, wait_s=wait_s, environment=environment)
+    store = open_store(
+        project, now, wait_s=wait_s, environment=environment, connections=connections
+    )
     return Runtime(project, found.settings, store, environment, now, found.warnings)
 
 

@@ -21,6 +21,7 @@ from ademem.core.settings import load_configuration
 from ademem.core.untrusted import escape
 from ademem.doors.calls import NOTICE, WriteRate, describe_refusal
 from ademem.store import Store, logs, turns
+from ademem.store.database import IdleConnections
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -49,6 +50,7 @@ class Caller:
         """Of the session that this process is, where the client has none."""
         self.opened: dict[str, Project] = {}
         """Projects in which that session was begun."""
+        self.connections = IdleConnections()
         self.rate: WriteRate | None = None
         self.lock = threading.Lock()
 
@@ -125,6 +127,7 @@ class Caller:
         for root in self.opened:
             with api.open_memories(root, environment=self.environment, catch_up=False) as memories:
                 api.end_session(memories, self.session_id, reason="mcp")
+        self.connections.close()
 
 
 class Call:
@@ -159,7 +162,9 @@ class Call:
     def open(self, found: Project, *, writes: bool = False) -> Iterator[Runtime]:
         """Open a project of the call, in the session that makes it."""
         environment = {**self.caller.environment, "CLAUDECODE": "1"}  # no person calls here
-        with api.open_memories(found, environment=environment) as memories:
+        with api.open_memories(
+            found, environment=environment, connections=self.caller.connections
+        ) as memories:
             self.runtime = memories
             self.turn = self._find_turn(memories.store)
             environment[SESSION] = self.turn.session_id
@@ -170,7 +175,7 @@ class Call:
             try:
                 yield memories
             finally:
-                with self.caller.lock:  # its connection is closed next
+                with self.caller.lock:  # its connection is the next call's
                     self.runtime = None
 
     def find(

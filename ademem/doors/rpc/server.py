@@ -138,6 +138,7 @@ class Server:
                 self.project.root,
                 environment=self._environment,
                 now=clock.now,
+                connections=self._tool_caller.connections,
             ) as runtime:
                 return method.run(
                     Call(runtime=runtime, params=given, by_person=self.by_person, notify=notify)

@@ -177,6 +177,22 @@ def test_what_a_turn_read_in_the_web_is_of_the_web(world, call):
     assert world.row("select trust from unified_memories")[0] == "web"
 
 
+def test_no_call_ends_with_a_checkpoint_and_the_server_leaves_no_log(serve, world):
+    log = world.root / ".ade/ade.db-wal"
+
+    async def scenario(client):
+        sizes = []
+        for number in range(2):
+            await client.call_tool("memory_add", {"content": f"Port {number}80 is for uploads"})
+            sizes.append(log.stat().st_size)
+        return sizes
+
+    first, second = serve(scenario)
+
+    assert 0 < first < second
+    assert not log.exists()
+
+
 @pytest.mark.parametrize("name", ["memory_search", "mem_search"])
 def test_a_search_in_all_projects_names_that_of_each_memory(call, world, tmp_path, name):
     root = tmp_path / "elsewhere"
