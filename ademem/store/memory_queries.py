@@ -333,6 +333,11 @@ class Home:
         return memories.find(self._store, where, tail, **values, **self._values)
 
 
+def has_rejected(store: Store) -> bool:
+    query = "select 1 from unified_memories where project_id = ? and rejected_at is not null"
+    return store.has_row(f"{query} limit 1", (store.project_id,))
+
+
 def _first(found: list[Memory]) -> Memory | None:
     return found[0] if found else None
 

@@ -297,6 +297,8 @@ class StoreLookup:
 
     def rejected(self, draft: Reviewed) -> list[Memory]:
         """Find rejected memories with the same text or key, and near duplicates."""
+        if not memory_queries.has_rejected(self._store):
+            return []
         home = Home(self._store, draft.scope, draft.owner)
         same = home.rejected_by("dedupe_key", draft.dedupe_key)
         if draft.knowledge_key:
