@@ -182,7 +182,8 @@ def split_front_matter(text: str) -> tuple[dict[str, Any], str, str]:
         return dict(re.findall(_LINE, front)), body, f"{line}{reason}"
     if not isinstance(head, dict):
         return {}, body, ""
-    return {name: value for name, value in head.items() if isinstance(name, str)}, body, ""
+    texts = ((name, "" if value in ("null", "~") else value) for name, value in head.items())
+    return {name: value for name, value in texts if isinstance(name, str)}, body, ""
 
 
 def _parse(text: str, path: str, kind: str, modified: datetime) -> Iterator[Skill | SkillProblem]:

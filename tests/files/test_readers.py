@@ -364,6 +364,15 @@ def digest(folder):
     return [(str(path), hashlib.sha256(path.read_bytes()).hexdigest()) for path in files]
 
 
+def test_a_note_with_null_for_a_title_is_named_by_its_link(memories, source):
+    front = "---\ntitle: null\npermalink: ops/deploys\ntype: ~\n---\n"
+    pages(source, note=front + "- [decision] Deploys run on Mondays\n")
+
+    api.import_foreign(memories, str(source), format="basic-memory")
+
+    assert [each.title for each in stored(memories)] == ["ops/deploys"]
+
+
 @pytest.mark.parametrize("name", SOURCES)
 def test_every_format_is_recognised_and_imported_once(memories, source, name):
     path, count, text = made(name, source)
