@@ -222,8 +222,12 @@ def _database_path(store: Store) -> str:
 def whitening(store: Store, model: str) -> dict[str, Any]:
     """Return `mean` and `axes`, little-endian float32, and the number of `vectors`, or nothing."""
     return store.pairs(
-        "select substr(name, 11, instr(name, ' ') - 11), value from store_values"
-        " where name glob 'whitening_*' and substr(name, instr(name, ' ') + 1) = ?",
+        "select substr(name, 11, instr(name || ' ', ' ') - 11), value from store_values"
+        " where name glob 'whitening_*'"
+        # Earlier versions named the first model once, as a value beside those of its whitening.
+        " and iif(instr(name, ' '), substr(name, instr(name, ' ') + 1),"
+        "  (select value from store_values where name = 'whitening_model')) = ?"
+        " order by instr(name, ' ')",
         (model,),
     )
 

@@ -74,6 +74,22 @@ def test_a_whitening_is_read_as_it_was_written(store):
     np.testing.assert_array_equal(read.axes, learned.axes)
 
 
+def test_a_whitening_of_an_earlier_version_is_read_until_a_new_one_is_learned(store):
+    learned, later = dense.learn_whitening(alike(50)), dense.learn_whitening(alike(60))
+    save(store, "a", learned)
+    store.db.execute("update store_values set name = replace(name, ' a', '')")
+    store.db.execute("insert into store_values values ('whitening_model', 'a')")
+
+    read = dense.load_whitening(store, "a", 32)
+    assert read is not None
+    np.testing.assert_array_equal(read.axes, learned.axes)
+    assert dense.load_whitening(store, "b", 32) is None
+    save(store, "a", later)
+    anew = dense.load_whitening(store, "a", 32)
+    assert anew is not None
+    np.testing.assert_array_equal(anew.axes, later.axes)
+
+
 @pytest.mark.parametrize(
     ("name", "damage"),
     [
