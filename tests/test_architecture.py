@@ -636,6 +636,18 @@ def test_a_session_starts_without_a_pattern_or_an_enum(day):
     assert not list(filter(loads_patterns_or_enums, loaded))
 
 
+def test_the_lists_of_hints_that_a_session_writes_need_no_pattern():
+    code = "from ademem.search.hint_patterns import glob_regex; print(glob_regex('src/**/?.py'))"
+    code += "; print('re' in sys.modules)"
+    ran = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", f"import sys; sys.path.append({str(ROOT)!r}); {code}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ran.stdout.split() == ["src/.*/.*\\.py", "False"]
+
+
 def test_a_prompt_loads_the_ranking_only_where_no_process_with_a_model_ranks(day):
     prompt = {"prompt": "Why do login tokens expire?", "prompt_id": "p2"}
     at_import, after_handling, said = day.fire("user_prompt_submit", prompt)

@@ -46,9 +46,14 @@ def expand_glob(pattern: str) -> list[str]:
 
 def glob_regex(glob: str) -> str:
     """A basic regular expression, as `grep` reads it, for all that a GLOB of ours matches."""
-    import re
+    if "[" in glob:
+        import re  # which a session that starts need not load for other patterns
 
-    return ".*".join(map(escape, re.split(r"(?s)(?:[*?]|\[\^?.[^]]*\])+", glob)))
+        glob = re.sub(r"(?s)\[\^?.[^]]*\]", "*", glob)
+    glob = glob.replace("?", "*")
+    while "**" in glob:
+        glob = glob.replace("**", "*")
+    return ".*".join(map(escape, glob.split("*")))
 
 
 def escape(text: str) -> str:

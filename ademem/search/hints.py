@@ -8,7 +8,6 @@ is rather than less; one that is stale or missing costs time, or a hint.
 
 from __future__ import annotations
 
-import math
 import os
 
 from ademem.core import confined
@@ -93,7 +92,7 @@ def remove_lists(project: Project, key: TurnKey) -> None:
 
 def prune_lists(project: Project, now: datetime | None = None) -> None:
     """Delete the lists of readers, where *now* is given those of long ago."""
-    before = now.timestamp() - MAX_AGE_S if now else math.inf
+    before = now.timestamp() - MAX_AGE_S if now else float("inf")
     with suppress(OSError):
         confined.prune(project.root, _folder(project), before, having=".")
 
