@@ -11,6 +11,7 @@ import stat
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
+from functools import lru_cache
 from hashlib import sha1
 
 from ademem.core import anchor, git
@@ -44,7 +45,7 @@ READ_BYTES = 64_000_000
 SEARCH_BYTES = 5_000_000
 """Largest file in which moved lines are looked for."""
 SHIFT = 200
-"""Lines in both directions in which moved lines of a very large file are looked for."""
+"""Lines in both directions in which moved lines are looked for first; most moves are small."""
 HASHED_BYTES = 50_000_000
 """Most bytes hashed in the search for moved lines in a whole file."""
 RENAMES = 2000
@@ -357,14 +358,28 @@ def find_in_lines(lines: list[bytes], place: Place) -> Place | None:
         hash = blob_hash(b"".join(lines))
         return replace(place, hash=hash) if hash.startswith(place.hash) else None
     size = place.last - place.first
-    starts = range(1, len(lines) - size + 1)
-    if length * (size + 1) > HASHED_BYTES:
-        starts = starts[max(0, place.first - SHIFT) : place.first + SHIFT]
-    for first in sorted(starts, key=lambda at: abs(at - place.first)):
-        hash = hash_of_lines(lines, first, first + size)
-        if hash.startswith(place.hash):
-            return replace(place, first=first, last=first + size, hash=hash)
-    return None
+
+    def distance(first: int) -> int:
+        return abs(first - place.first)
+
+    starts = range(1, len(lines) - size + 1)[max(0, place.first - SHIFT) : place.first + SHIFT]
+    near = ((at, hash_of_lines(lines, at, at + size)) for at in sorted(starts, key=distance))
+    found = next((span for span in near if span[1].startswith(place.hash)), None)
+    if found is None and length * (size + 1) <= HASHED_BYTES:
+        spans = enumerate(_span_hashes(b"".join(lines), size), 1)
+        far = (span for span in spans if span[1].startswith(place.hash))
+        found = min(far, key=lambda span: distance(span[0]), default=None)
+    if found is None:
+        return None
+    first, hash = found
+    return replace(place, first=first, last=first + size, hash=hash)
+
+
+@lru_cache(maxsize=16)
+def _span_hashes(text: bytes, size: int) -> list[str]:
+    """Return the hash of the lines from each line to *size* lines below it, for all anchors."""
+    lines = split_lines(text)
+    return [hash_of_lines(lines, at, at + size) for at in range(1, len(lines) - size + 1)]
 
 
 def split_lines(data: bytes) -> list[bytes]:
