@@ -76,8 +76,13 @@ def find(
     sources = {**{str(at): each for at, each in enumerate(runtime.with_own())}, **others}
     asked = sha256_hex(query, repr(filters), *sources)[:16]
     hits: list[tuple[int, Hit]] = []
+    live: dict[int, list[Memory]] = {number: [] for number, _ in enumerate(sources)}
     if cursor:
         head, ranked = _read_cursor(cursor, asked, runtime)
+        statuses = filters.statuses or tuple(Status)
+        for number, each in enumerate(sources.values()):
+            seqs = [seq for source, seq, _ in ranked if source == number]
+            live[number] = rows.visible(seqs, each.store, filters, statuses, len(seqs))
     else:
         results = [searching.rank(each, query, filters, RANKED, model) for each in sources.values()]
         hits = [
@@ -93,7 +98,9 @@ def find(
         head = {"mode": first.mode, "relaxed": first.relaxed, "total": len(hits)}
         head |= {"asked": asked, "at": stamp(runtime.clock())}
         ranked = [(number, hit.memory.seq, hit.score) for number, hit in hits]
-    found = _list_shown(sources, ranked, filters)
+        for number, hit in hits[: limit + 1]:  # all of which may be shown
+            live[number].append(hit.memory)
+    found = _preview_all(sources, live)
     marks = {(number, hit.memory.seq): _marks(hit) for number, hit in hits}
     page: list[Row] = []
     size, last = ENVELOPE_CHARS + len(json.dumps(query)) + len(ranked) * 12, 0
@@ -120,16 +127,14 @@ def find(
     }
 
 
-def _list_shown(
-    sources: Mapping[str, Runtime], ranked: Sequence[Position], filters: Filters
+def _preview_all(
+    sources: Mapping[str, Runtime], live: Mapping[int, Sequence[Memory]]
 ) -> dict[tuple[int, int], Row]:
-    """Return previews of what may be shown, by source and row."""
+    """Return previews by number of the source and row."""
     found: dict[tuple[int, int], Row] = {}
     for number, (name, each) in enumerate(sources.items()):
-        seqs = [seq for source, seq, _ in ranked if source == number]
-        live = rows.visible(seqs, each.store, filters, filters.statuses or tuple(Status), len(seqs))
-        related = verdicts.annotate(each.store, live)
-        for memory in live:
+        related = verdicts.annotate(each.store, live[number])
+        for memory in live[number]:
             row = preview_row(memory, PREVIEW_CHARS)
             if memory.id in related:
                 row["relations"] = related[memory.id]

@@ -188,7 +188,7 @@ def scan_relations(
     found = {
         relations.id_of(pair.earlier, pair.later): pair
         for memory in page
-        for pair in relating.find_pairs(memory, store)
+        for pair in relating.find_pairs(memory, relating.find_alike(memory, store), store)
         if not relations.find(store, pair.earlier, pair.later)
     }
     if apply:

@@ -54,13 +54,14 @@ def _surface(runtime: Runtime, written: Written) -> Written:
         return written
     from ademem.capture.gate import relating  # which reading commands need not load
 
-    pairs = relating.relate_written(memory, runtime.store, now)
+    alike = relating.find_alike(memory, runtime.store)
+    pairs = relating.relate_written(memory, alike, runtime.store, now)
     notes = (relating.note(pair, memory) for pair in pairs)
     written = replace(written, notes=(*written.notes, *notes))
     surfaced = runtime.settings.relations
     if not surfaced.surface or memory.quarantine_reason:
         return written
-    found = relating.propose(memory, runtime.store, now, surfaced.candidates)
+    found = relating.propose(memory, alike, runtime.store, now, surfaced.candidates)
     return replace(written, candidates=tuple(found))
 
 

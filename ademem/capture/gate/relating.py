@@ -77,12 +77,15 @@ def relate(
 ) -> list[Pair]:
     """Relate memories to their neighbours, and return the new pairs."""
     counts: dict[str, int] = {}
-    return [
-        new
-        for each in found
-        for pair in find_pairs(each, store, meaning, counts)
-        if (new := record(pair, store, now))
-    ]
+    pairs = []
+    for each in found:
+        alike = find_alike(each, store, counts) if each.is_statement else []
+        pairs += _record(find_pairs(each, alike, store, meaning), store, now)
+    return pairs
+
+
+def _record(pairs: Iterable[Pair], store: Store, now: datetime) -> list[Pair]:
+    return [new for pair in pairs if (new := record(pair, store, now))]
 
 
 def withdraw_unlikely(store: Store, now: datetime, meaning: Meaning | None) -> None:
@@ -129,17 +132,14 @@ def record(pair: Pair, store: Store, now: datetime) -> Pair | None:
 
 
 def find_pairs(
-    memory: Memory,
-    store: Store,
-    meaning: Meaning | None = None,
-    counts: dict[str, int] | None = None,
+    memory: Memory, alike: Iterable[Memory], store: Store, meaning: Meaning | None = None
 ) -> list[Pair]:
-    """Return the likeliest pairs of a memory; nothing is written. *counts* as in `find_alike`."""
+    """Return the likeliest pairs of a memory; nothing is written."""
     if not memory.is_statement:
         return []
     text = memory.whole_text
     cosines = meaning(memory) if meaning else None
-    found = {each.seq: each for each in find_alike(memory, store, counts)}
+    found = {each.seq: each for each in alike}
     nearest = cosines.nearest(NEIGHBOURS) if cosines else []
     for each in memories.list_by_number(store, [seq for seq in nearest if seq not in found]):
         found[each.seq] = each
@@ -275,10 +275,12 @@ def relate_imported(store: Store, now: datetime) -> None:
         catch_up(store, now)
 
 
-def relate_written(memory: Memory, store: Store, now: datetime) -> list[Pair]:
+def relate_written(
+    memory: Memory, alike: Iterable[Memory], store: Store, now: datetime
+) -> list[Pair]:
     """Relate a memory that was just written; what else changed is left to the worker."""
     last, is_alone = relations.last_change(store), relations.changed_alone(store, memory.id)
-    pairs = relate([memory], store, now)
+    pairs = _record(find_pairs(memory, alike, store), store, now)
     if is_alone:
         relations.save_cursor(store, last, now)
     return pairs
@@ -290,11 +292,13 @@ def read_batches(store: Store, ids: Sequence[str]) -> Iterator[list[Memory]]:
         yield sorted(memory_queries.by_ids(store, ids[at : at + BATCH]), key=lambda one: one.seq)
 
 
-def propose(memory: Memory, store: Store, now: datetime, most: int) -> list[Candidate]:
+def propose(
+    memory: Memory, alike: Iterable[Memory], store: Store, now: datetime, most: int
+) -> list[Candidate]:
     """Return memories on the subject of one that was written, each with a relation that waits."""
     mine = contradiction.read(memory.whole_text).stems
     found = []
-    for other in find_alike(memory, store):
+    for other in alike:
         if other.id != memory.id and not other.hidden:
             score = jaccard(mine, contradiction.read(other.whole_text).stems)
             if score >= SUBJECT:
@@ -347,7 +351,7 @@ def find_new_pairs(store: Store, model: str = "") -> list[Pair]:
         pair
         for batch in read_batches(store, ids)
         for memory in batch
-        for pair in find_pairs(memory, store, meaning)
+        for pair in find_pairs(memory, find_alike(memory, store), store, meaning)
         if not relations.find(store, pair.earlier, pair.later)
     ]
 
