@@ -302,17 +302,20 @@ def list_by_number(store: Store, seqs: Iterable[int]) -> list[Memory]:
 
 def from_row(row: sqlite3.Row) -> Memory:
     try:
-        return _read_row(row)
+        return of(Memory, _read(columns(row)))
     except database.MISREAD as error:
         raise UnreadableMemory(str(row["id"]), error) from error
 
 
-def from_rows(rows: Iterable[sqlite3.Row]) -> list[Memory]:
-    return database.read_rows(rows, _read_row)
-
-
-def _read_row(row: sqlite3.Row) -> Memory:
-    return of(Memory, _read(columns(row)))
+def from_rows(rows: sqlite3.Cursor) -> list[Memory]:
+    """Leave out rows that cannot be read."""
+    names, found = [column[0] for column in rows.description], []
+    for row in rows:
+        try:
+            found.append(of(Memory, _read(dict(zip(names, row, strict=True)))))
+        except database.MISREAD:
+            continue
+    return found
 
 
 def columns(row: sqlite3.Row) -> dict[str, Any]:
