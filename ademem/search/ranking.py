@@ -408,12 +408,11 @@ def _weigh(
         discounts["astray"] = parameters.drift_discount
     if memory.source_branch not in (None, search.filters.here):
         discounts["elsewhere"] = parameters.branch_discount
-    return replace(
-        hit,
-        score=hit.score * math.prod(discounts.values()),
-        signals=hit.signals | discounts,
-        weak=not signals["exact"] and signals["evidence"] < evidence.ANSWER,
-    )
+    is_weak = not signals["exact"] and signals["evidence"] < evidence.ANSWER
+    if not discounts and not is_weak:
+        return hit
+    score = hit.score * math.prod(discounts.values())
+    return replace(hit, score=score, signals=hit.signals | discounts, weak=is_weak)
 
 
 def order_pairs(hits: Sequence[Hit], search: Search) -> list[Hit]:
