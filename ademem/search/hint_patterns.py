@@ -30,8 +30,9 @@ _BETWEEN = str.maketrans(dict.fromkeys("\t\n\r;|&()<>{}`$\"'=", " "))
 def expand_glob(pattern: str) -> list[str]:
     """The globs, as SQLite reads them, of which a path in the project has to match one.
 
-    `**/` may stand for no folder, `{a,b}` for either, `[!a]` for `[^a]`, a name without a folder
-    for one in any folder, and what may be a folder for all that is in it.
+    `**/` may stand for no folder, `{a,b}` for either, `[!a]` for `[^a]`, `[a]` for itself, too, as
+    in `pages/[id].tsx`, a name without a folder for one in any folder, and what may be a folder for
+    all that is in it.
     """
     pattern = pattern.strip().removeprefix("./").lstrip("/").replace("[!", "[^")
     if not pattern or len(pattern) > LONGEST_GLOB:
@@ -39,7 +40,9 @@ def expand_glob(pattern: str) -> list[str]:
     import re
     from itertools import islice
 
-    choices = islice(_choices(re.sub(r"(?<![^/{,])\*\*/", "{**/,}", pattern)), MOST_CHOICES)
+    pattern = re.sub(r"(?<![^/{,])\*\*/", "{**/,}", pattern)
+    meant = dict.fromkeys((pattern, pattern.replace("[", "[[]")))
+    choices = islice((one for each in meant for one in _choices(each)), MOST_CHOICES)
     globs = [other for glob in choices for other in _equivalents(glob)]
     return [glob for glob in dict.fromkeys(globs) if glob.count("*") <= MOST_STARS]
 

@@ -57,6 +57,10 @@ def test_grep_lets_every_match_through(tmp_path_factory, pair):
         pytest.param("*.{ts,tsx}", ["a.ts", "x/a.tsx"], ["a.t"], id="either"),
         pytest.param("{a,b/{c,d}}/*", ["a/x", "b/c/x", "b/d/x"], ["b/x"], id="either in either"),
         pytest.param("[!a]*.py", ["b.py"], ["a.py"], id="another letter"),
+        pytest.param(
+            "pages/[id].tsx", ["pages/[id].tsx", "pages/i.tsx"], ["pages/x.tsx"], id="set"
+        ),
+        pytest.param("src/[a-*", ["src/[a-b"], ["src/a"], id="a bracket without end"),
         pytest.param("./src/*", ["src/a"], ["./src/a"], id="from here"),
         pytest.param("/src/*", ["src/a"], ["/src/a"], id="from the top"),
         pytest.param("", [], ["", "a"], id="nothing"),
