@@ -113,6 +113,8 @@ _LEVEL = (
     r" )?error(?:\[\w+\]| TS\d+)?: |fatal: |npm ERR! |E (?:assert |\w+Error)|\S+:\d+(?::\d+)?:"
     r" (?:fatal )?(?:error|warning|note)\b|(?:FAILED|ERROR) \S+::|={3,} .* ={3,}$"
 )
+_LOUD = tuple("rror ERR WARN warn INFO note DEBUG TRACE atal FA CRIT ===".split())
+"""Parts of which every line with a log level has one."""
 
 _DEEDS = (
     "fixed|updated|changed|added|removed|renamed|created|completed|finished|resolved|merged|moved"
@@ -136,6 +138,15 @@ _RECAP = (
     rf"|next|so far|{_DEEDS}|{_WORK}|\d+ ?(?:/|of) ?\d+|\d+ ?%)"
 )
 _NEXT = r"(?:next steps?|todo|remaining work) ?(?:[:–—]|- |is |are )"
+_OPENERS = frozenset(
+    (
+        *(*_DEEDS.split("|"), *_WORK.split("|")),
+        *("i", "we", "i've", "we've", "i’ve", "we’ve", "working"),
+        *("session", "mission", "task", "sprint", "daily", "weekly", "today's", "today’s"),
+        *("status", "progress", "summary", "recap", "update", "done", "next", "todo", "remaining"),
+    )
+)
+"""First words of all patterns above; most lines begin with none."""
 
 
 def classify_lines(lines: Sequence[str]) -> Iterator[tuple[str | None, str]]:
@@ -193,18 +204,23 @@ def mark_history(line: str) -> str | None:
 
 def mark_report(line: str) -> str | None:
     text = " ".join(line.lower().strip(_BULLETS + "#").split())
+    if text.partition(" ")[0].rstrip(":,") not in _OPENERS:
+        return None
     if re.match(_SESSION, text):
         return "session"
-    for shape, mark in ((_NEXT, "next"), (_PROGRESS, LINE), (_RECAP, LINE), (_DEED, LINE)):
-        if re.match(shape, text):
-            return None if _lasts(text) else mark
-    return None
+    if _lasts(text):
+        return None
+    if re.match(_NEXT, text):
+        return "next"
+    return LINE if any(re.match(shape, text) for shape in (_PROGRESS, _RECAP, _DEED)) else None
 
 
 def mark_log(line: str) -> str | None:
     text = line.strip()
     if text[0] in "[0123456789" and re.match(_STAMP, text):
         return LINE
+    if not any(word in text for word in _LOUD):
+        return None
     return LINE if re.match(_LEVEL, text) and not _lasts(text) else None
 
 
