@@ -292,7 +292,11 @@ def _parse_body(
         content = text[start:end]
         if lines_only:
             content = content.partition("\n\n")[0]
-        content = re.sub(_NEXT_ITEM, "", re.sub(_QUOTE, "", content)).strip()
+        if ">" in content:
+            content = re.sub(_QUOTE, "", content)
+        if "\n" in content:
+            content = re.sub(_NEXT_ITEM, "", content)
+        content = content.strip()
         if opening:
             content = content.removesuffix(opening).rstrip()
         content = truncate_bytes(content, CONTENT_BYTES).strip()
