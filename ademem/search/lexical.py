@@ -13,7 +13,7 @@ from ademem.store.full_text import Index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     from ademem.search.query import Query
 
@@ -66,23 +66,31 @@ for _pair in " ".join(_ABBREVIATIONS.split()).split(", "):
 
 
 class Matches(Value):
-    share: Mapping[int, float]
-    """Share of the information of the query that the row has, 0 to 1."""
     bm25: Mapping[int, float]
-    whole: frozenset[int]
+    terms: Mapping[int, tuple[int, ...]]
+    """Terms of each row, by their place in `weights`."""
+    whole: frozenset[int] = frozenset()
     exact: frozenset[int] = frozenset()
     """Rows whose id or key is the query."""
-    terms: Mapping[int, tuple[int, ...]] = {}
-    """Terms of each row, by their place in `weights`."""
     weights: tuple[float, ...] = ()
     """Information of each term, as part of a full answer."""
     words: tuple[str, ...] = ()
     """The same terms as a person reads them."""
 
+    def share(self, seq: int) -> float:
+        """Share of the information of the query that the row has, 0 to 1."""
+        return 1.0 if seq in self.exact else self._share_of(self.terms.get(seq, ()))
+
+    def best_share(self) -> float:
+        return max(map(self._share_of, set(self.terms.values())), default=0.0)
+
+    def _share_of(self, terms: Sequence[int]) -> float:
+        return min(1.0, sum(map(self.weights.__getitem__, terms), 0.0))
+
     def ranked(self) -> list[int]:
         """The named rows, those with every term, the others; each by BM25, newest first."""
         named = self.exact | self.whole
-        rest = self.share.keys() - named if named else self.share
+        rest = self.bm25.keys() - named if named else self.bm25
         return [
             seq
             for some in (self.exact, self.whole - self.exact, rest)
@@ -95,15 +103,14 @@ def find_matches(query: Query, store: Store, parameters: Parameters, *, alone: b
     capitals = query.capitals if parameters.widen else None
     most = parameters.postings
     found = _match(query.terms, query.times, store, capitals, most, alone=alone)
-    if query.substrings and max(found.share.values(), default=0.0) < parameters.floor:
+    if query.substrings and found.best_share() < parameters.floor:
         within = _match(query.substrings, {}, store, None, most, alone=alone)
-        found = within if within.share else found
+        found = within if within.terms else found
     if not query.key:
         return found
     exact = full_text.find_named_rows(store, query.key)
     return replace(
         found,
-        share={**found.share, **dict.fromkeys(exact, 1.0)},
         bm25={**dict.fromkeys(exact, 0.0), **found.bm25},
         whole=found.whole | exact,
         exact=exact,
@@ -157,20 +164,22 @@ def _match(
         of = [(bits[term], math.sqrt(times.get(term, 1))) for term in mine]
         for at, seq, points in rows:
             bit, factor = of[at]
-            held[seq] = held.get(seq, 0) | bit
-            bm25[seq] = bm25.get(seq, 0.0) + points * factor
-    # Many rows hold the same terms.
-    places = {
+            if seq in held:
+                held[seq] |= bit
+                bm25[seq] += points * factor
+            else:
+                held[seq] = bit
+                bm25[seq] = points * factor
+    places = {  # many rows hold the same terms
         some: tuple(place for place in range(some.bit_length()) if some >> place & 1)
         for some in set(held.values())
     }
-    shares = {some: min(1.0, sum(weights[place] for place in places[some])) for some in places}
     every = (1 << len(information)) - 1
+    whole = (seq for seq, some in held.items() if some == every) if every in places else ()
     return Matches(
-        share={seq: shares[some] for seq, some in held.items()},
         bm25=bm25,
-        whole=frozenset(seq for seq, some in held.items() if some == every),
         terms={seq: places[some] for seq, some in held.items()},
+        whole=frozenset(whole),
         weights=weights,
         words=tuple(map(bare_word, information)),
     )

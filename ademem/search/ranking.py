@@ -255,7 +255,7 @@ def compute_signals(
     share_weight = SHARE_WEIGHT if whitened else 0.0
     signals: dict[int, Signals] = {}
     for seq in rows:
-        share, bm25 = matches.share.get(seq, 0.0), matches.bm25.get(seq, 0.0)
+        share, bm25 = matches.share(seq), matches.bm25.get(seq, 0.0)
         signals[seq] = {
             "exact": float(seq in matches.exact),
             "whole": float(seq in matches.whole),
@@ -308,7 +308,15 @@ def weighted_mean(signals: Mapping[str, float], weights: Mapping[str, float]) ->
     return total / (divisor or 1.0)
 
 
-def weigh(memory: Memory, signals: Signals, parameters: Parameters, now: datetime) -> Hit:
+def weigh(
+    memory: Memory,
+    signals: Signals,
+    parameters: Parameters,
+    now: datetime,
+    *,
+    discounts: Mapping[str, float] = {},
+    weak: bool = False,
+) -> Hit:
     age, idle = (days_between(at, now) for at in (memory.updated_at, memory.last_accessed_at))
     half_life = parameters.half_life_days
     weighed = {
@@ -323,7 +331,13 @@ def weigh(memory: Memory, signals: Signals, parameters: Parameters, now: datetim
     if memory.status is Status.CANDIDATE:
         score *= parameters.candidate_discount
     weighed["composite"] = score
-    return Hit(memory=memory, score=score, relevance=weighed["relevance"], signals=weighed)
+    return Hit(
+        memory=memory,
+        score=score * math.prod(discounts.values()),
+        relevance=weighed["relevance"],
+        signals={**weighed, **discounts},
+        weak=weak,
+    )
 
 
 def choose_best(hits: Iterable[Hit], limit: int, first: Sequence[str] = NAMED) -> list[Hit]:
@@ -402,17 +416,19 @@ def _weigh(
     elif search.query.asks and memory.source_type == PROCEDURE:  # it tells what to do
         bonus = {"steps": parameters.steps}
     relevance = signals["relevance"] + sum(bonus.values())
-    hit = weigh(memory, {**signals, **bonus, "relevance": relevance}, parameters, search.now)
-    discounts = {}
+    discounts: Signals = {}
     if memory.seq in drifted:
         discounts["astray"] = parameters.drift_discount
     if memory.source_branch not in (None, search.filters.here):
         discounts["elsewhere"] = parameters.branch_discount
-    is_weak = not signals["exact"] and signals["evidence"] < evidence.ANSWER
-    if not discounts and not is_weak:
-        return hit
-    score = hit.score * math.prod(discounts.values())
-    return replace(hit, score=score, signals=hit.signals | discounts, weak=is_weak)
+    return weigh(
+        memory,
+        {**signals, **bonus, "relevance": relevance},
+        parameters,
+        search.now,
+        discounts=discounts,
+        weak=not signals["exact"] and signals["evidence"] < evidence.ANSWER,
+    )
 
 
 def order_pairs(hits: Sequence[Hit], search: Search) -> list[Hit]:

@@ -11,10 +11,9 @@ from ademem.search.ranking import compute_signals, weighted_mean, words_signal
 
 WEIGHTS = {"words": 0.2, "meaning": 0.3, "near_words": 0.3, "near_meaning": 0.2}
 MATCHES = Matches(
-    share={1: 1.0, 2: 0.5},
     bm25={1: 8.0, 2: 4.0},
-    whole=frozenset({1}),
     terms={1: (0, 1), 2: (0,)},
+    whole=frozenset({1}),
     weights=(0.5, 0.5),
 )
 
@@ -55,9 +54,9 @@ def test_meaning_is_measured_against_the_best_and_never_below_nothing():
 
 def test_a_row_without_vector_means_what_the_least_does_that_has_as_many_words():
     matches = Matches(
-        share={1: 1.0, 2: 1.0, 3: 0.4, 4: 0.9},
         bm25={1: 9.0, 2: 9.0, 3: 2.0, 4: 8.0},
-        whole=frozenset(),
+        terms={1: (0, 1, 2), 2: (0, 1, 2), 3: (0,), 4: (0, 1)},
+        weights=(0.4, 0.5, 0.1),
     )
     cosines = {1: 0.4, 3: 0.1, 4: 0.8}
 
@@ -79,7 +78,7 @@ def test_without_vectors_and_neighbours_nothing_is_said_of_them():
 
 
 def test_a_row_between_two_that_have_the_words_is_near_them():
-    matches = replace(MATCHES, share={1: 1.0, 3: 1.0}, terms={1: (0,), 3: (1,)})
+    matches = replace(MATCHES, terms={1: (0,), 3: (1,)})
 
     made = compute_signals(matches, (1, 2, 3))
     add_neighbours(made, {1: ((2,),), 2: ((1, 3),)}, matches, {})
