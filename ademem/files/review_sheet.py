@@ -27,11 +27,17 @@ if TYPE_CHECKING:
 
 TITLE = "# Candidates"
 INTRO = (
-    "What was captured and nobody confirmed. Tick a box to confirm, correct a text where it stands,"
+    "Captured texts that are not confirmed yet. Tick a box to confirm, correct a text in place,"
     " delete an entry to reject it."
 )
-NOTHING = "Nothing waits for a word."
-OURS = (TITLE, INTRO, NOTHING)
+NOTHING = "No candidate needs a decision."
+EARLIER = (
+    "What was captured and nobody confirmed. Tick a box to confirm, correct a text where it stands,"
+    " delete an entry to reject it.",
+    "Nothing waits for a word.",
+)
+"""Earlier wordings, which are no lines of a person either."""
+OURS = (TITLE, INTRO, NOTHING, *EARLIER)
 OFFERED, END = "<!-- offered", "-->"
 
 DETAIL_CHARS = 200

@@ -191,7 +191,7 @@ create table memory_capture_ledger (
   unique (project_id, source_type, source_key)
 );
 
--- The standing briefs of the project and of each agent.
+-- The briefs of the project and of each agent.
 create table cto_core_memory_state (
   project_id text not null,
   agent_id text not null default '',  -- the folder under .ade/agents; empty: the project

@@ -144,8 +144,18 @@ def test_a_sheet_that_was_asked_for_stays_when_nothing_waits(clone):
     transitions.promote(row.id, clone.act())
     clone.refresh()
 
-    assert clone.read(SHEET).endswith("\n\nNothing waits for a word.\n")
+    assert clone.read(SHEET).endswith("\n\nNo candidate needs a decision.\n")
     assert clone.live() == [CACHE]
+
+
+def test_an_earlier_wording_of_the_sheet_is_replaced_and_no_line_of_a_person(clone):
+    clone.learn()
+    clone.refresh()
+    page = clone.read(SHEET)
+    clone.write(SHEET, page.replace(review_sheet.INTRO, review_sheet.EARLIER[0]))
+    clone.refresh()
+
+    assert clone.read(SHEET) == page
 
 
 def test_a_sheet_that_is_not_asked_for_any_more_is_taken_away_when_nothing_on_it_waits(clone):

@@ -238,7 +238,7 @@ create table memory_consolidation_log (
 create index idx_memory_consolidation_log_completed
   on memory_consolidation_log(project_id, completed_at desc);
 
--- The standing briefs of the project and of each agent.
+-- The briefs of the project and of each agent.
 create table cto_core_memory_state (
   project_id text primary key,
   version integer not null,

@@ -6,7 +6,7 @@ drop table unified_memory_unsigned;
 
 create temp table kept as select * from cto_core_memory_state;
 drop table cto_core_memory_state;
--- The standing briefs of the project and of each agent.
+-- The briefs of the project and of each agent.
 create table cto_core_memory_state (
   project_id text not null,
   agent_id text not null default '',  -- the folder under .ade/agents; empty: the project
