@@ -62,11 +62,9 @@ class Entry:
         return cookie
 
     def token_of(self, cookie: str) -> str:
-        """Return the token that acts of this browser need; empty for a stranger."""
         return self._tokens.get(cookie, "")
 
     def new_digits(self, id: str) -> str:
-        """Return six digits that approve one memory, once."""
         digits = f"{secrets.randbelow(1_000_000):06}"
         self._digits[id] = digits, self._clock()
         return digits
@@ -98,7 +96,6 @@ class Act:
     decides: bool = True
     """It changes something, so a read-only page refuses it."""
     template: str = ""
-    """That of the page which shows the values that it returns."""
 
 
 PATTERN = "file_scope_pattern"
@@ -110,7 +107,6 @@ def row_number(text: str) -> int | None:
 
 
 def revision_of(given: str) -> int | None:
-    """Return the revision that a form names; None where it names none."""
     number = row_number(given)
     if number is None and given:
         raise UsageError("the revision is no number", "load the page again")

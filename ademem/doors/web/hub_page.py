@@ -19,10 +19,8 @@ COOKIE = "ademem_hub"
 
 
 class Visit(Value):
-    """One project that a code opens, for the person of a token, at one address of the server."""
-
     token: bytes
-    """Its digest."""
+    """Digest of the person's token."""
     project: str
     host: str
 
@@ -52,7 +50,6 @@ class HubPage:
     async def _answer(
         self, show: Callable[[Request], Awaitable[Response]], request: Request
     ) -> Response:
-        """Answer a request of this site, and show a refusal as a page."""
         try:
             host = request.headers.get("host", "").lower()
             check_site(request.headers, {f"{self._scheme_of(request)}://{host}"})

@@ -115,7 +115,6 @@ def lay_out(graph: Graph) -> tuple[float, list[tuple[float, float]]]:
 
 
 PAIRS = 50
-"""Related pairs that are offered as a start."""
 
 
 def _read_graph(memories: Runtime, request: PageRequest) -> dict[str, Any]:
@@ -169,7 +168,6 @@ def _read_map(memories: Runtime, request: PageRequest) -> dict[str, Any]:
 
 
 def _area(given: str) -> Area | None:
-    """Read `left,top,right,bottom`, each from 0 to 1; raises UsageError."""
     if not given:
         return None
     try:
@@ -189,8 +187,7 @@ def _read_map_points(memories: Runtime, _: PageRequest) -> dict[str, Any]:
 PAGE = 50
 EXPLAINED = 10
 """Rows of a page that explains the ranking, each of them with the parts of its score."""
-LONGEST = 36_500
-"""Days of the longest time to look back."""
+LONGEST_DAYS = 36_500
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "status": tuple(Status),
@@ -201,14 +198,12 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "trust": tuple(Trust),
     "concern": CONCERNS,
 }
-"""Filters with a closed set of values."""
 TYPED = ("owner", "tag", "path", "branch", "days", "from", "to")
 """Filters with any text."""
 FILTERS = (*CHOICES, *TYPED)
 
 
 def read_filters(request: PageRequest, memories: Runtime) -> Filters:
-    """Read the filters of an address; raises UsageError."""
     query = request.query
     chosen = {name: _choice(name, query.get(name, "")) for name in CHOICES}
     order = query.get("order") or "newest"
@@ -216,7 +211,7 @@ def read_filters(request: PageRequest, memories: Runtime) -> Filters:
         raise UsageError(f"no order {order!r}", ", ".join(ORDERS))
     since, until = (read_moment(query[at]) if query.get(at) else None for at in ("from", "to"))
     if (days := row_number(query.get("days", ""))) is not None:
-        since = memories.now - timedelta(days=min(days, LONGEST))
+        since = memories.now - timedelta(days=min(days, LONGEST_DAYS))
     tiers = {name: int(tier) for tier, name in views.TIERS.items()}
     return Filters(
         statuses=chosen["status"] or UNARCHIVED,
@@ -268,7 +263,6 @@ def _to_stages(found: Explained) -> dict[str, Any]:
 
 
 def _to_hit(hit: Hit, drifted: Mapping[str, str]) -> dict[str, Any]:
-    """Return the row of a hit with the signals of its score."""
     signals = [
         {"name": name, "value": value, "share": max(0, min(100, round(float(value) * 100)))}
         for name, value in hit.signals.items()
@@ -314,7 +308,6 @@ def read_list(memories: Runtime, request: PageRequest) -> dict[str, Any]:
 
 
 def _add(memories: Runtime, request: PageRequest) -> Done:
-    """Write a memory, as `ademem add` does; raises Refused where the write gate does."""
     given = request.changes
     draft = Draft(
         content=given.get("content", ""),
@@ -376,7 +369,6 @@ def restore_golden(
 
 
 def read_memory(memories: Runtime, request: PageRequest) -> dict[str, Any]:
-    """Show one memory with its history, newest first, and all that stands beside it."""
     memory = api.get(memories, request.path["id"])
     revisions = api.list_revisions(memories, memory.id)
     statements = [row for row in revisions if row["operation"] in ("insert", "merge", "revise")]
@@ -412,7 +404,6 @@ def read_memory(memories: Runtime, request: PageRequest) -> dict[str, Any]:
 
 
 def _preview(memories: Runtime, request: PageRequest) -> dict[str, Any]:
-    """Show the verdict of each rule of the gate on a text before it is saved."""
     memory, changes = api.get(memories, request.path["id"]), request.changes
     content = changes.get("content", memory.content)
     return {

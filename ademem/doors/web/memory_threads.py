@@ -28,8 +28,6 @@ Now = Callable[[], datetime]
 
 
 class Check:
-    """The check of a project that runs, and what the last one found."""
-
     def __init__(
         self, root: str, environment: Mapping[str, str], now: Now, announce: Callable[[str], None]
     ) -> None:
@@ -38,7 +36,6 @@ class Check:
         self.findings: list[Finding] = []
         self.at: datetime | None = None
         self.failure = ""
-        """Reason why the last check found nothing out."""
         self.is_running = False
 
     def start(self) -> None:
@@ -149,7 +146,6 @@ class Live:
         return SELDOM_S if memories.is_read_only else 0.25
 
     async def _look_often(self) -> None:
-        """Look until the last window is closed; each look lets all windows go on."""
         while self._windows:
             try:
                 pause_s = await self.reads.call(self._look_once)
@@ -248,7 +244,6 @@ class OpenProject:
         self.repairs: list[str] = []
         """Lines of the last fix."""
         self.done: list[Done] = []
-        """Acts of the page, each of which can be undone."""
         self.undone: list[Done] = []
 
     def close(self) -> None:

@@ -50,12 +50,11 @@ def _review(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     return shown | {"can_show_digits": request.site.show_digits is not None}
 
 
-WORKED = ("branch", "agent", "mission")
-"""Filters of the timeline."""
+TIMELINE_FILTERS = ("branch", "agent", "mission")
 
 
 def _timeline(memories: Runtime, request: PageRequest) -> dict[str, Any]:
-    filters = {name: request.query.get(name, "").strip() for name in WORKED}
+    filters = {name: request.query.get(name, "").strip() for name in TIMELINE_FILTERS}
     chosen = {name: value or None for name, value in filters.items()}
     after = request.query.get("after") or None
     rows = api.list_sessions(memories, PAGE + 1, **chosen, after=after)
@@ -81,7 +80,6 @@ def _is_withheld(request: PageRequest) -> Callable[[Memory], bool]:
 
 
 def _session(memories: Runtime, request: PageRequest) -> dict[str, Any]:
-    """Return the last moments of a session, or those before the one of a key."""
     page = reading.read_session(memories, request.path["id"], _is_withheld(request))
     newest, earlier = cut(page["moments"][::-1], "key", request.query.get("after", ""))
     return page | {"moments": newest[::-1], "earlier": earlier}
@@ -138,7 +136,6 @@ def _cost(memories: Runtime, request: PageRequest) -> dict[str, Any]:
 
 
 LOGGED = 20
-"""Refusals and decisions of one page, which has acts besides."""
 
 
 def _log(memories: Runtime, request: PageRequest) -> dict[str, Any]:
@@ -181,8 +178,6 @@ PAGES = (
 def _act(
     verb: str, act: Callable[..., Done], read: Callable[[PageRequest], Any] = lambda _: {}
 ) -> Act:
-    """Return an act on one memory at the revision that the browser saw."""
-
     def do(memories: Runtime, request: PageRequest) -> Done:
         return act(memories, request.path["id"], request.revision, **read(request))
 
@@ -190,7 +185,6 @@ def _act(
 
 
 def _fields(*names: str) -> Callable[[PageRequest], dict[str, str]]:
-    """Return what reads these fields of the form."""
     return lambda request: {
         name: request.form.get(name, "").replace("\r\n", "\n").strip() for name in names
     }
@@ -225,7 +219,6 @@ def _show_digits(memories: Runtime, request: PageRequest) -> None:
 
 
 def _delete_hard(memories: Runtime, request: PageRequest) -> None:
-    """Delete a memory for good, which nothing takes back; the person types its id."""
     memory = api.get(memories, request.path["id"])
     if request.form.get("typed", "").strip() != memory.id:
         raise UsageError("the typed id is another one", f"type {memory.id} to delete it for good")

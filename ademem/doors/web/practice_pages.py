@@ -37,7 +37,6 @@ def _procedures(memories: Runtime, request: PageRequest) -> dict[str, Any]:
 
 
 def _procedure(memories: Runtime, request: PageRequest) -> dict[str, Any]:
-    """Show a procedure with its steps, its outcomes, and the episodes behind it."""
     found = api.get_procedure(memories, request.path["id"])
     past = api.get_procedure_history(memories, found.id)
     return {
@@ -63,7 +62,6 @@ def _missions(memories: Runtime, request: PageRequest) -> dict[str, Any]:
 
 
 def _mission(memories: Runtime, request: PageRequest) -> dict[str, Any]:
-    """Show a mission with its memories, oldest first, its sessions, and its episode."""
     mission = api.get_mission(memories, request.path["id"])
     entries = api.list_mission_memories(memories, mission.id)
     episodes = api.list_episodes(memories, None, mission_id=mission.id)
@@ -77,7 +75,6 @@ def _mission(memories: Runtime, request: PageRequest) -> dict[str, Any]:
 
 
 def _agents(memories: Runtime, request: PageRequest) -> dict[str, Any]:
-    """Show all agents, and the fields of one brief: as it is, labelled, and earlier ones."""
     chosen = request.query.get("agent", "")
     brief = api.get_brief(memories, chosen)
     labelled = api.get_brief(memories, chosen, labelled=True)
@@ -144,7 +141,6 @@ def restore_files(memories: Runtime, before: Files, after: Files) -> Done:
 
 
 def _reindex(memories: Runtime, _: PageRequest) -> Done | None:
-    """Scan the folders; undo takes back what that did to memories."""
     events = _last_events(memories, _skill_memories(memories))
     scanned = api.reindex_skills(memories)
     changes = _last_events(memories, _skill_memories(memories), events)
@@ -171,7 +167,6 @@ def _start_mission(memories: Runtime, request: PageRequest) -> Done:
 
 
 def _end_mission(memories: Runtime, request: PageRequest) -> Done:
-    """End a mission; undo takes back what that copied to the project."""
     outcome = request.form.get("outcome", "")
     if outcome not in OUTCOMES:
         raise UsageError(f"no outcome {outcome!r}", ", ".join(OUTCOMES))
@@ -197,7 +192,6 @@ def restore_mission(memories: Runtime, label: str, id: str, before: Row, after: 
 
 
 def _promote_entry(memories: Runtime, request: PageRequest) -> Done:
-    """Copy a memory of a mission to the project; raises CannotDo where it was copied before."""
     with memories.store.transaction():  # so that the newest act is this one
         newest = _newest_event(memories)
         copy = api.promote_from_mission(memories, request.path["id"])
@@ -211,7 +205,6 @@ def _newest_event(memories: Runtime) -> str:
 
 
 def _edit_brief(memories: Runtime, request: PageRequest) -> Done:
-    """Set one field of a brief that is at the version which the browser saw."""
     form, agent = request.form, request.form.get("agent", "")
     name, version = form.get("field", ""), form.get("version", "")
     if name not in (field.name for field in FIELDS) or not version.isdecimal():

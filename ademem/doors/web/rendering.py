@@ -55,7 +55,6 @@ def local_time(moment: datetime | str | None, *, seconds: bool = False) -> Marku
 
 
 def query_of(values: dict[str, str], **changes: str) -> str:
-    """Return the values that are not empty as the query of an address."""
     return do_urlencode({name: value for name, value in (values | changes).items() if value})
 
 
@@ -67,7 +66,7 @@ def short_id(id: str) -> Markup:
 
 @cache
 def static_files() -> dict[str, bytes]:
-    """Return the static files by name; a request cannot reach any other file."""
+    """Return the only files that a request can reach, by name."""
     return {
         path.relative_to(STATIC).as_posix(): path.read_bytes()
         for path in STATIC.rglob("*")
@@ -102,7 +101,6 @@ def find_links(text: str) -> tuple[str, ...]:
 
 
 def mark_code(text: str) -> Markup:
-    """Show what a text has between backticks as code."""
     return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(mark_hidden(text)))))
 
 

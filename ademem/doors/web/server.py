@@ -49,8 +49,6 @@ Handler = Callable[["Site", Request], Awaitable[Response]]
 
 
 class Site:
-    """The running page: its projects, who came in, and what was done last."""
-
     def __init__(
         self,
         roots: list[str],
@@ -74,7 +72,6 @@ class Site:
         self.show_digits = show_digits
         """Shows a memory's id and its digits in the terminal; None without one."""
         self.is_ending: Callable[[], bool] = lambda: False
-        """Tells streams to end."""
 
     @property
     def cookie(self) -> str:
@@ -162,7 +159,6 @@ async def _project(site: Site, request: Request) -> Response:
 
 
 async def _show(page: Page, site: Site, request: Request) -> Response:
-    """Answer with a page, read in the project's thread."""
     parsed: PageRequest = request.state.parsed
     project = parsed.project
     stacks = project.done, project.undone
@@ -198,7 +194,6 @@ async def _wait_for_end(request: Request) -> None:
 
 
 async def _events(site: Site, request: Request) -> Response:
-    """Answer with the events of a project after the last one that the window has, as they come."""
     after = row_number(request.headers.get("last-event-id") or request.query_params.get("last", ""))
     shown = site.projects.get(request.query_params.get("project", ""))
     project = shown or _choose_project(site, request)
@@ -207,7 +202,6 @@ async def _events(site: Site, request: Request) -> Response:
 
 
 async def _do(act: Act, site: Site, request: Request) -> Response:
-    """Do one act in the thread of acts, and show the page it was done on."""
     parsed: PageRequest = request.state.parsed
     project = parsed.project
     if site.read_only and act.decides:
@@ -230,7 +224,6 @@ async def _do(act: Act, site: Site, request: Request) -> Response:
 
 
 async def _reverse(name: str, site: Site, request: Request) -> Response:
-    """Take back the last act or the one of a number, or do it again."""
     project = _choose_project(site, request)
     if site.read_only:
         raise NotAllowed(f"this page decides nothing: {site.read_only}")
@@ -343,7 +336,6 @@ def find_running(project: Project) -> dict[str, Any] | None:
 
 
 def stop(project: Project) -> int | None:
-    """End the page of this database; return its process, None where none runs."""
     found = find_running(project)
     if found is None:
         return None
@@ -396,7 +388,6 @@ def serve(
             each.acts.open()
 
         def show_address(*_: object) -> None:
-            """Print an address with a new code to the terminal, and open it on a desktop."""
             if not is_seen and not opens:
                 return echo("the address has a code, which only a terminal shows: start it in one")
             if site.entry.is_closed:

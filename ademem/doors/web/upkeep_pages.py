@@ -121,10 +121,7 @@ def _run_jobs(memories: Runtime, _: PageRequest, *, retry: bool = False) -> None
 
 METRICS = {"any@5": "hits@5", "any@10": "hits@10", "MRR": "MRR", "nDCG@10": "nDCG@10"}
 """Metrics as they are shown, by their names in a run."""
-
-
 RUNS = 20
-"""Runs that are plotted, the last ones."""
 
 
 def _evaluation(memories: Runtime, request: PageRequest) -> dict[str, Any]:
@@ -147,14 +144,12 @@ def _evaluation(memories: Runtime, request: PageRequest) -> dict[str, Any]:
 
 
 def _run_gate(memories: Runtime, _: PageRequest) -> None:
-    """Ask all golden questions, and record the means and the ranks."""
     from ademem.api.evaluation import golden
 
     golden.measure(memories)
 
 
 def _update_golden(memories: Runtime, _: PageRequest) -> Done:
-    """Record the ranks of now as the ones to keep."""
     from ademem.api.evaluation import golden
 
     before = load_golden(memories)
