@@ -154,7 +154,7 @@ CELLS = 8
 
 
 def _read_map(memories: Runtime, request: PageRequest) -> dict[str, Any]:
-    found, area = api.get_map(memories), _area(request.query.get("area", ""))
+    found, area = api.get_map(memories), _parse_area(request.query.get("area", ""))
     rows, total = api.list_area(memories, found, area, PAGE) if found and area else ([], 0)
     return {
         "has_vectors": bool(found) or api.has_vectors(memories),
@@ -167,7 +167,7 @@ def _read_map(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     }
 
 
-def _area(given: str) -> Area | None:
+def _parse_area(given: str) -> Area | None:
     if not given:
         return None
     try:

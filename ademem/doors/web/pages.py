@@ -238,18 +238,15 @@ def _undo_event(memories: Runtime, request: PageRequest, label: str = "") -> Don
 
 
 def _decide_all(memories: Runtime, request: PageRequest) -> Done:
-    """Decide about the selected memories in one act; one of two pairs may be selected twice."""
-    found = [_get_selected(memories, given) for given in dict.fromkeys(request.lists.get("id", []))]
+    """Decide in one act about the memories of each `ID:REVISION` that is selected."""
+    found = []
+    for given in dict.fromkeys(request.lists.get("id", [])):  # one of two pairs may stand twice
+        id, _, revision = given.partition(":")
+        memory = api.get(memories, id)
+        require_revision(memory, revision_of(revision))
+        found.append(memory)
     verb, tag = (request.form.get(name, "").strip() for name in ("verb", "tag"))
     return undoable.decide_all(memories, found, verb, tag)
-
-
-def _get_selected(memories: Runtime, given: str) -> Memory:
-    """Return the memory of `ID:REVISION`; raises Conflict where it is at another revision."""
-    id, _, revision = given.partition(":")
-    memory = api.get(memories, id)
-    require_revision(memory, revision_of(revision))
-    return memory
 
 
 ACTS = (
