@@ -49,7 +49,6 @@ class Caller:
         self.session_id = ""
         """Of the session that this process is, where the client has none."""
         self.opened: dict[str, Project] = {}
-        """Projects in which that session was begun."""
         self.connections = IdleConnections()
         self.rate: WriteRate | None = None
         self.lock = threading.Lock()
@@ -113,7 +112,6 @@ class Caller:
                 self.opened[memories.project.root] = memories.project
 
     def was_briefed(self) -> bool:
-        """Tell whether a hook briefed the session in whose client this process runs."""
         session = safe_id(self.environment.get(SESSION, ""))
         for found in self.find()[0]:
             with api.open_memories(
@@ -131,8 +129,6 @@ class Caller:
 
 
 class Call:
-    """One call, answered in a thread."""
-
     def __init__(
         self, caller: Caller, arguments: dict[str, Any], meta: dict[str, Any], client: str
     ) -> None:
@@ -160,7 +156,6 @@ class Call:
 
     @contextmanager
     def open(self, found: Project, *, writes: bool = False) -> Iterator[Runtime]:
-        """Open a project of the call, in the session that makes it."""
         environment = {**self.caller.environment, "CLAUDECODE": "1"}  # no person calls here
         with api.open_memories(
             found, environment=environment, connections=self.caller.connections
@@ -181,14 +176,12 @@ class Call:
     def find(
         self, memories: Runtime, query: str, filters: Filters, limit: int, **given: Any
     ) -> dict[str, Any]:
-        """Return a page of a search, and log what it shows to the turn of the call."""
         model = memories.settings.mcp.model
         return api.find(
             memories, query, filters, limit, place="mcp", key=self.turn, model=model, **given
         )
 
     def origin(self) -> Origin:
-        """Return the origin of a text: an agent, or what its turn read of the web or of tools."""
         assert self.runtime
         turn = f"{self.turn.session_id}:{self.turn.agent_id or self.turn.prompt_id}"
         return Origin(
@@ -200,7 +193,6 @@ class Call:
         )
 
     def _find_turn(self, store: Store) -> TurnKey:
-        """Return the turn of the call as the client's hook noted it, else its session."""
         noted = turns.find_turn_of_call(store, str(self.meta.get("claudecode/toolUseId")))
         if noted:
             return noted
@@ -230,7 +222,7 @@ class Call:
 
 
 def _escape(value: Any) -> Any:
-    """Return the value with texts in which nothing is hidden or looks like a tag."""
+    """Escape each text in the value, and leave out keys without a value."""
     if isinstance(value, str):
         return escape(value)
     if isinstance(value, dict):

@@ -80,7 +80,6 @@ def timeline(memories: Runtime, call: Call, id: str, before: int, after: int) ->
 def get(
     memories: Runtime, call: Call, id: str, offset: int, history: bool, history_cursor: int = 0
 ) -> Result:
-    """Return a memory and a part of its text; *history_cursor* is a revision that was listed."""
     memory = get_readable(memories, id)
     row = show.memory_json(memory, drifted=api.find_drifted(memories, [memory]))
     related = api.find_related(memories, memory.id)
@@ -248,8 +247,7 @@ def update_core(memories: Runtime, call: Call, *, version: int, **fields: Any) -
     return {"version": document.version, "updatedAt": document.updated_at.isoformat()}
 
 
-TEXT_BYTES = 25_000
-"""Longest text of a resource."""
+RESOURCE_BYTES = 25_000
 ENTRY_CHARS = 300
 COMPLETIONS = 20
 SESSIONS = 100
@@ -259,7 +257,7 @@ SESSIONS = 100
 def _lines(memories: Runtime, kind: str, name: str) -> Iterable[str]:
     match kind:
         case "briefing":
-            yield from api.get_context(memories, TEXT_BYTES - 1000)["text"].splitlines()
+            yield from api.get_context(memories, RESOURCE_BYTES - 1000)["text"].splitlines()
         case "core":
             yield from api.read_brief(memories)
         case "candidates":
@@ -298,7 +296,7 @@ def read(memories: Runtime, uri: str) -> str:
     size = 0
     for line in _lines(memories, kind, name):
         size += len(line.encode()) + 1
-        if size > TEXT_BYTES - 500:
+        if size > RESOURCE_BYTES - 500:
             lines.append("(there is more: memory_search finds it)")
             break
         lines.append(line)

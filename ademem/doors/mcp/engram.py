@@ -36,7 +36,6 @@ RELATIONS = {
     "conflicts_with": "conflicts: #{}",
     "contested_by": "conflict: contested by #{} (pending)",
 }
-"""Lines of search results by relation."""
 
 
 def find_memory(memories: Runtime, id: Id) -> Memory:
@@ -47,7 +46,6 @@ def find_memory(memories: Runtime, id: Id) -> Memory:
 
 
 def _number(memories: Runtime, id: str) -> Id:
-    """Return the row number of a memory; its id where another database has it, or none."""
     try:
         memory = api.get(memories, id)
     except NoSuchMemory:
@@ -65,7 +63,6 @@ def _title(memory: Memory) -> str:
 
 
 def scopes_of(name: str) -> tuple[Scope, ...]:
-    """Return the scope of Engram's name of one; none for an empty name."""
     return (Scope.PROJECT if name == "project" else Scope.AGENT,) if name else ()
 
 

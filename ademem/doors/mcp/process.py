@@ -23,7 +23,6 @@ from pydantic import ValidationError
 from ademem.doors.calls import end_with_parent
 
 LINE_BYTES = 4 << 20
-"""Longest message that is read."""
 GRACE_S = 0.8
 """Seconds after the end of the input or a signal in which the process ends."""
 

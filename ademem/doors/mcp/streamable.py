@@ -20,7 +20,7 @@ PORT = 7438
 
 
 def make_app(session: Session, port: int, token: str) -> Loopback:
-    """Return the application. Streams of the server's own messages are refused, as it has none."""
+    """Refuse streams of the server's own messages, as it has none."""
     manager = StreamableHTTPSessionManager(make_server(session), stateless=True)
     route = Route(PATH, StreamableHTTPASGIApp(manager), methods=["POST"])
     router = Router([route], lifespan=lambda _: manager.run())
@@ -34,7 +34,6 @@ def serve(
     environment: Mapping[str, str],
     on_ready: Callable[[str], None],
 ) -> None:
-    """Answer at a port of this machine until a signal, or until nothing asks any more."""
     environment = without_session(environment)
     settings = load_configuration(found, environment).settings
     session = Session(tools, found.root, settings=settings.mcp, environment=environment)

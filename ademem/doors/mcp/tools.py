@@ -24,8 +24,6 @@ REFUSAL = ("rule", "why", "next")
 
 
 class Tool(Value):
-    """A tool as the client lists it. `answer` gets the open project and the arguments."""
-
     name: str
     description: str
     arguments: Mapping[str, Schema]
@@ -46,7 +44,6 @@ class Tool(Value):
     is_tolerant: bool = False
     """Unknown arguments are left out."""
     shows_text: bool = False
-    """The result has texts of memories."""
 
     @property
     def input_schema(self) -> Schema:
@@ -335,7 +332,6 @@ mem_compare repeats
 
 
 def choose(profile: str, *, read_only: bool) -> list[Tool]:
-    """Return the tools of `core`, `engram`, `all`, or by their names; raises UsageError."""
     profiles = {"core": CORE, "engram": ENGRAM, "all": (*CORE, *ENGRAM)}
     every = {tool.name: tool for tool in profiles["all"]}
     if profile in profiles:
