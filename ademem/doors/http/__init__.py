@@ -40,7 +40,6 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
-"""Headers of each answer that does not set them itself."""
 STATUSES = {
     "argument": 400,
     "token": 401,
@@ -124,7 +123,7 @@ class Loopback:
             body = await self._read(scope, receive)
             await self.app(scope, body, send_safe)
         except Exception as error:  # logged where it is no refusal; the server goes on
-            facts = describe_refusal(_no_route(error) or error)
+            facts = describe_refusal(_refuse_unrouted(error) or error)
             if not is_answered:
                 status = getattr(error, "status", 0) or STATUSES.get(facts["rule"], 409)
                 answer = self.on_error(scope, status, facts)
@@ -145,7 +144,6 @@ class Loopback:
                 )
 
     async def _read(self, scope: Scope, receive: Receive) -> Receive:
-        """Read the whole body, and return a function that hands it on; raises Refused."""
         data, more = b"", scope["method"] not in ("GET", "HEAD")
         while more:
             message = await receive()
@@ -174,8 +172,7 @@ def check_site(headers: Headers, own: set[str]) -> None:
         raise Refused("site", "a page of another site made this request", "type the address")
 
 
-def _no_route(error: Exception) -> Refused | None:
-    """Return the refusal of a request for which there is no route; None for another error."""
+def _refuse_unrouted(error: Exception) -> Refused | None:
     if not isinstance(error, HTTPException):
         return None
     if error.status_code == STATUSES["method"]:
@@ -184,7 +181,6 @@ def _no_route(error: Exception) -> Refused | None:
 
 
 def is_loopback(host: str) -> bool:
-    """Return True for a name or an address that only this machine reaches."""
     try:
         return host in NAMES or ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:

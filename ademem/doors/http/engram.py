@@ -51,7 +51,6 @@ class Operation(NamedTuple):
     """A route. `run` gets the open project, the call and the arguments, and returns the answer."""
 
     line: str
-    """Its method and its path."""
     run: Callable[..., Any]
     names: str = ""
     """Names of its arguments, as `choose_schemas` reads them."""
@@ -110,8 +109,6 @@ def _session(memories: Runtime, row: Row) -> Row:
 
 
 def _acknowledge(status: str, act: Callable[..., object]) -> Callable[..., Row]:
-    """Return what does *act* to an id, and answers with both."""
-
     def run(memories: Runtime, call: Call, id: str, **given: str) -> Row:
         act(memories, id, **given)
         return {"id": id, "status": status}
@@ -509,7 +506,6 @@ class Door:
         return JSONResponse(answer, operation.status, {"x-ademem-notice": calls.NOTICE})
 
     def run(self, operation: Operation, given: Row, agent: str) -> Any:
-        """Check the arguments, then open the project and call the function of the route."""
         schema = operation.schema
         known = {
             name: value

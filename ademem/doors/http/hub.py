@@ -50,7 +50,6 @@ BODY_S = 60
 MOST_REQUESTS = 1_536
 """Requests that are answered or wait at once; those above are answered 503."""
 PROJECT_REQUESTS = 256
-"""Those of one project."""
 LONGEST_WAIT_S = 10
 """Time after which a push that waits holds off further ones; clients wait twice as long."""
 RETRY_S = 2
@@ -82,7 +81,6 @@ class Rate:
     """Use by each key in the current minute or day, in this process."""
 
     def __init__(self, unit: str, window_s: int) -> None:
-        """*unit* is what is counted in a window, such as "requests a minute"."""
         self.unit, self.window_s = unit, window_s
         self.window, self.used = 0, Counter[str]()
 
@@ -109,7 +107,6 @@ class Share:
     def __init__(self) -> None:
         self.connections = asyncio.Semaphore(CONNECTIONS // 2)
         self._turn = asyncio.Lock()
-        """Held by the one push that is written."""
         self._since: list[float] = []
         """When each push arrived that is written or waits, the first one first."""
 
@@ -237,7 +234,7 @@ class Hub:
         return self.shares.setdefault(project, Share())
 
     def _check(self, request: Request) -> bytes:
-        """Return the digest of the token; raises Refused for a request that is not let in."""
+        """Return the digest of the token; raises Refused."""
         self._check_tls(request)
         if request.headers.get("content-encoding", "identity") != "identity":
             raise Refused("encoding", "a compressed body is not read", "send it as it is", 415)
@@ -265,7 +262,6 @@ class Hub:
             raise Refused("role", f"this takes the role {least}", "ask an owner", 403)
 
     async def _project(self, db: Connection, request: Request) -> requests.Project:
-        """Read the project; raises Refused if it was moved, or restored since the client's time."""
         found = await requests.read_project(db, str(request.path_params["project"]))
         if found is None:
             raise Refused("not_found", "there is no such project", "ask an owner")
@@ -279,7 +275,6 @@ class Hub:
         return found
 
     async def show(self, request: Request) -> Response:
-        """Answer how far the project is, and the caller's role; all read a closed one."""
         async with self._entered(request, "reader") as (db, caller):
             found = await self._project(db, request)
         facts = {name: getattr(found, name) for name in ("slug", "head", "floor", "epoch")}
@@ -288,7 +283,6 @@ class Hub:
         return JSONResponse(facts | own)
 
     async def pull(self, request: Request) -> Response:
-        """Answer the mutations after a number, or those of the snapshot with `live=1`."""
         given = request.query_params.get("after", "0")
         if not given.isascii() or not given.isdecimal() or len(given) > 18:
             raise Refused("argument", "after is no number", "send the last one that was received")
@@ -364,7 +358,6 @@ class Hub:
         return JSONResponse({name: str(value) for name, value in row.items()})
 
     async def rotate(self, request: Request) -> Response:
-        """Replace the token by the one whose digest the client sends."""
         old = self._check(request)
         asked = _parse(await _read(request, mutations.BODY_BYTES))
         new = _digest(asked.get("token"))
@@ -374,7 +367,6 @@ class Hub:
         return JSONResponse({"expires_at": until})
 
     async def open_page(self, request: Request) -> Response:
-        """Answer the path that opens the page of the project in a browser."""
         token = self._check(request)
         async with self._entered(request, "owner", token):
             pass
@@ -407,7 +399,6 @@ class Hub:
         return JSONResponse({"status": "alive"})
 
     async def ready(self, _request: Request) -> Response:
-        """Answer 503 while it ends, without a database of this schema or without room for it."""
         async with self.pool.connection() as db:
             is_served = database.is_served(await requests.schema_version(db))
         found = database.room(self.folder)
@@ -431,7 +422,6 @@ def _word(error: Refused) -> JSONResponse:
 
 
 async def _answer_failure(_request: Request, error: Exception) -> Response:
-    """Word a refusal; a database that fails is 503, and 403 where its policies refuse."""
     if isinstance(error, Refused):
         return _word(error)
     if isinstance(error, psycopg.errors.InsufficientPrivilege):
@@ -447,7 +437,6 @@ _refuse_busy = _word(Refused("busy", "too many requests wait already", "try agai
 
 
 async def _read(request: Request, most: int) -> bytes:
-    """Return the body; raises Refused for a long one, and for one that is sent too slowly."""
     data = bytearray()
     with move_on_after(BODY_S):
         async for part in request.stream():
