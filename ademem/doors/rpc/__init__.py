@@ -18,7 +18,6 @@ INVALID_REQUEST, NO_METHOD, INVALID_PARAMS = -32600, -32601, -32602
 REFUSED, FAILED = -32010, -32011
 """Codes of our own: the gate or a policy refused; the work failed."""
 BATCH = 100
-"""Most requests of one batch."""
 
 Call = Callable[[str, dict[str, Any]], Any]
 """Runs a method with its parameters; raises RpcError."""
@@ -54,7 +53,6 @@ def encode(value: object) -> bytes:
 
 
 def refusal(problem: str, code: int = INVALID_REQUEST) -> bytes:
-    """Return the answer to a message that was not read."""
     return encode(_error(None, _malformed(code, problem)))
 
 
@@ -85,7 +83,6 @@ def _parse(message: object) -> tuple[str, dict[str, Any]]:
 
 
 def _malformed(code: int, why: str) -> RpcError:
-    """Return the error for a message that is no request, with the facts that each refusal has."""
     example = 'a line as {"jsonrpc": "2.0", "id": 1, "method": "rpc.discover", "params": {}}'
     return RpcError(code, {"rule": "argument", "why": why, "next": example})
 
@@ -110,7 +107,6 @@ def _finite(text: str) -> float:
 MESSAGE_BYTES = 4 << 20
 """Longest message that is parsed; a longer one is read to its end and refused."""
 HEADER_BYTES = 4096
-"""Longest line of a header."""
 _PART_BYTES = 1 << 16
 
 
@@ -133,9 +129,9 @@ def read_messages(stream: BinaryIO) -> Iterator[Message]:
         if not text:
             continue
         if text[:1] in b"{[" or b":" not in text[:HEADER_BYTES]:
-            yield _line(line, stream)
+            yield _read_line(line, stream)
         else:
-            yield _read_framed(_length(text, stream), stream)
+            yield _read_framed(_read_length(text, stream), stream)
 
 
 def write_message(stream: BinaryIO, body: bytes, *, framed: bool) -> None:
@@ -144,7 +140,7 @@ def write_message(stream: BinaryIO, body: bytes, *, framed: bool) -> None:
     stream.flush()
 
 
-def _line(line: bytes, stream: BinaryIO) -> Message:
+def _read_line(line: bytes, stream: BinaryIO) -> Message:
     if line.endswith(b"\n") or len(line) <= MESSAGE_BYTES:
         return Message(body=line, framed=False)
     while line and not line.endswith(b"\n"):
@@ -161,8 +157,7 @@ def _read_framed(length: int, stream: BinaryIO) -> Message:
     return Message(body=b"", framed=True, problem=f"a message of {length:,} bytes")
 
 
-def _length(first: bytes, stream: BinaryIO) -> int:
-    """Read the header to its empty line and return the length that it names."""
+def _read_length(first: bytes, stream: BinaryIO) -> int:
     length, line = -1, first
     while line:
         name, _, value = line.partition(b":")

@@ -304,7 +304,6 @@ def consolidation_status(call: Call) -> Any:
 
 
 def _run(call: Call, kind: str, work: Callable[[Runtime], Any]) -> Any:
-    """Run the upkeep, with a notification before and after it."""
     runtime, status = call.runtime, f"{PREFIX}{kind}Status"
     started_at = views.time_of(runtime.clock())
     call.notify(status, {"type": f"memory-{kind}-started", "startedAt": started_at})

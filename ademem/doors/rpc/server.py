@@ -28,7 +28,6 @@ from ademem.worker.warm_server import listening
 
 DISCOVER = "rpc.discover"
 TOOLS = {f"ademem.{tool.name}": tool for tool in choose("all", read_only=False)}
-"""The tools of MCP by the names that they have here."""
 SOCKET = "rpc.sock"
 CODES = {
     "argument": rpc.INVALID_PARAMS,

@@ -27,7 +27,6 @@ COUNTS = {
         "created": "entries_created",
     },
 }
-"""ADE's names of the counts of a run."""
 _ENTRY = """
     id:string scope:string scope_owner_id:string? tier:integer pinned:boolean category:string
     content:string importance:string created_at:string updated_at:string last_accessed_at:string
@@ -105,7 +104,6 @@ def brief(found: CoreMemory | None) -> dict[str, Any]:
 
 
 def run(kind: str, runtime: Runtime, row: Mapping[str, Any]) -> Any:
-    """Return the log row of a sweep or a consolidation."""
     counts = {ade: row["counts"][ours] for ours, ade in COUNTS[kind].items()}
     fields = {
         f"{kind}_id": row["id"],
@@ -123,7 +121,6 @@ def run(kind: str, runtime: Runtime, row: Mapping[str, Any]) -> Any:
 
 
 def event(kind: str, runtime: Runtime, row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the row as an event, whose `type` tells whether the run ended."""
     ending = {"running": "started", "failed": "failed"}.get(row["outcome"], "completed")
     error = {"error": row["error"]} if row["error"] else {}
     return {"type": f"memory-{kind}-{ending}", **run(kind, runtime, row), **error}
