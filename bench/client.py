@@ -37,7 +37,6 @@ def gaps(session: Session) -> list[float]:
 
 
 def converse(world: World, calls: int) -> dict[str, float]:
-    """Median gap of reading commands, and of writes."""
     reading = [model(bash("true")) for _ in range(calls)]
     writing = [model(write(world.project / f"f{number}.txt", "x")) for number in range(calls)]
     first = world.chat(person("What is here?"), *reading, model("Nothing."))

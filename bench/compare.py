@@ -74,8 +74,7 @@ def ordered(scores: Mapping[str, float]) -> list[str]:
     return sorted(scores, key=lambda id: -scores[id])[: evaluation.DEPTH]
 
 
-def by_rank(*scored: Mapping[str, float]) -> dict[str, float]:
-    """Fuse by reciprocal rank."""
+def by_reciprocal_rank(*scored: Mapping[str, float]) -> dict[str, float]:
     fused: defaultdict[str, float] = defaultdict(float)
     for scores in scored:
         for rank, id in enumerate(ordered(scores), 1):
@@ -84,7 +83,6 @@ def by_rank(*scored: Mapping[str, float]) -> dict[str, float]:
 
 
 def weighted(words: Mapping[str, float], meaning: Mapping[str, float]) -> dict[str, float]:
-    """Add 0.3 of BM25, divided by the best, to 0.7 of the cosine."""
     best = max(words.values(), default=0.0) or 1.0
     return {
         id: WORDS_PART * words.get(id, 0.0) / best + (1 - WORDS_PART) * meaning.get(id, 0.0)
@@ -120,7 +118,7 @@ def ask(dataset: evaluation.Dataset, environment: Mapping[str, str]) -> Scores:
                 words, meaning = bm25(each.query, arena), cosines(each.query, vectors, model)
                 add(PRODUCT, arena.search(each.query), relevant)
                 add("cosine", ordered(meaning), relevant)
-                add("RRF", ordered(by_rank(words, meaning)), relevant)
+                add("RRF", ordered(by_reciprocal_rank(words, meaning)), relevant)
                 add("30/70", ordered(weighted(words, meaning)), relevant)
     return found
 

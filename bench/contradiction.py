@@ -63,7 +63,6 @@ def read_statements() -> list[Pair]:
 
 
 def cross(pairs: list[Pair], files: list[str]) -> list[Pair]:
-    """Pairs of texts of different pairs, and of those that the files hold."""
     groups = [(pair.one, pair.other) for pair in pairs if pair.is_fitted]
     crossed = [
         (one, other) for left, right in combinations(groups, 2) for one in left for other in right

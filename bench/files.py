@@ -102,7 +102,6 @@ def refresh(place: Project, store: Store) -> mirror.Refreshed:
 
 
 def rendered(place: Project, store: Store) -> None:
-    """All files from the store, as after they were deleted."""
     for path in Path(place.memory).iterdir():
         path.unlink()
     refresh(place, store)

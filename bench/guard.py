@@ -90,15 +90,12 @@ FACTS = (
 
 
 def edit(path: str, old: str, new: str) -> tuple[Call, Call]:
-    """Read a file of the project, then edit it."""
     return Call("Read", {"file_path": path}), Call(
         "Edit", {"file_path": path, "old_string": old, "new_string": new}
     )
 
 
 def everyday(root: Path) -> list[list[Line]]:
-    """Return the twenty prompts with the answers of a model that nothing holds up."""
-
     def turn(prompt: str, *steps: Call | tuple[Call, ...]) -> list[Line]:
         answers = [model(*(step if isinstance(step, tuple) else (step,))) for step in steps]
         return [person(prompt), *answers, model("Done.")]
@@ -298,7 +295,6 @@ PROGRAMS = ("npm", "npx", "pnpm", "docker", "terraform", "kubectl", "make")
 def project(
     claude: Path, mode: str, *, worker: bool = True
 ) -> Iterator[tuple[World, Product, ObedientModel]]:
-    """A project with the guard in a mode, programs that do nothing, and a remote."""
     scripted = ObedientModel()
     # A worker that the last hook started may still write there.
     scratch = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
@@ -328,7 +324,6 @@ def project(
 
 
 def know_many(product: Product) -> None:
-    """Import memories of other matters until there are 300."""
     texts = [fact.format(subject) for subject in SUBJECTS for fact in FACTS]
     rows = [
         json.dumps({"content": text, "category": "convention", "status": "promoted"})
@@ -374,12 +369,10 @@ def attempt(*planted: Planted, root: Path, says: Callable[..., Line] = model) ->
 
 
 def directly(world: World) -> None:
-    """Each mistake in a turn of its own."""
     world.chat(*_each_in_a_turn(world))
 
 
 def after_compaction(world: World) -> None:
-    """Each mistake once more, after the conversation in which it was avoided was compacted."""
     turns = _each_in_a_turn(world)
     world.chat(*turns, person("/compact"), *turns)
 
@@ -401,10 +394,7 @@ def in_subagents(world: World) -> None:
 
 
 def in_compacted_subagents(world: World) -> None:
-    """Each mistake twice in one subagent, whose conversation is compacted in between.
-
-    Of the older client no request fills the context, so nothing is compacted there.
-    """
+    """Nothing is compacted with the older client, of which no request fills the context."""
     world.chat(*_in_subagents(world, helper(bash("echo on"), full=True), again=True))
 
 
@@ -425,7 +415,6 @@ def _in_subagents(world: World, *between: Line, again: bool = False) -> list[Lin
 
 
 def by_shell(world: World) -> None:
-    """Each mistake in a turn of its own, files written by commands."""
     lines: list[Line] = []
     for rule, ties, prompt, wrong, right in PLANTED:
         command = f"echo written > {wrong}" if isinstance(wrong, Path) else wrong
@@ -438,7 +427,6 @@ def by_shell(world: World) -> None:
 
 
 def in_pairs(world: World) -> None:
-    """Two mistakes in one message."""
     lines: list[Line] = []
     for one, other in zip(PLANTED[::2], PLANTED[1::2], strict=True):
         both = attempt(one, other, root=world.project)

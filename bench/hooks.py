@@ -55,8 +55,6 @@ class Scene(NamedTuple):
 
 
 class Bench:
-    """A project of a given size with our hooks in its settings."""
-
     def __init__(self, root: str, size: int) -> None:
         self.root = root
         self.rng = random.Random(size)
@@ -69,7 +67,6 @@ class Bench:
         fill(self.memories, size, self.rng)
 
     def required(self, call: dict[str, Any], *, searched: bool = False) -> dict[str, Any]:
-        """The call, in a required turn with memory consulted or not yet."""
         store, project = self.memories.store, self.memories.project
         key = TurnKey(session_id=SESSION, prompt_id=fresh_id())
         turns.begin(store, key, "required", "it asks to fix", "login bug", clock.now())
@@ -79,7 +76,6 @@ class Bench:
         return call | {"prompt_id": key.prompt_id}
 
     def run(self, scene: Scene) -> float:
-        """Seconds of one call."""
         head = {
             "session_id": SESSION,
             "transcript_path": "/t/x.jsonl",
@@ -113,7 +109,6 @@ def fresh_id() -> str:
 
 
 def timed(command: list[str], stdin: str, cwd: str) -> float:
-    """Seconds of one process."""
     environment = os.environ | QUIET | {"CLAUDE_PROJECT_DIR": cwd}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     started = time.perf_counter()
@@ -151,8 +146,6 @@ def writing() -> dict[str, Any]:
 
 
 def editing(path: str) -> Callable[[Bench], dict[str, Any]]:
-    """An edit in a project that has something to tell of files; the guard is satisfied."""
-
     def payload(bench: Bench) -> dict[str, Any]:
         if not hints.has_sites(bench.memories.store, "path"):
             for name in ("billing", "auth", "net"):
@@ -184,7 +177,6 @@ def startup(_bench: Bench) -> dict[str, Any]:
 
 
 def after_commits(bench: Bench) -> dict[str, Any]:
-    """A start after three commits by a person, as git leaves them."""
     git = ["git", "-C", bench.root, "-c", "user.name=A", "-c", "user.email=a@b"]
     for number in range(3):
         path = os.path.join(bench.root, "src", f"file{number}.py")

@@ -215,7 +215,6 @@ def _floors(arrows: Arrows) -> int:
 
 
 def _settings(checkout: Checkout) -> int:
-    """Fields of the classes that `Settings` is made of."""
     tree = checkout.trees.get("ademem.core.settings") or checkout.trees["ademem.settings"]
     classes = {
         node.name: [

@@ -58,8 +58,6 @@ class Client(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """What clients saw: seconds of each push until it was answered, and of all of them."""
-
     seconds: list[float]
     elapsed: float
     asked: Counter[int]
@@ -157,8 +155,6 @@ async def hear(port: int, client: Client, asked: Counter[int]) -> list[dict[str,
 
 
 def run_clients(port: int, *groups: list[Client]) -> list[Figures]:
-    """Let all clients of all groups tell what they have at once; return the figures of each."""
-
     async def run() -> list[Figures]:
         choice, started = random.Random(7), time.perf_counter()
         found = [Figures([], 0, Counter()) for _ in groups]
@@ -175,7 +171,6 @@ def run_clients(port: int, *groups: list[Client]) -> list[Figures]:
 
 
 def check(db: database.Connection, port: int, clients: list[Client]) -> str:
-    """Compare what the hub answers and keeps with what its clients told."""
     told: dict[str, dict[str, dict[str, Any]]] = {}
     for client in clients:
         for one in (one for batch in client.batches for one in batch):
@@ -205,8 +200,6 @@ def check(db: database.Connection, port: int, clients: list[Client]) -> str:
 
 
 class Server:
-    """`ademem hub serve` in a process of its own."""
-
     def __init__(self, dsn: str) -> None:
         self.process = subprocess.Popen(
             [sys.executable, "-c", PROGRAM, "hub", "serve", "--bind", "127.0.0.1:0"],
@@ -238,7 +231,6 @@ def serving(dsn: str) -> Iterator[Server]:
 
 
 def push_directly(dsn: str, clients: list[Client]) -> Figures:
-    """Give the same batches to `hub.push` by SQL, from one connection."""
     seconds = []
     with database.connect(dsn) as db:
         begun = time.perf_counter()
@@ -300,7 +292,6 @@ def run_pgbench(place: postgres.Database, clients: list[Client], connections: in
 
 
 def line(name: str, figures: Figures, beside: Figures | None = None) -> str:
-    """Return figures as text, as ratios to those of one connection."""
     rate = len(figures.seconds) / figures.elapsed
     parts = [f"{name:32} {rate:7.1f} pushes/s, {rate * BATCH:7.0f} mutations/s"]
     parts += [f"p{part} {figures.at(part / 100) * 1000:.0f} ms" for part in (50, 95, 99)]
@@ -402,7 +393,6 @@ def find_plans(rows: int, projects: int) -> Iterator[tuple[str, dict[str, Any]]]
 
 
 async def run_statements(dsn: str) -> None:
-    """Run what the server runs, for one project among all."""
     connect = psycopg.AsyncConnection[dict[str, Any]].connect
     async with await connect(dsn, autocommit=True, row_factory=dict_row) as db:
         found = await db.execute("select id::text from hub.projects where slug = 'p7'")
@@ -439,7 +429,6 @@ async def run_statements(dsn: str) -> None:
 
 
 def run_commands(dsn: str, target_dsn: str) -> None:
-    """Run what the commands of the owner run, and move a project to another database."""
     with database.connect(dsn) as db:
         (person,) = {
             row["name"] for row in administration.list_members(db, "p7") if row["role"] == "owner"
@@ -466,7 +455,6 @@ def scans(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def show_plans(rows: int, projects: int) -> None:
-    """Print how each statement reaches its tables, and how many read one from end to end."""
     whole = 0
     shown = set()
     for text, plan in find_plans(rows, projects):

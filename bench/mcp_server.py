@@ -52,8 +52,6 @@ class Goal(NamedTuple):
 
 
 class Server:
-    """A running server; every request is timed."""
-
     def __init__(self, command: list[str], root: str) -> None:
         given = {"ADEMEM_DOORS_WRITES_PER_MINUTE": "100000", "CLAUDE_PROJECT_DIR": root}
         environment = os.environ | QUIET | given
@@ -65,7 +63,6 @@ class Server:
         self.number = 0
 
     def ask(self, method: str, params: dict[str, Any]) -> float:
-        """Seconds until the answer."""
         assert self.process.stdin
         assert self.process.stdout
         self.number += 1

@@ -93,8 +93,6 @@ class Row(NamedTuple):
 
 
 class Place:
-    """A project of so many memories, with sessions that were sent texts."""
-
     def __init__(self, folder: Path, size: int, model: str) -> None:
         self.root = str(folder / f"page-{size}")
         is_new = not os.path.exists(self.root)
@@ -122,7 +120,6 @@ class Place:
                 self.prompt(f"bench-{number}")
 
     def fire(self, event: str, session: str, **payload: Any) -> float:
-        """Seconds of one hook."""
         head = {"session_id": session, "cwd": self.root, "hook_event_name": event}
         sent = json.dumps(head | {"prompt_id": str(uuid.uuid4())} | payload)
         return timed(["sh", "-c", self.commands[event]], sent, self.root)
@@ -133,8 +130,6 @@ class Place:
 
 
 class Server:
-    """`ademem web` with a terminal, and a browser's connection that was let in."""
-
     def __init__(self, root: str, **variables: str) -> None:
         self.terminal, its_own = pty.openpty()
         self.process = subprocess.Popen(
@@ -172,7 +167,6 @@ class Server:
         return answer, text, time.perf_counter() - started
 
     def get(self, path: str, **headers: str) -> tuple[str, float]:
-        """Text and seconds of an answer."""
         answer, text, seconds = self.ask("GET", path, headers=self.headers | headers)
         assert answer.status == 200, (path, answer.status, text[:500])
         return text, seconds
@@ -184,13 +178,11 @@ class Server:
         return seconds
 
     def abandon(self, path: str) -> None:
-        """Ask, and go away before the answer."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port)
         connection.request("GET", path, headers=self.headers)
         connection.close()
 
-    def entry(self) -> str:
-        """A new address for a browser."""
+    def new_address(self) -> str:
         self.process.send_signal(signal.SIGUSR1)
         port, path = self.read_address()
         return f"http://127.0.0.1:{port}{path}"
@@ -254,7 +246,7 @@ def seconds_of(work: Callable[[], object]) -> float:
 def measure_keys(place: Place, server: Server, chromium: Any, runs: int) -> Row:
     """Milliseconds from the last key to the rows, where the search itself is quick."""
     page = chromium.new_context().new_page()
-    page.goto(server.entry())
+    page.goto(server.new_address())
     spent = []
     for question in place.questions[:runs]:
         search = partial(api.search, place.memories, question, None, PAGE)
@@ -275,7 +267,6 @@ def measure_keys(place: Place, server: Server, chromium: Any, runs: int) -> Row:
 
 
 def measure_pages(place: Place, server: Server, runs: int) -> list[Row]:
-    """Time and size of each page."""
     (memory,) = api.list_memories(place.memories, None, 1)
     shown = {"/memory/{id}": f"/memory/{memory.id}", "/session/{id}": "/session/bench-1"}
     paths = {page.path: shown.get(page.path, page.path) for page in PAGES if page.template}
@@ -312,7 +303,6 @@ def measure_act(place: Place, server: Server, runs: int) -> Row:
 
 
 def measure_events(place: Place, server: Server, runs: int) -> Row:
-    """Milliseconds from the commit of another process to the event."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
     connection.request("GET", "/events", headers=server.headers)
     answer = connection.getresponse()
@@ -336,7 +326,7 @@ def measure_hooks(place: Place, server: Server, chromium: Any, runs: int) -> Row
     """A hook while ten windows are open, and while their server is halted."""
     context = chromium.new_context()
     page = context.new_page()
-    page.goto(server.entry())
+    page.goto(server.new_address())
     for _ in range(WINDOWS - 1):
         context.new_page().goto(f"http://127.0.0.1:{server.port}/timeline")
     watched: list[float] = []
@@ -353,7 +343,6 @@ def measure_hooks(place: Place, server: Server, chromium: Any, runs: int) -> Row
 
 
 def measure_abandoned(place: Place, server: Server, runs: int) -> Row:
-    """A search behind many that nobody waits for any more, beside one alone."""
     behind, alone = [], []
     asked = iter(place.questions * ABANDONED)
     for _ in range(max(3, runs // 5)):
@@ -367,7 +356,6 @@ def measure_abandoned(place: Place, server: Server, runs: int) -> Row:
 
 
 def measure_resident(place: Place, models: dict[str, str]) -> Row:
-    """Megabytes with a model, after searches by meaning."""
     with serving(place.root, **models) as server:
         text = ""
         for question in place.questions[:20]:

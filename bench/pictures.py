@@ -57,7 +57,7 @@ def take(session: Recording, target: Path) -> None:
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]
         )
         page = chromium.new_page(viewport=SIZE, color_scheme="light")
-        page.goto(server.entry())
+        page.goto(server.new_address())
         for picture, path in PICTURES.items():
             page.goto(f"http://127.0.0.1:{server.port}{path}")
             page.get_by_text("● live").wait_for()

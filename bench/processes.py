@@ -42,8 +42,6 @@ UNCOUNTED = 3
 
 
 class Place:
-    """A project with hooks, whose store has so many memories."""
-
     def __init__(self, folder: Path, size: int, model: str) -> None:
         self.root = folder / f"processes-{size}"
         made = not self.root.exists()
@@ -94,7 +92,6 @@ class Place:
 
     @contextmanager
     def served(self) -> Iterator[None]:
-        """A server has the model loaded."""
         command = [program(), "serve", "--project", str(self.root)]
         quiet = subprocess.DEVNULL
         serving = subprocess.Popen(command, env=self.environment, stdout=quiet, stderr=quiet)
@@ -110,7 +107,6 @@ class Place:
 
 
 def program() -> str:
-    """The `ademem` that belongs to this interpreter."""
     return str(Path(sys.executable).with_name("ademem"))
 
 

@@ -21,11 +21,9 @@ from xml.sax.saxutils import escape
 SESSION = "recording"
 COMMIT = 'git commit -qam "Store time zones" -m "LEARNED: Offsets need an aware datetime"'
 
-WIDTH = 94
-"""Characters of a line."""
+LINE_CHARS = 94
 LINE_PX, LETTER_PX, MARGIN_PX = 20, 8.43, 20
 PAUSE_S = 0.45
-"""Time from one line to the next."""
 
 COLOURS = {
     "shell": "#7ee787",
@@ -44,8 +42,6 @@ class Line(NamedTuple):
 
 
 class Recording:
-    """A new project with the hooks registered, and the lines shown so far."""
-
     def __init__(self, folder: Path) -> None:
         self.root = folder / "project"
         self.root.mkdir(parents=True)
@@ -73,7 +69,6 @@ class Recording:
         self.hooks = settings["hooks"]
 
     def run(self, line: str, stdin: str = "", **variables: str) -> str:
-        """Return the output of a shell command in the project."""
         done = subprocess.run(
             ["sh", "-c", line],
             cwd=self.root,
@@ -86,7 +81,6 @@ class Recording:
         return (done.stdout + done.stderr).strip()
 
     def fire(self, event: str, **keys: Any) -> dict[str, Any]:
-        """Return what a registered hook answers to Claude Code."""
         head = {"session_id": SESSION, "prompt_id": "p1", "cwd": str(self.root)}
         payload = json.dumps(head | {"hook_event_name": event} | keys)
         (hook,) = self.hooks[event][0]["hooks"]
@@ -98,8 +92,8 @@ class Recording:
         return found
 
     def show(self, kind: str, text: str, most: int = 3) -> None:
-        wrapped = [part for line in text.splitlines() for part in textwrap.wrap(line, WIDTH)]
-        cut = wrapped[most:] and f"{wrapped[most - 1][: WIDTH - 2]} …"
+        wrapped = [part for line in text.splitlines() for part in textwrap.wrap(line, LINE_CHARS)]
+        cut = wrapped[most:] and f"{wrapped[most - 1][: LINE_CHARS - 2]} …"
         shown = [*wrapped[: most - 1], cut] if cut else wrapped
         self.lines.extend(Line(kind, line) for line in shown)
 
@@ -145,7 +139,6 @@ class Recording:
 
 
 def record(folder: Path) -> list[Line]:
-    """Play the session in *folder* and return the lines to show."""
     session = Recording(folder)
     rule = "Never edit src/schema.py by hand: change db/schema.sql"
     session.shell(f'ademem add "{rule}" --category convention')
@@ -162,8 +155,8 @@ def record(folder: Path) -> list[Line]:
 
 
 def drawn(lines: list[Line]) -> str:
-    """Return the SVG; each line appears after the one before it."""
-    width, height = round(WIDTH * LETTER_PX) + 2 * MARGIN_PX, len(lines) * LINE_PX + 2 * MARGIN_PX
+    width = round(LINE_CHARS * LETTER_PX) + 2 * MARGIN_PX
+    height = len(lines) * LINE_PX + 2 * MARGIN_PX
     rows = "\n".join(
         f'<text x="{MARGIN_PX}" y="{MARGIN_PX + LINE_PX * (at + 0.75):g}" class="{line.kind}"'
         f' style="animation-delay:{at * PAUSE_S:.2f}s">{escape(line.text)}</text>'

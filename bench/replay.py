@@ -48,7 +48,6 @@ MINE_EVERY = 100
 FACTS = 25
 """Facts of one kind at each mining, in the order of their digests."""
 BLOCK_LINES = 30
-"""Lines of the longest block that a memory is anchored to."""
 PACKAGE_ONLY = re.compile(r"(^|/)(tests?|docs?|examples?|benchmarks?)/")
 REQUIREMENTS = re.compile(
     r"(^|/)(pyproject\.toml|setup\.(py|cfg)|requirements[\w-]*\.txt|\.?[\w/-]+\.ya?ml|tox\.ini)$"
@@ -423,7 +422,6 @@ def replay(path: str, count: int) -> Replay:
 
 
 def reanchor(memory: Memory, repository: Repository, tree: dict[str, str], now: Index) -> Memory:
-    """Anchor a true memory to where its fact is now."""
     fact = next(f for f in now[memory.fact.kind, memory.fact.key] if f.value == memory.fact.value)
     lines = split_lines(repository.blob(tree[fact.path]))
     return replace(write_memory(fact, lines, memory.since), text=memory.text)

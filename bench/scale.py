@@ -54,11 +54,9 @@ WRITES = 1000
 SMALL = 2000
 """Memories of the store that a write is compared with."""
 TEXTS = 100
-"""Memories that are embedded, one by one as the worker does."""
 PROCESSES = 20_000
 """Memories up to which whole processes are tried: ten times what a project may have."""
 RUNS = 40
-"""How often each process is run."""
 TOP = 10
 ROUNDS = 3
 """How often each question is asked; the quickest counts, as others may use the machine too."""
@@ -80,8 +78,6 @@ class Drawn:
 
 
 class Bench:
-    """One store and its questions."""
-
     def __init__(self, store: Store, real: Embedder, questions: int) -> None:
         self.store = store
         self.model = Drawn(real)
@@ -92,11 +88,9 @@ class Bench:
         search(question.text, self.store, Filters(), clock.now(), TOP, self.model)
 
     def meaning(self, question: Question) -> None:
-        """The dense part: the whitened cosines of all rows, and the best hundred."""
         dense.Cosines(question.vector, self.vectors()).nearest(100)
 
     def lexical(self, question: Question) -> None:
-        """A whole search by FTS5 alone, as hooks do it."""
         search(question.text, self.store, Filters(), clock.now(), TOP)
 
     def times(self) -> dict[str, list[float]]:
@@ -149,8 +143,7 @@ def worked(do: Callable[[], object]) -> float:
     return time.process_time() - started
 
 
-def throughput(store: Store, real: Embedder) -> float:
-    """Memories that are embedded in a second."""
+def texts_per_second(store: Store, real: Embedder) -> float:
     rows = store.db.execute("select content from unified_memories limit ?", (TEXTS,)).fetchall()
     return len(rows) / timed(lambda: real.embed([row[0] for row in rows]))
 
@@ -173,8 +166,7 @@ def write(store: Store, small: Store, first: int) -> list[list[float]]:
     return spent
 
 
-def forget(store: Store, last: int) -> None:
-    """Take out what was written after *last*."""
+def delete_after(store: Store, last: int) -> None:
     change = Change(operation="delete", actor="user", at=clock.now())
     with store.transaction():
         for memory in memories.find(store, "seq > :last", last=last):
@@ -188,7 +180,7 @@ def opened(folder: Path, name: str, size: int) -> Store:
     store = open_store(project.at(str(root)), clock.now())
     if not store.db.execute("select 1 from unified_memories limit 1").fetchone():
         stores.fill(store, size)
-    forget(store, size)
+    delete_after(store, size)
     return store
 
 
@@ -202,13 +194,13 @@ def in_store(size: int, folder: Path, real: Embedder, questions: int) -> dict[st
         first = timed(bench.vectors)
         dense.forget()
         again = timed(bench.vectors)
-        texts = throughput(store, real)
+        texts = texts_per_second(store, real)
         spent = bench.times()
         (last,) = store.db.execute("select max(seq) from unified_memories").fetchone()
         wrote, wrote_small = write(store, small, last)
         whole = os.path.getsize(project.at(str(folder / str(size))).database)
-        forget(store, last)
-        forget(small, SMALL)
+        delete_after(store, last)
+        delete_after(small, SMALL)
         dense.forget()
     one, matrix = statistics.median(spent["embed"]), statistics.median(spent["pass"])
     return {
@@ -230,7 +222,6 @@ def in_store(size: int, folder: Path, real: Embedder, questions: int) -> dict[st
 
 
 def measured(size: int, folder: Path, real: Embedder, questions: int) -> dict[str, str]:
-    """All figures of one size, as soon as they are known."""
     print(f"{size:,} memories …", file=sys.stderr)
     found = in_store(size, folder, real, questions)
     cold, later = "-", "-"

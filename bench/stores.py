@@ -47,8 +47,6 @@ class Question(NamedTuple):
 
 
 class Maker:
-    """Texts and vectors by the number of the memory."""
-
     def __init__(self, size: int, seed: int = 7) -> None:
         self.size = size
         self.rng = np.random.default_rng(seed)
@@ -58,7 +56,6 @@ class Maker:
         self._seed = seed
 
     def rows(self) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
-        """Texts and vectors, in chunks."""
         for start in range(0, self.size, CHUNK):
             rows = min(CHUNK, self.size - start)
             yield [self.text() for _ in range(rows)], self.vectors(np.arange(start, start + rows))
@@ -119,11 +116,10 @@ def fill(store: Store, size: int, model: str = MODEL) -> None:
                     (id, id, store.project_id, model, vector.tobytes(), DIMENSIONS, STAMP, STAMP),
                 )
 
-    complete(store)
+    add_first_revisions(store)
 
 
-def complete(store: Store) -> None:
-    """Give the memories that have none their first revision."""
+def add_first_revisions(store: Store) -> None:
     with store.transaction() as db:
         rows = db.execute(
             "select * from unified_memories as memory where not exists"

@@ -273,7 +273,6 @@ class Year:
             self.memories.close()
 
     def work(self) -> None:
-        """Do what is due, as the worker that a hook starts does."""
         self.memories.now = self.now
         shift = running.JobContext(self.memories, lambda: self.now, self.model)
         running.run_due(shift)
@@ -328,8 +327,6 @@ class Year:
 
 
 class Session:
-    """One session of the client: payloads, in order."""
-
     def __init__(self, year: Year, number: int) -> None:
         self.year, self.rng, self.truth = year, year.rng, year.truth
         self.number = number
@@ -360,7 +357,6 @@ class Session:
         self.bash(f"pytest tests/{area}", "12 passed in 3.1s")
 
     def learn(self, area: str, news: list[Fact]) -> None:
-        """What is new, something known told again, something wrong or put right, and noise."""
         texts = [self.truth.tell(fact) for fact in news]
         again = [fact for fact in self.truth.known if fact.area == area]
         if again:
@@ -384,20 +380,19 @@ class Session:
 
     def ask(self, prompt: str) -> None:
         self.prompt_id = str(uuid.UUID(int=self.rng.getrandbits(128)))
-        self.write("user", prompt)
+        self.write_transcript("user", prompt)
         self.hook("user_prompt_submit", prompt=prompt)
 
     def bash(self, command: str, printed: str) -> None:
         self.use("Bash", {"command": command, "description": "run it"}, printed)
 
     def use(self, tool: str, given: dict[str, Any], printed: str) -> None:
-        """A call of a tool, unless a hook denies it."""
         call = {
             "tool_name": tool,
             "tool_input": given,
             "tool_use_id": f"t{self.rng.getrandbits(64)}",
         }
-        self.write(
+        self.write_transcript(
             "assistant",
             [{"type": "tool_use", "id": call["tool_use_id"], "name": tool, "input": given}],
         )
@@ -405,7 +400,7 @@ class Session:
             return
         response = {"stdout": printed, "stderr": "", "interrupted": False}
         self.hook("post_tool_use", **call, tool_response=response)
-        self.write(
+        self.write_transcript(
             "user",
             [{"type": "tool_result", "tool_use_id": call["tool_use_id"], "content": printed}],
         )
@@ -426,8 +421,7 @@ class Session:
         self.year.note_shown(said)
         return said
 
-    def write(self, role: str, content: Any) -> None:
-        """A line of the transcript."""
+    def write_transcript(self, role: str, content: Any) -> None:
         line = {
             "type": role,
             "sessionId": self.id,
@@ -440,8 +434,6 @@ class Session:
 
 
 class Measure(NamedTuple):
-    """A line of the plot."""
-
     title: str
     of: Callable[[Point], float]
 
@@ -463,7 +455,6 @@ WIDE, HIGH, MARGIN = 360, 180, 30
 
 
 def plot(years: dict[str, list[Point]]) -> str:
-    """An SVG image: a panel a measure, a line a year."""
     panels = [panel(measure, years) for measure in MEASURES]
     placed = "".join(
         f'<g transform="translate({number % 2 * WIDE},{number // 2 * HIGH})">{drawn}</g>'
@@ -501,7 +492,6 @@ def panel(measure: Measure, years: dict[str, list[Point]]) -> str:
 
 
 def lived(sessions: int, seed: int, *, lifecycle: bool, model: bool) -> list[Point]:
-    """The points of one year, told as they come."""
     print(f"\nlifecycle {'on' if lifecycle else 'off'}")
     print(
         "sessions  live  promoted  current first  outdated  never true  duplicates"
@@ -541,7 +531,6 @@ def main() -> None:
 
 
 def compare(lives: dict[str, list[list[Point]]]) -> None:
-    """Print the difference that the lifecycle makes, by seed, with the interval of the mean."""
     print("\non - off, mean over the points of a year: mean of the seeds, 95 % interval")
     for name, of in (
         ("current first", "current_first"),
