@@ -146,7 +146,16 @@ def figures(checkout: Checkout, minutes: str) -> Iterator[Figure]:
     yield Figure("lines of product code", f"{lines:,}")
     yield Figure("settings", str(_settings(checkout)))
     with tempfile.TemporaryDirectory() as scratch:
-        yield from _executed(checkout, Path(scratch) / "project")
+        folder = Path(scratch) / "project"
+        folder.mkdir()
+        checkout.run(TYPED, folder, arguments=["init"])
+        yield Figure("commands in the help", str(checkout.run(COMMANDS, folder)))
+        yield Figure("tables", str(checkout.run(TABLES, folder)))
+        add = ["add", "Login tokens expire in UTC", "--category", "convention"]
+        checkout.run(TYPED, folder, arguments=add)
+        checkout.run(TYPED, folder, arguments=["files", "refresh"])
+        for name, modules in zip(TRIPS, _trips(checkout, folder), strict=True):
+            yield Figure(f"modules executed: {name}", str(modules))
     yield Figure("bytes of README", f"{(checkout.root / 'README.md').stat().st_size:,}")
     yield Figure("minutes of CI", minutes)
     opening = [text.split(None, 1)[0].strip(",") for text in _docstrings(checkout) if text.strip()]
@@ -229,19 +238,6 @@ def _settings(checkout: Checkout) -> int:
     }
     sections = [ast.unparse(field.annotation).strip("'\"") for field in classes["Settings"]]
     return sum(len(classes.get(section, "x")) for section in sections)
-
-
-def _executed(checkout: Checkout, folder: Path) -> Iterator[Figure]:
-    """Count what only a running program has."""
-    folder.mkdir(parents=True)
-    checkout.run(TYPED, folder, arguments=["init"])
-    yield Figure("commands in the help", str(checkout.run(COMMANDS, folder)))
-    yield Figure("tables", str(checkout.run(TABLES, folder)))
-    add = ["add", "Login tokens expire in UTC", "--category", "convention"]
-    checkout.run(TYPED, folder, arguments=add)
-    checkout.run(TYPED, folder, arguments=["files", "refresh"])
-    for name, modules in zip(TRIPS, _trips(checkout, folder), strict=True):
-        yield Figure(f"modules executed: {name}", str(modules))
 
 
 def _trips(checkout: Checkout, folder: Path) -> Iterator[int]:

@@ -284,12 +284,12 @@ class Year:
         ).fetchall()
         told = [(self.truth.read(row["content"]), row["status"]) for row in rows]
         facts = [said for said, _ in told if said and said.fact]
-        shown = max(1, self.shown.total())
+        shown, known = max(1, self.shown.total()), sorted(self.truth.known)
         point = Point(
             sessions=sessions,
             live=len(rows),
             promoted=sum(row["status"] == "promoted" for row in rows),
-            current_first=self._current_first(),
+            current_first=sum(map(self._is_first, known)) / max(1, len(known)),
             stale_shown=self.shown["outdated"] / shown,
             wrong_shown=self.shown["wrong"] / shown,
             duplicates=len(facts) - len(set(facts)),
@@ -300,10 +300,6 @@ class Year:
         )
         self.shown.clear()
         return point
-
-    def _current_first(self) -> float:
-        known = sorted(self.truth.known)
-        return sum(self._is_first(fact) for fact in known) / max(1, len(known))
 
     def _is_first(self, fact: Fact) -> bool:
         hits = api.search(self.memories, fact.question, limit=1).hits
