@@ -34,9 +34,7 @@ if TYPE_CHECKING:
 LOADING = ("-I", "-c", "import numpy, onnxruntime, tokenizers")
 """What a cold recall by meaning cannot do without; it may cost 1.6 times as much."""
 READY_S = 60
-"""Longest wait for a server."""
-WORDS = (8, 24)
-"""How many words a prompt has."""
+PROMPT_WORDS = (8, 24)
 UNCOUNTED = 3
 """First runs, which find nothing in any cache."""
 
@@ -79,7 +77,7 @@ class Place:
         return self.run([program(), "recall", "--json", self.rng.choice(self.asked)])
 
     def prompt(self, warm: str) -> str:
-        names = self.rng.choices(stores.NAMES, k=self.rng.randint(*WORDS))
+        names = self.rng.choices(stores.NAMES, k=self.rng.randint(*PROMPT_WORDS))
         payload = {
             "session_id": "bench",
             "prompt_id": str(uuid.uuid4()),

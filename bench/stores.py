@@ -28,12 +28,9 @@ MODEL = "drawn"
 DIMENSIONS = 384
 VOCABULARY = 200_000
 ZIPF = 1.05
-WORDS = (8, 30)
-"""How many words a memory has."""
-SESSION = 20
-"""Memories of one session."""
-CLUSTER = 20
-"""Memories about one thing."""
+MEMORY_WORDS = (8, 30)
+SESSION_SIZE = 20
+CLUSTER_SIZE = 20
 SPREAD = 0.7
 """How far they are from its middle: their cosine to it is about 0.8."""
 CHUNK = 10_000
@@ -61,12 +58,12 @@ class Maker:
             yield [self.text() for _ in range(rows)], self.vectors(np.arange(start, start + rows))
 
     def text(self) -> str:
-        drawn = self.rng.random(self.rng.integers(*WORDS))
+        drawn = self.rng.random(self.rng.integers(*MEMORY_WORDS))
         return " ".join(map(spelled, np.searchsorted(self._upto, drawn).tolist())) + "."
 
     def vectors(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """Around the middle of each memory's cluster, which is the same whenever it is asked."""
-        clusters = rows // CLUSTER
+        clusters = rows // CLUSTER_SIZE
         first = int(clusters[0])
         middles = np.stack(
             [
@@ -103,7 +100,8 @@ def fill(store: Store, size: int, model: str = MODEL) -> None:
             for text, vector in zip(texts, vectors, strict=True):
                 number = next(numbers)
                 id = f"{maker.ids.getrandbits(64):016x}"
-                row = (id, id * 2, store.project_id, text, f"s{number // SESSION}", f"{number:x}")
+                session = f"s{number // SESSION_SIZE}"
+                row = (id, id * 2, store.project_id, text, session, f"{number:x}")
                 db.execute(
                     "insert into unified_memories (id, sync_id, project_id, scope, category,"
                     " content, status, source_session_id, dedupe_key, created_at, updated_at,"

@@ -38,8 +38,7 @@ RING = 150
 NODE = 16
 """Least length of the part of a ring that a node has."""
 NODE_CHARS = 60
-LISTED = 100
-"""Nodes of one page of the list."""
+NODES_OF_A_PAGE = 100
 
 
 def to_graph(graph: Graph, after: str = "") -> dict[str, Any]:
@@ -51,7 +50,7 @@ def to_graph(graph: Graph, after: str = "") -> dict[str, Any]:
         waiting += reversed(children[at])
     keys = [f"{nodes[at].kind} {nodes[at].name}" for at in order]
     start = keys.index(after) + 1 if after in keys else 0
-    listed = {0, *order[start : start + LISTED]}
+    listed = {0, *order[start : start + NODES_OF_A_PAGE]}
     for at in [*listed]:  # the branch that an earlier page began
         while (parent := nodes[at].parent) is not None:
             listed.add(parent)
@@ -59,7 +58,7 @@ def to_graph(graph: Graph, after: str = "") -> dict[str, Any]:
     return {
         "graph": graph,
         "children": [[each for each in below if each in listed] for below in children],
-        "next": keys[start + LISTED - 1] if start + LISTED < len(keys) else "",
+        "next": keys[start + NODES_OF_A_PAGE - 1] if start + NODES_OF_A_PAGE < len(keys) else "",
     }
 
 
@@ -185,8 +184,7 @@ def _read_map_points(memories: Runtime, _: PageRequest) -> dict[str, Any]:
 
 
 PAGE = 50
-EXPLAINED = 10
-"""Rows of a page that explains the ranking, each of them with the parts of its score."""
+EXPLAINED_HITS = 10
 LONGEST_DAYS = 36_500
 
 CHOICES: dict[str, tuple[str, ...]] = {
@@ -282,7 +280,7 @@ def read_list(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     if words:
         given = filters if any(request.query.get(name) for name in FILTERS) else None
         if request.query.get("explain"):
-            explanation = api.explain_search(memories, words, given, EXPLAINED)
+            explanation = api.explain_search(memories, words, given, EXPLAINED_HITS)
         found = explanation.results if explanation else api.search(memories, words, given, PAGE)
         drifted = api.find_drifted(memories, [hit.memory for hit in found.hits])
         listed |= {"mode": found.mode, "note": found.note}

@@ -8,7 +8,7 @@ from ademem import api
 from ademem.api.evaluation import golden
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.doors.views import why_unprompted
-from ademem.doors.web.memory_pages import EXPLAINED
+from ademem.doors.web.memory_pages import EXPLAINED_HITS
 from ademem.search.engine import UNNEEDED
 from tests import builders
 from tests.doors.web.test_pages import LESSONS, texts
@@ -60,7 +60,7 @@ def test_a_page_of_long_memories_is_no_larger_for_its_explanation(browser):
         builders.insert(memories.store, *map(builders.memory, given))
     page = browser.get("/memories?q=tokens+rules+service&explain=1")
 
-    assert page.text.count('<dl class="signals">') == EXPLAINED
+    assert page.text.count('<dl class="signals">') == EXPLAINED_HITS
     assert len(page.content) <= 64 * 1024
 
 

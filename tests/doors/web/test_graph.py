@@ -10,7 +10,7 @@ import pytest
 
 from ademem.api.relating import MOST_NODES, Graph, Node, get_graph
 from ademem.core.errors import UsageError
-from ademem.doors.web.memory_pages import LISTED, NODE, RING, lay_out
+from ademem.doors.web.memory_pages import NODE, NODES_OF_A_PAGE, RING, lay_out
 from ademem.store import relations
 from tests import builders
 from tests.doors.web.test_pages import texts
@@ -139,12 +139,12 @@ def test_a_graph_is_bounded_and_its_list_is_complete_in_pages(browser):
         assert tree.count("<ul>") == tree.count("</ul>") - 1
         shown = re.findall(r'<a href="(/memory/\w+|/graph\?(?!memory)[^"]+)"', tree)
         listed += [each for each in shown if each not in listed]
-        assert len(shown) <= LISTED + 2  # with the branch that the page before began
+        assert len(shown) <= NODES_OF_A_PAGE + 2  # with the branch that the page before began
         more = re.search(r'rel="next" href="([^"]+)"', tree)
         address, pages = more and html.unescape(more[1]), pages + 1
     names = {f"/memory/{node.name}" for node in graph.nodes if node.kind == "memory"}
 
-    assert pages == MOST_NODES // LISTED
+    assert pages == MOST_NODES // NODES_OF_A_PAGE
     assert {each for each in listed if each.startswith("/memory/")} == names
     assert len(listed) == MOST_NODES
 
