@@ -134,7 +134,7 @@ class Figure(NamedTuple):
 
 
 def figures(checkout: Checkout, minutes: str) -> Iterator[Figure]:
-    rooms = _arrows(checkout, depth=2)
+    rooms = _arrows(checkout)
     names = sorted({name.split(".")[1] for name in checkout.sources if "." in name} - {"__main__"})
     back = _running_back(rooms)
     yield Figure("names at the package's root", str(len(names)))
@@ -167,13 +167,13 @@ def figures(checkout: Checkout, minutes: str) -> Iterator[Figure]:
     yield Figure("private functions with one caller", f"{single} of {private}")
 
 
-def _arrows(checkout: Checkout, depth: int) -> Arrows:
-    """Imports between names of the first *depth* parts, wherever they stand."""
+def _arrows(checkout: Checkout) -> Arrows:
+    """Imports between rooms, wherever they stand."""
 
-    def cut(name: str) -> str:
-        return ".".join(name.split(".")[:depth])
+    def room_of(name: str) -> str:
+        return ".".join(name.split(".")[:2])
 
-    found = set()
+    rooms, found = set(map(room_of, checkout.sources)), set()
     for name, tree in checkout.trees.items():
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
@@ -183,8 +183,8 @@ def _arrows(checkout: Checkout, depth: int) -> Arrows:
             else:
                 continue
             for target in imported:
-                if target.startswith("ademem.") and cut(target) in map(cut, checkout.sources):
-                    found.add((cut(name), cut(target)))
+                if target.startswith("ademem.") and room_of(target) in rooms:
+                    found.add((room_of(name), room_of(target)))
     return frozenset((a, b) for a, b in found if a != b and "ademem" not in (a, b))
 
 
