@@ -223,16 +223,16 @@ def measure(size: int, runs: int) -> list[tuple[Scene, float, float]]:
                     times[scene.name].append(spent)
         bench.memories.close()
     base = statistics.median(yardstick)
-    spread = quantile(yardstick) / base
+    spread = p95(yardstick) / base
     print(f"\n{size} memories; yardstick {base * 1000:.1f} ms, p95 {spread:.2f}x; {runs} rounds")
     rows = []
     for scene in SCENES:
         median = statistics.median(times[scene.name])
-        rows.append((scene, median / base, quantile(times[scene.name]) / median))
+        rows.append((scene, median / base, p95(times[scene.name]) / median))
     return rows
 
 
-def quantile(values: list[float]) -> float:
+def p95(values: list[float]) -> float:
     return statistics.quantiles(values, n=20)[-1]
 
 

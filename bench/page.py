@@ -48,7 +48,7 @@ from ademem.search import embedding
 from ademem.search.engine import ORDERS
 from ademem.store import open_store
 from ademem.store.runtime import Runtime
-from hooks import sentence, timed
+from hooks import p95, sentence, timed
 
 CANDIDATES, SESSIONS, PROMPTS = 300, 20, 3
 WINDOWS = 10
@@ -206,10 +206,6 @@ def serving(root: str, **variables: str) -> Iterator[Server]:
         yield server
     finally:
         server.end()
-
-
-def p95(values: list[float]) -> float:
-    return statistics.quantiles(values, n=20)[-1]
 
 
 def ms(seconds: float) -> str:

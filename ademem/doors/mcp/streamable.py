@@ -20,8 +20,8 @@ PORT = 7438
 
 
 def make_app(session: Session, port: int, token: str) -> Loopback:
-    """Refuse streams of the server's own messages, as it has none."""
     manager = StreamableHTTPSessionManager(make_server(session), stateless=True)
+    # A GET would open a stream of the server's own messages, of which it has none.
     route = Route(PATH, StreamableHTTPASGIApp(manager), methods=["POST"])
     router = Router([route], lifespan=lambda _: manager.run())
     return Loopback(router, port, LINE_BYTES, token=token)
