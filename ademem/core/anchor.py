@@ -55,7 +55,6 @@ def command(anchor: str) -> str:
 
 
 def place(anchor: str) -> Place | None:
-    """Return the place of an anchor; None for a command."""
     found = re.fullmatch(_PLACE, anchor)
     if found is None or anchor.startswith(COMMAND):
         return None
@@ -84,7 +83,6 @@ def values(anchors: Iterable[str]) -> dict[str, list[str]]:
 
 
 def with_values(anchors: Iterable[str], values: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
-    """Add values by places to the anchors; those of other places are left out."""
     return tuple(
         replace(found, values=tuple(values[found.where])).text
         if (found := place(text)) and found.hash and values.get(found.where)

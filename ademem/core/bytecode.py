@@ -58,7 +58,7 @@ class Bundle:
         exec(module.__spec__.loader_state, module.__dict__)  # type: ignore[union-attr]
 
     def read(self, name: str) -> CodeType | None:
-        """Return the code of a module; None if changed since, or damaged."""
+        """Return None for a module that changed since, or is damaged."""
         try:
             below, mtime_ns, size, start, length = self.index[name]
             now = os.stat(f"{self.package}/{below}")

@@ -16,7 +16,6 @@ CLIENTS = frozenset(
     "aider amp claude claude-code codex copilot crush cursor-agent droid gemini gemini-cli goose"
     " kiro-cli opencode opencode-ai qwen qwen-code".split()
 )
-"""Programs and packages of coding agents in the command lines of processes."""
 
 CLIENT_VARIABLES = tuple(
     "CLAUDECODE CLAUDE_CODE_SESSION_ID CLAUDE_CODE_CHILD_SESSION CLAUDE_CODE_ENTRYPOINT"
@@ -34,7 +33,6 @@ class NotByPerson(AdememError):
 
 
 def client_of(environment: Mapping[str, str]) -> str:
-    """Return the variable or program that shows a coding agent's client; empty for none."""
     for name in CLIENT_VARIABLES:
         if environment.get(name):
             return name

@@ -16,9 +16,8 @@ if TYPE_CHECKING:
 
 MISSION = "ADEMEM_MISSION"
 SESSION = "CLAUDE_CODE_SESSION_ID"
-"""Environment variable with the session in whose shell a process runs."""
 SESSIONS = (SESSION, "CODEX_THREAD_ID", "ADEMEM_SESSION_ID")
-"""Variables with the id of a session in its shell; the last is set by our plugin for OpenCode."""
+"""The last is set by our plugin for OpenCode."""
 CONTEXT_UNITS = 10_000
 """UTF-16 units of a context, above which the client shows a preview of 2 KB instead."""
 
@@ -31,15 +30,13 @@ PATH_CHARS = 4096
 """Longest path that Linux knows; a longer one names no file, and takes a minute to be resolved."""
 
 MESSAGE_CHARS = 200_000
-"""Characters that are read of the end of a model's message."""
 
 SECRET_CHARS = 12
-"""Shortest id that can contain a secret."""
 _DIGITS = frozenset("0123456789")
 
 
 class BadPayload(AdememError):
-    """The payload is no JSON object."""
+    pass
 
 
 class Payload(Value):
@@ -65,7 +62,6 @@ class Payload(Value):
     stop_hook_active: bool
     reason: str
     duration_ms: int
-    """Duration of a tool call; 0 if the client does not send it."""
 
     @property
     def command(self) -> str:
@@ -98,7 +94,6 @@ class Turn(Value):
 
 
 def read(raw: bytes) -> Payload:
-    """Read a hook's standard input; raises BadPayload."""
     try:
         data = loads(raw.decode("utf-8", "replace"))
     except (ValueError, RecursionError) as error:
@@ -175,7 +170,6 @@ def config_dir(environment: Mapping[str, str]) -> str:
 
 
 def transcript_folder(directory: str) -> str:
-    """Return the client's folder name for transcripts of sessions in *directory*."""
     return "".join(char if char.isascii() and char.isalnum() else "-" for char in directory)
 
 

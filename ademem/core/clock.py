@@ -41,10 +41,7 @@ class TooLate(Exception):
 
 
 class Deadline:
-    """Time limit of a hook, which leaves longer work to the worker."""
-
     def __init__(self, clock: Callable[[], float], seconds: float) -> None:
-        """End *seconds* from now, by a *clock* such as `time.monotonic`."""
         self._clock = clock
         self._end = clock() + seconds
 

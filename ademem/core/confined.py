@@ -54,7 +54,6 @@ FOLDERS = (
 FILES = (".md", ".jsonl", ".json", ".toml", ".log", ".lock", ".db")
 """Suffixes of files; `refusals` reports a folder of such a name."""
 SOCKETS = "*.sock"
-"""Sockets in `run/`, of the process that has the model loaded."""
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY
 _CAREFUL = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
@@ -94,14 +93,13 @@ def printable(path: str) -> str:
 
 
 def read_bytes(root: str, path: str, limit: int | None = None) -> bytes | None:
-    """Read the file; None without a file. Raises Refused above *limit* bytes."""
+    """Raises Refused above *limit* bytes."""
     with suppress(FileNotFoundError), _parent(root, path) as (folder, name):
         return _content(folder, name, limit_of(root, path) if limit is None else limit)
     return None
 
 
 def read_text(root: str, path: str, limit: int | None = None) -> str | None:
-    """Read the text of the file with its line ends; None without a file."""
     data = read_bytes(root, path, limit)
     return None if data is None else data.decode("utf-8")
 
@@ -158,7 +156,7 @@ def create_file(root: str, path: str, *, mode: int = 0o666) -> BinaryIO:
 
 
 def open_lock(root: str, path: str, *, make: bool = True) -> int:
-    """Open a folder or file for locking; without *make* raises FileNotFoundError."""
+    """Raises FileNotFoundError without *make*."""
     if is_folder(root, path):
         return open_folder(root, path)
     return _open(root, path, os.O_RDWR | os.O_CREAT if make else os.O_RDONLY, 0o600, make=make)
@@ -169,7 +167,6 @@ def open_folder(root: str, path: str) -> int:
 
 
 def make_folder(root: str, path: str, mode: int = 0o777) -> None:
-    """Make the folder and those above it, up to *root*."""
     os.close(_walk(root, _parts(root, path), make=True, mode=mode).fd)
 
 
@@ -186,7 +183,7 @@ def entries(root: str, path: str) -> list[tuple[str, os.stat_result]]:
 
 
 def status(root: str, path: str) -> os.stat_result | None:
-    """Return the `lstat`; None if nothing is there. Raises Refused below a link."""
+    """Return the `lstat`; raises Refused below a link."""
     with suppress(FileNotFoundError), _parent(root, path) as (folder, name):
         return folder.status(name)
     return None
@@ -216,11 +213,7 @@ def is_folder(root: str, path: str) -> bool:
 
 
 def remove(root: str, path: str) -> bool:
-    """Delete a file that ademem made; return True if there was one.
-
-    Raises Refused for names outside REMOVABLE, and for anything but a regular file or a socket of
-    SOCKETS.
-    """
+    """Delete a file; raises Refused outside REMOVABLE, and for a link, a folder or a device."""
     inside = _inside(root, path)
     if not any(_matches(inside, pattern) for pattern in REMOVABLE):
         raise Refused(path, "is not a file that ademem makes")
@@ -349,7 +342,6 @@ class _Folder:
         return _Folder(fd, self.whole(name), self.owner)
 
     def open(self, name: str, flags: int, mode: int = 0o666) -> int:
-        """Open a regular file; no link is followed, and no pipe blocks."""
         return self._open(name, flags | _CAREFUL, mode, stat.S_IFREG)
 
     def _open(self, name: str, flags: int, mode: int, wanted: int) -> int:
@@ -397,7 +389,7 @@ class _parent:
 
 
 def _parts(root: str, path: str) -> list[str]:
-    """The components below *root*; raises ValueError for a path that leads out of it."""
+    """Raises ValueError for a path that leads out of *root*."""
     if os.path.isabs(path):
         inside = path.removeprefix(root.rstrip(os.sep) + os.sep)
         if inside == path:

@@ -12,7 +12,7 @@ class suppress:
         self.kinds = kinds
 
     def __enter__(self) -> None:
-        """Do nothing."""
+        pass
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> bool:
         return kind is not None and issubclass(kind, self.kinds)
@@ -38,7 +38,6 @@ class AdememError(Exception):
     rule = ""
     """Rule of a refusal, for other programs; empty for that of the exit code."""
     id = ""
-    """Id of the memory or other row that the error is about."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)

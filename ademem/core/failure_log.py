@@ -50,7 +50,7 @@ def log(
 
 
 def log_crash(trace: str, environment: Mapping[str, str]) -> str:
-    """Append the traceback of a command to the user's log, and return the path; raises OSError."""
+    """Return the path of the log; raises OSError."""
     folder = _own(user_log_dir(environment))
     path = os.path.join(folder, "crash.log")
     for line in trace.splitlines():
@@ -84,7 +84,7 @@ def recent(found: Project, environment: Mapping[str, str]) -> list[dict[str, str
 
 
 def folders(found: Project, environment: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return the folders of logs, each after the root of its path."""
+    """Return each folder after the root of its path."""
     own = user_log_dir(environment)
     return [(found.root, found.log), (os.path.dirname(own), own)]
 

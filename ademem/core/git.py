@@ -28,7 +28,7 @@ _REDIRECTIONS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_NAMESPACE")
 """Variables that git sets for its hooks; with them `-C` names another repository than ours."""
 
 OFFLINE = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none"}
-"""Variables with which git fetches no object that a partial clone lacks."""
+"""With these, git fetches no object that a partial clone lacks."""
 
 _deadline: Deadline | None = None
 
@@ -82,7 +82,7 @@ def output(
     environment: Mapping[str, str] = {},
     timeout_s: float = TIMEOUT_S,
 ) -> bytes | None:
-    """Return what git prints; None without git, after the timeout, or for another exit status."""
+    """Return None without git, after the timeout, or for another exit status."""
     try:
         ran = run(root, command, *arguments, environment=environment, timeout_s=timeout_s)
     except OSError:
@@ -96,7 +96,7 @@ def text(root: str, command: str, *arguments: str, timeout_s: float = TIMEOUT_S)
 
 
 def parse_objects(printed: bytes) -> Iterator[bytes | None]:
-    """Yield the content of each object that `cat-file --batch` printed; None for a missing one."""
+    """Yield None for an object that `cat-file --batch` reports as missing."""
     at = 0
     while at < len(printed):
         end = printed.index(b"\n", at)

@@ -27,7 +27,7 @@ _encode: Any = make_encoder(None, str, encode_basestring, None, ": ", ", ", True
 
 
 def loads(text: str) -> Any:
-    """Parse a JSON text; raises ValueError or RecursionError."""
+    """Raises ValueError or RecursionError."""
     text = text.strip(" \t\r\n")
     try:
         value, end = _scan(text, 0)
@@ -41,11 +41,10 @@ def loads(text: str) -> Any:
 
 
 def array(items: Iterable[str | int]) -> str:
-    """Write texts and whole numbers as a JSON array."""
     written = [quoted(item) if isinstance(item, str) else str(int(item)) for item in items]
     return f"[{','.join(written)}]"
 
 
 def flat(items: Mapping[str, str | float | None]) -> str:
-    """Write an object of texts, numbers and nulls, with sorted names."""
+    """Write an object with sorted names."""
     return "".join(_encode(items, 0))
