@@ -136,7 +136,6 @@ class Draft(Value):
     tags: tuple[str, ...] = ()
     path: str | None = None
     anchors: tuple[str, ...] = ()
-    """Places in the code, `path:first-last@hash`, and commands, `$ words`."""
     pinned: bool = False
     promoted: bool = False
     """Confirmed by a trusted caller, without a candidate stage."""
@@ -265,7 +264,6 @@ class Memory(Value):
 
 
 def are_about_one_place(one: Memory, other: Memory) -> bool:
-    """True for two statements of one owner and branch, about the same files if both name some."""
     files = one.file_scope_pattern, other.file_scope_pattern
     return (
         one.id != other.id
@@ -278,7 +276,6 @@ def are_about_one_place(one: Memory, other: Memory) -> bool:
 
 
 ACCESS_GAIN = 0.1
-"""Growth of the access score, which is at most 1, with each access."""
 
 
 def decayed(score: float, *, idle_days: float, half_life_days: float) -> float:
@@ -313,7 +310,6 @@ CAME_WITH_FILES, CAME_FROM_HUB = "came-with-files", "came-from-hub"
 
 
 def flags(memory: Memory, drifted: Mapping[str, str] | None = None, against: str = "") -> list[str]:
-    """Name what limits the validity of a memory."""
     from_hub = (memory.claimed_author or "").startswith(FROM_HUB)
     held = {
         "candidate": memory.status == "candidate",

@@ -67,7 +67,6 @@ class Project(Value):
 
     @property
     def name(self) -> str:
-        """Name in sessions and exports: the main worktree's folder in lower case."""
         main, kind = os.path.split(self.home)
         folder = os.path.basename(main if kind in (".ade", "ademem") else self.root)
         words = folder.removesuffix(".git").strip(".").lower().replace("_", "-").split()
@@ -227,7 +226,6 @@ def was_read(project: Project) -> bool:
 
 
 def _listing(project: Project, refs: Iterable[str]) -> str:
-    """List the files, then HEAD and the refs."""
     lines = _list_files(project)
     if lines:
         from ademem.core.redaction import redact

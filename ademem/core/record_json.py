@@ -52,7 +52,6 @@ if TYPE_CHECKING:
 MAX_CHARS = MAX_KEY_CHARS
 MAX_TEXT = MAX_TITLED_BYTES * 2
 MAX_ITEMS = 500
-"""Most elements of one list, replicas, or concurrent texts that are read from one record."""
 MAX_ID = 64
 _WORDS = ("over", "seen", "heads", "removed", "places")
 _STARTS = tuple(f"{kind}/" for kind in SETS)
@@ -66,7 +65,6 @@ _ONE_OF: dict[str, frozenset[Any]] = {
 
 
 def to_json(record: Record) -> dict[str, Any]:
-    """Return the record as an object of JSON, from which `from_json` makes an equal one."""
     updated_at = time_of(record.last_stamp)
     found = {"id": record.id, "sync_id": record.sync_id, "created_at": record.created_at}
     values = values_of(record)
@@ -75,7 +73,6 @@ def to_json(record: Record) -> dict[str, Any]:
 
 
 def is_newer(found: Any) -> bool:
-    """Return True for a record whose stamps have a word that this version does not know."""
     stamps = _object(found.get("stamps")) if isinstance(found, dict) else {}
     return any(key.isalpha() and key not in _WORDS for key in stamps)
 

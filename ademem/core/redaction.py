@@ -174,7 +174,6 @@ _COMMANDS = (
 
 
 def _key(name: str, prefixes: str, rest: str, start: str = "") -> tuple[str, tuple[str, ...], str]:
-    """Return the row of a key that begins with one of the prefixes, which are its hints."""
     literal = prefixes.replace(".", r"\.")
     return name, tuple(prefixes.split("|")), rf"{start}(?:{literal}){rest}"
 
@@ -403,7 +402,6 @@ def match_hints(text: str) -> Iterator[tuple[int, str, str]]:
 
 
 def mask(text: str) -> tuple[str, tuple[str, ...]]:
-    """Replace each secret by `[redacted:<name>]`; overlapping ones become one."""
     spans = list(_spans_in(text))
     if unescaped := unescape(text):
         plain, places = unescaped
@@ -503,7 +501,7 @@ _NAMED = rf"""(?ix)
         | ["'`]?[ ]?[:：=][ ]? | [ ][—–-][ ] | [ ]?(?:是|为|為|は|는|은)[ :：]? | [ ]{_BE}:?[ ] )
 |   (?P<direct> [ ] ) )
 """
-"""The name of a secret and the words up to its value, which begins at the end of the match."""
+"""The value begins at the end of the match."""
 
 _IS_SIGNS = (" is", " was ", " are ", " ist ", " lautet", " es ", " est ", " era ", " é ", " è ")
 _SIGNS = (*_IS_SIGNS, " to ", " auf ", " à ", " heißt ", '"', "'", "`", "„", "“", "«", "：")

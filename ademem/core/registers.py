@@ -48,7 +48,6 @@ SETS = ("tags", "anchors")
 FIELDS = tuple(
     "category status importance confidence pinned trust path topic_key key source bead".split()
 )
-"""Registers of one value each, beside life."""
 
 
 class Commit(Value):
@@ -144,12 +143,11 @@ def join_all(*copies: Iterable[Record]) -> dict[str, Record]:
 
 
 def covers(record: Record, stamp: str) -> bool:
-    """Return True if the record has or has replaced the text written at this stamp."""
+    """Return True if the text written at this stamp is contained or replaced."""
     return stamp <= record.over.get(replica_of(stamp), "")
 
 
 def has_writes_of(current: Record, record: Record) -> bool:
-    """Return True if the current record contains or has replaced all writes of the other."""
     return all(covers(current, at) for at in record.texts) and all(
         name in current.registers and at <= current.registers[name][0]
         for name, (at, _) in record.registers.items()
@@ -349,7 +347,6 @@ def commit_stamp(last: str, made: Commit, now: datetime, said: str) -> str:
 
 
 def is_ahead(stamp: str, now: datetime) -> bool:
-    """Return True if a clock that reads the stamp must not follow it."""
     return time_of(stamp) > clock.stamp(now + CLOCKS_DIFFER)
 
 

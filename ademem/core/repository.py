@@ -11,14 +11,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-MOST = 65_536
-"""Bytes read of one of git's small files."""
+MOST_BYTES = 65_536
 
 _DIGITS = frozenset("0123456789abcdef")
 _UNDER_WAY = tuple(
     "MERGE_HEAD CHERRY_PICK_HEAD REVERT_HEAD BISECT_START rebase-merge rebase-apply".split()
 )
-"""Entries in git's folder during a merge, a rebase and the like."""
 
 
 def git_root(where: str) -> str | None:
@@ -26,7 +24,6 @@ def git_root(where: str) -> str | None:
 
 
 def common_dir(top: str) -> str | None:
-    """Return git's folder that all worktrees share; None outside git."""
     folder = git_dir(top)
     if named := first_line(os.path.join(folder, "commondir")):
         return os.path.realpath(os.path.join(folder, named))
@@ -34,7 +31,7 @@ def common_dir(top: str) -> str | None:
 
 
 def branch(root: str) -> str | None:
-    """Return the branch, also one that git rebases or bisects; None if detached or without git."""
+    """Return also a branch that git rebases or bisects; None if detached or without git."""
     top = git_root(root)
     if top is None:
         return None
@@ -54,7 +51,6 @@ def branch(root: str) -> str | None:
 
 
 def default_branch(root: str, configured: str = "") -> str | None:
-    """Return the *configured* branch, else origin's default, else `main` or `master`, or None."""
     top = git_root(root)
     shared = common_dir(top) if top else None
     if shared is None or ".." in configured:  # no name that git allows: it leads out of its folder
@@ -83,7 +79,6 @@ def under_way(root: str) -> bool:
 
 
 def index_state(where: str) -> str:
-    """Return the identity of git's index, which changes with the tracked files."""
     top = git_root(where)
     if top is None:
         return ""
@@ -142,12 +137,10 @@ def tip(common: str, ref: str, links: int = 5) -> str | None:
 
 
 def is_commit_id(text: str) -> bool:
-    """Return True for 40 or 64 hexadecimal digits."""
     return len(text) in (40, 64) and set(text) <= _DIGITS
 
 
 def commit(root: str) -> str | None:
-    """Return the id of the commit checked out; None before the first."""
     top = git_root(root)
     shared = common_dir(top) if top else None
     if top is None or shared is None:
@@ -201,7 +194,6 @@ def first_line(path: str) -> str:
 
 
 def config_value(folder: str, key: str) -> str:
-    """Return the last value of a key in git's settings in *folder*; else empty."""
     lines = _beginning(os.path.join(folder, "config")).splitlines()
     entries = [line.partition("=") for line in lines]
     found = [value for name, _, value in entries if name.strip().lower() == key]
@@ -209,17 +201,14 @@ def config_value(folder: str, key: str) -> str:
 
 
 def _beginning(path: str) -> str:
-    """Read at most MOST bytes; empty without a file.
-
-    A pipe or device of that name, as archives have, blocks no hook.
-    """
+    """Read at most MOST_BYTES; a pipe or device of that name, as archives have, blocks no hook."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     except OSError:
         return ""
     try:
         is_file = stat.S_ISREG(os.fstat(handle).st_mode)
-        return os.read(handle, MOST).decode("utf-8", "replace") if is_file else ""
+        return os.read(handle, MOST_BYTES).decode("utf-8", "replace") if is_file else ""
     finally:
         os.close(handle)
 

@@ -36,7 +36,7 @@ class SettingWarning(Value):
         name = self.source
         if os.path.isabs(name):
             name = os.path.join(os.path.basename(os.path.dirname(name)), os.path.basename(name))
-        return f"{name}: {self.reason or settings.unknown(self.key)}"
+        return f"{name}: {self.reason or settings.unknown_warning(self.key)}"
 
 
 class SourceValues(Value):

@@ -26,10 +26,8 @@ MORE, LESS = 1, -1
 LONGEST_TEXT = 500
 """Most characters of a text, or of a word in a list."""
 MOST_WORDS = 500
-"""Most words in a list."""
 
 MAX_WARNINGS = 5
-"""Warnings that a command lists."""
 MAX_NOTICE_CHARS = 100
 
 SECRETS = ("ADEMEM_AI_KEY", "ADEMEM_HUB_DSN")
@@ -367,24 +365,20 @@ FORMER = {
 """Settings of earlier versions, by section. Their values are built in now."""
 
 RENAMED = {"briefing.site": "briefing.hints"}
-"""Earlier names of settings."""
 
 
 class BadSetting(UsageError):
-    """A key that does not exist, or a value that it cannot have."""
-
     hint = "`ademem config list` shows all keys"
 
 
 def key_of(name: str) -> Key:
     key = find_key(name)
     if key is None:
-        raise BadSetting(unknown(name))
+        raise BadSetting(unknown_warning(name))
     return key
 
 
 def as_value(name: str, given: Any) -> Any:
-    """Convert *given* to a value of the key; raises BadSetting."""
     key = key_of(name)
     value = _convert(name, given, key.default)
     if key.choices and value not in key.choices:
@@ -421,8 +415,7 @@ def renamed_warning(name: str) -> str:
     return f"{name} is called {RENAMED[name]} now"
 
 
-def unknown(name: str) -> str:
-    """Word an unknown name, with the nearest key or section."""
+def unknown_warning(name: str) -> str:
     from difflib import get_close_matches
 
     section, dot, _ = name.partition(".")
@@ -461,7 +454,6 @@ def _convert(name: str, given: Any, default: Any) -> Any:
 
 
 def _format(given: Any) -> str:
-    """Return a name or value, however long and odd, in the form of a message."""
     if given is None or isinstance(given, list):
         return "a list" if given else "a table or a date"
     return ascii(given[:SHOWN_CHARS]) if isinstance(given, str) else f"{given!s:.{SHOWN_CHARS}}"

@@ -15,7 +15,7 @@ def read_text(path: str) -> str | None:
 
 
 def write_atomic(path: str, text: str, *, mode: int = 0o666, sync: bool = True) -> bool:
-    """Replace the target unless it has the text; return True then. *mode* is for a new file."""
+    """Return False if the target has the text already; *mode* is for a new file."""
     return write_bytes(path, text.encode("utf-8"), mode=mode, sync=sync)
 
 

@@ -102,7 +102,6 @@ def is_cjk(text: str) -> bool:
 
 
 def jaccard(left: frozenset[str], right: frozenset[str]) -> float:
-    """Return |A∩B| / |A∪B|; 0 if either is empty."""
     shared = len(left & right)
     return shared / (len(left) + len(right) - shared) if shared else 0.0
 
@@ -171,7 +170,6 @@ def tells_work(text: str) -> bool:
 
 
 def slug(text: str, limit: int = 60) -> str:
-    """Join letters and digits of any script by `-`."""
     return "-".join(_tokens(fold(text[:limit]).replace("_", "-")))
 
 

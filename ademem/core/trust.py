@@ -104,7 +104,7 @@ def last_inspection(database: str, environment: Mapping[str, str]) -> str:
 
 
 def last_judged_row(database: str, identity: str, environment: Mapping[str, str]) -> int:
-    """Return the last row of a foreign database that was searched for orders; 0 for none."""
+    """Return the last row of a foreign database that was searched for orders, or 0."""
     of, _, last = _read(_path(environment, "judged", database)).partition(" ")
     return int(last) if of == sha256_hex(identity) and last.isdecimal() else 0
 

@@ -129,7 +129,6 @@ _SMUGGLING = (
 
 
 def has_hidden_characters(text: str) -> bool:
-    """True for characters that a person does not see and a model reads."""
     if text.isascii():
         return False
     import re  # which a hook whose texts are ASCII need not load

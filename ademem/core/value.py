@@ -90,7 +90,6 @@ def of(kind: type[V], fields: dict[str, Any]) -> V:
 
 
 def replace(value: V, **changes: Any) -> V:
-    """Return a copy with some fields changed."""
     if not changes.keys() <= value._names:
         raise TypeError(_misfit(type(value), value.__dict__ | changes))
     copy = object.__new__(type(value))
