@@ -52,7 +52,6 @@ def echo(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
 
 
 def rejected_before(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
-    """Reject what was rejected before, unless a person writes it."""
     text, key = draft.whole_text, _explicit_key(draft)
 
     def is_same(refused: Memory) -> bool:
@@ -126,7 +125,6 @@ def _explicit_key(draft: Reviewed) -> str | None:
 
 
 def repeats(text: str, shown: str) -> bool:
-    """True for the shown text, a part of it, or nearly the same words."""
     mine, theirs = _join_words(text), _join_words(shown)
     is_part = len(mine) >= PART_CHARS and mine in theirs
     return mine == theirs or is_part or _is_near(text, shown)

@@ -72,23 +72,19 @@ class _Decided(Value):
 
 
 class Insert(_Decided):
-    """Write a new memory."""
+    pass
 
 
 class Merge(_Decided):
-    """Count one more observation of a memory that says the same."""
-
     into: Memory
 
 
 class Revise(_Decided):
-    """Replace the text of a memory."""
-
     memory: Memory
 
 
 class Reject(_Decided):
-    """Write nothing; *why* ends with the next step."""
+    """*why* ends with the next step."""
 
 
 class RuleEffect(Value):
@@ -100,7 +96,6 @@ class RuleEffect(Value):
 
 class Ruling(Value):
     rule: str
-    """The rule that decided; `insert` if none did."""
     verdict: Verdict
     trail: tuple[tuple[str, Reviewed, Reviewed | Verdict], ...]
     """For each rule: name, draft before, and draft after or verdict."""
@@ -110,9 +105,7 @@ STRICT = (Category.CONVENTION, Category.PATTERN, Category.GOTCHA, Category.DECIS
 """Categories that strict mode promotes on an agent's word."""
 
 EPOCH = 1970
-"""First plausible year of a memory."""
 CUT = "truncated:"
-"""Begin of the note on a text that was too long."""
 
 _OPTIONAL = ("owner", "title", "topic_key", "knowledge_key", "bead", "path", "evidence")
 _TEXTS = ("content", "category", *_OPTIONAL)
@@ -121,7 +114,6 @@ _MARKER = r"\[(?:private|redacted:[^\]]*)\]"
 
 
 def normal_form(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
-    """Normalize Unicode, blanks, scope, importance, category and tags."""
     draft = _each_text(draft, clean)
     created = draft.created_at
     if created is None or created.year < EPOCH:  # some programs write year 1 for "unknown"
@@ -190,7 +182,6 @@ def known_category(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
 
 
 def strict_mode(draft: Reviewed, gate: Gate) -> Reviewed:
-    """Promote at once in a strict category; anything else stays an ordinary candidate."""
     if not draft.strict:
         return draft
     if draft.category in STRICT:
@@ -219,12 +210,10 @@ def with_note(draft: Reviewed, note: str) -> Reviewed:
 
 
 def cut_notes(notes: Iterable[str]) -> list[str]:
-    """Return the notes on texts of which only the beginning is stored."""
     return [note for note in notes if note.startswith(CUT)]
 
 
 def is_key_from_text(draft: Reviewed) -> bool:
-    """True if the knowledge key is `learned-` and the beginning of the text."""
     key = draft.knowledge_key
     return key is not None and key.partition("-")[2] == slug(draft.content)
 
@@ -256,7 +245,6 @@ def _each_origin_text(origin: Origin, change: Callable[[str], str]) -> Origin:
 
 
 def _says_something(content: str) -> bool:
-    """True if a letter, digit or symbol stands outside redaction marks."""
     rest = re.sub(_MARKER, "", content) if "[" in content else content
     if any(map(str.isalnum, rest)):
         return True

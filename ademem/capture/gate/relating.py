@@ -75,7 +75,6 @@ class Pair(Value):
 def relate(
     found: Iterable[Memory], store: Store, now: datetime, *, meaning: Meaning | None = None
 ) -> list[Pair]:
-    """Relate memories to their neighbours, and return the new pairs."""
     counts: dict[str, int] = {}
     pairs = []
     for each in found:
@@ -134,7 +133,6 @@ def record(pair: Pair, store: Store, now: datetime) -> Pair | None:
 def find_pairs(
     memory: Memory, alike: Iterable[Memory], store: Store, meaning: Meaning | None = None
 ) -> list[Pair]:
-    """Return the likeliest pairs of a memory; nothing is written."""
     if not memory.is_statement:
         return []
     text = memory.whole_text
@@ -180,7 +178,7 @@ def find_pairs(
 
 
 def _is_trusted_as_much(later: Memory, earlier: Memory, store: Store) -> bool:
-    """True for a text of as much trust; what a person confirmed is trusted as their own words."""
+    """Trust what a person confirmed as their own words."""
     if RANK[later.trust] < RANK[earlier.trust]:
         return False
     is_confirmed = memories.find_confirmed(store, [earlier.id])
@@ -218,7 +216,6 @@ def find_alike(memory: Memory, store: Store, counts: dict[str, int] | None = Non
 
 
 def _to_terms(stems: Iterable[str]) -> list[str]:
-    """Return what the index is asked for: a term for each stem, or part of a compound."""
     parts = unique(part for stem in stems for part in stem.split("-"))
     return [f'"{part}" *' for part in parts if part.isalnum()]
 
@@ -287,7 +284,6 @@ def relate_written(
 
 
 def read_batches(store: Store, ids: Sequence[str]) -> Iterator[list[Memory]]:
-    """Read memories in batches, each oldest first."""
     for at in range(0, len(ids), BATCH):
         yield sorted(memory_queries.by_ids(store, ids[at : at + BATCH]), key=lambda one: one.seq)
 
@@ -345,7 +341,7 @@ def catch_up(
 
 
 def find_new_pairs(store: Store, model: str = "") -> list[Pair]:
-    """Return the pairs that `catch_up` would add; nothing is written."""
+    """Return the pairs that `catch_up` would add."""
     ids, meaning = _read_changes(store, model)
     return [
         pair

@@ -25,7 +25,6 @@ MERGE_GAIN = 0.05
 
 REVIEW_DAYS = {Category.DECISION: 182, Category.PREFERENCE: 91}
 POLICY, POLICY_DAYS = "policy", 365
-"""Days after which a memory is to be reviewed: by category, and for policies."""
 
 RANK = {Trust.USER: 2, Trust.AGENT: 1, Trust.TOOL: 0, Trust.WEB: 0, Trust.IMPORT: 0}
 """Rank by which one writer's text may replace another's."""
@@ -109,7 +108,6 @@ def build_row(
 
 
 def review_date(category: str, tags: Iterable[str], now: datetime) -> datetime | None:
-    """Return when a memory is to be reviewed; None where it does not age."""
     days = POLICY_DAYS if POLICY in tags else REVIEW_DAYS.get(Category(category))
     return now + timedelta(days=days) if days else None
 
@@ -229,7 +227,6 @@ def _may_promote(memory: Memory, draft: Reviewed) -> bool:
 
 
 def _branch(memory: Memory, draft: Reviewed) -> str | None:
-    """Keep the branch only if both were learned on it."""
     return memory.source_branch if memory.source_branch == draft.origin.branch else None
 
 

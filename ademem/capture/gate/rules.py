@@ -236,7 +236,6 @@ def mark_path(line: str) -> str | None:
 
 
 def _is_hash(word: str) -> bool:
-    """True for hexadecimal digits with letters and numbers."""
     return 7 <= len(word) <= 40 and _HEX.issuperset(word) and not (word.isdigit() or word.isalpha())
 
 
@@ -258,12 +257,10 @@ HANGS_ON = {"a diff": " +-", "a progress report": " -*•"}
 
 
 RECORDS = (Category.EPISODE, Category.PROCEDURE, Category.DIGEST, Category.HANDOFF)
-"""Categories that report events, for which progress is no reason to reject."""
 
 DECISIVE_MARKS = 2
 """Number of different unmistakable marks that decide, whatever the prose around them."""
 HEADING_WORDS = 4
-"""Most words of a heading, a line that ends in a colon."""
 LESSON_WORDS = 5
 """Fewest words of prose that a fenced snippet may illustrate."""
 LISTED_PATHS = 3
@@ -344,7 +341,6 @@ def judge(draft: Draft, gate: Gate, rules: Sequence[Rule] = RULES) -> Ruling:
 
 
 def steps(judged: Ruling) -> list[RuleEffect]:
-    """Describe what each rule did to the draft."""
     found = []
     for rule, before, after in judged.trail:
         if isinstance(after, Reviewed):

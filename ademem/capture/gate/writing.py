@@ -39,13 +39,11 @@ if TYPE_CHECKING:
 
 
 def source(origin: Origin) -> str:
-    """Name an origin; an import is named without its session."""
     session = None if origin.trust is Trust.IMPORT else origin.session_id
     return "/".join(filter(None, (origin.source_type, origin.source_id, session)))
 
 
-PREVIEW = 120
-"""Characters of a rejected text in the log."""
+PREVIEW_CHARS = 120
 
 
 class Candidate(Value):
@@ -72,7 +70,6 @@ class Written(Value):
 
     @property
     def is_cut(self) -> bool:
-        """True for a text of which only the beginning was stored."""
         return bool(cut_notes(self.notes))
 
 
@@ -123,7 +120,6 @@ def write(
 
 
 def draft_change(memory: Memory, changes: Mapping[str, Any], origin: Origin) -> Draft:
-    """Return the draft of a memory as a change would leave it."""
     names = ("content", "title", "category", "importance", "tags", "anchors")
     return Draft(
         **{name: changes.get(name, getattr(memory, name)) for name in names},
@@ -173,7 +169,6 @@ def explain(
 
 
 def find_contradicted(draft: Draft, store: Store) -> Memory | None:
-    """Return a confirmed memory that cannot hold beside the draft."""
     stems = " ".join(stem for half in split_rejected(draft.content) for stem in half)
     match = " OR ".join(f'"{stem}" *' for stem in re.findall(r"\w+", stems))
     near = Home(store, draft.scope, draft.owner).sharing_words(match, COMPARED)
@@ -260,7 +255,7 @@ def _log_refusal(draft: Reviewed, rule: str, why: str, store: Store, now: dateti
         reason=why,
         kind=preview(redact(clean(draft.category)).text, 40),
         text_hash=sha256_hex(fold(text)),
-        subject=preview(text, PREVIEW),
+        subject=preview(text, PREVIEW_CHARS),
         source_type=draft.origin.source_type,
         session_id=draft.origin.session_id,
     )
@@ -292,11 +287,9 @@ class StoreLookup:
         return found if found and found.id != self._apart_from else None
 
     def is_of_person(self, memory: Memory) -> bool:
-        """True for a text that a person said or confirmed."""
         return memories.is_of_person(self._store, memory)
 
     def rejected(self, draft: Reviewed) -> list[Memory]:
-        """Find rejected memories with the same text or key, and near duplicates."""
         if not memory_queries.has_rejected(self._store):
             return []
         home = Home(self._store, draft.scope, draft.owner)
@@ -306,7 +299,7 @@ class StoreLookup:
         return [*same, *self.near(draft, rejected=True)]
 
     def shown(self, draft: Reviewed) -> list[Memory]:
-        """Return memories that the draft's session was shown, of any owner."""
+        """Return memories of any owner."""
         return memory_queries.list_shown(self._store, draft.origin.session_id, SHOWN)
 
     def near(self, draft: Reviewed, *, rejected: bool = False) -> list[Memory]:
