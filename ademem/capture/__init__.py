@@ -7,17 +7,14 @@ TITLE_PARTS = ("learn", "takeaway", "aprend", "conclus")
 
 
 def may_have_learnings(message: str) -> bool:
-    """False for a message without a learnings section, before anything is loaded to read it."""
     folded = message.casefold()
     return any(part in folded for part in TITLE_PARTS)
 
 
 LONGEST = 300
-"""Longest text that may be a placeholder."""
 MAX_WORDS = 10
 
 _BLANKS = r"<[^<>]*>|\{\{[^{}]*\}\}|\$\{?\w+\}?|\$\([^()]*\)"
-"""Blanks of a template."""
 
 _FILLERS = frozenset(
     """
@@ -29,11 +26,9 @@ _FILLERS = frozenset(
     conventions fact facts pattern patterns content detail details
     """.split()
 )
-"""A short text of these words alone stands for a lesson."""
 _OPEN = ("lorem ipsum", "todo describe", "todo write", "todo fill", "todo add", "todo explain")
 """Beginnings that any text may follow."""
 _TEMPLATE = ("describe ", "insert ", "fill in ", "your ")
-"""Beginnings of a text that ends in "here"."""
 
 
 def is_placeholder(text: str) -> bool:

@@ -31,7 +31,6 @@ _CHECKERS = """
     tsc vulture yamllint
 """
 CHECKERS = frozenset(_CHECKERS.split())
-"""Programs that judge code or text, and say so with their exit code."""
 _TASK_RUNNERS = """
     bun cargo deno dotnet go gradle gradlew hatch just lein make meson mise mix mvn mvnw npm nx
     ninja pdm playwright pnpm poetry rails rake rye sbt swift task turbo uv xcodebuild yarn zig
@@ -94,7 +93,7 @@ def _is_one_of(command: Command, programs: frozenset[str], task: re.Pattern[str]
 
 
 def parse_test_run(command: str, output: str, *, failed: bool) -> Run:
-    """Return a test run with its counts; they tell a failure whose exit code a pipe hides."""
+    """Recognize a failure by its counts, too, as a pipe hides the exit code."""
     output = _ANSI.sub("", output)
     tail = output[-TAIL_CHARS:]
     bad, good = _count(_FAILED, tail), _count(_PASSED, tail)
@@ -111,7 +110,6 @@ def parse_test_run(command: str, output: str, *, failed: bool) -> Run:
 
 
 def _count(pattern: re.Pattern[str], text: str) -> int | None:
-    """Return the sum of the counts on the last line that has any."""
     for line in reversed(text.splitlines()):
         found = [next(filter(None, match.groups())) for match in pattern.finditer(line)]
         if found:

@@ -30,7 +30,6 @@ LATEST = 10
 FILES = 100
 SUMMARIES = 20
 TOP = "."
-"""The name of the top folder, for files that are in no other."""
 
 _FORMAT = "%x00%m%H%x1f%at%x1f%ct%x1f%an%x1f%s"
 _BOUNDARY = "-"
@@ -42,13 +41,12 @@ UNKNOWN_S = 10.0
 SLACK_S = 2.0
 """Git notes whole seconds, and our clock is read after the command."""
 TAIL_BYTES = 64_000
-"""Bytes read from the end of git's log of HEAD."""
 _MADE_BY = ("commit", "cherry-pick", "revert", "am")
 _REMADE_BY = ("(pick)", "(reword)", "(edit)", "(squash)", "(fixup)", "(continue)")
 
 
 class GitFailed(Exception):
-    """Git failed, or took too long."""
+    pass
 
 
 class Commit(Value):
@@ -63,7 +61,7 @@ class Commit(Value):
 
     @property
     def identity(self) -> tuple[str, int, str]:
-        """The fields that a commit keeps when it is rebased or picked elsewhere."""
+        """Return what a commit keeps when it is rebased or picked elsewhere."""
         return self.author, self.authored, self.subject
 
 
@@ -161,7 +159,6 @@ def is_behind(project: Project, store: Store) -> bool:
 
 
 def report(project: Project, store: Store, now: datetime) -> dict[str, Any]:
-    """Return what the next briefing would list, and the commit up to which history was read."""
     catch_up(project, store, now)
     cursor = table.get_cursor(store, project.root, branch(project.root) or "")
     made = table.list_unshown(store, project.root)
@@ -181,12 +178,12 @@ def report(project: Project, store: Store, now: datetime) -> dict[str, Any]:
             }
             for each in made
         ],
-        "folders": dict(folders(path for each in made for path in each.files)),
+        "folders": dict(count_top_folders(path for each in made for path in each.files)),
     }
 
 
 def sync(project: Project, store: Store, now: datetime) -> dict[str, Any] | None:
-    """Read new commits, and describe them and their files; None where HEAD did not move."""
+    """Read new commits; None where HEAD did not move."""
     here = branch(project.root) or ""
     before = table.get_cursor(store, project.root, here)
     catch_up(project, store, now)
@@ -205,13 +202,12 @@ def sync(project: Project, store: Store, now: datetime) -> dict[str, Any] | None
         "diffstat": git.text(project.root, "diff", "--shortstat", before.sha, after.sha).strip(),
         "changed_files": list(map(_safe, files[:FILES])),
         "file_clusters": [
-            {"folder": _safe(folder), "files": count} for folder, count in folders(files)
+            {"folder": _safe(folder), "files": count} for folder, count in count_top_folders(files)
         ],
     }
 
 
-def folders(files: Iterable[str]) -> list[tuple[str, int]]:
-    """Count the paths in each top folder but `.ade`, the fullest first."""
+def count_top_folders(files: Iterable[str]) -> list[tuple[str, int]]:
     tops = [path.partition("/")[0] if "/" in path else TOP for path in set(files)]
     counts = Counter(top for top in tops if top != ".ade")
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
@@ -249,18 +245,15 @@ def news(root: str, head: str, seen: Sequence[str], *, last: str = "", since: in
 
 
 def recent(root: str, head: str, most: int) -> list[Commit]:
-    """Return the newest commits of *head*'s history; raises GitFailed."""
     return _log(root, f"--max-count={most}", head, files=True)[0]
 
 
 def _log(root: str, *revisions: str, files: bool = False) -> tuple[list[Commit], set[str]]:
-    """List commits, the newest first, and ids on the boundary; missing revisions do not count.
-
-    Without their files where a partial clone lacks the trees.
-    """
+    """List commits, the newest first, and ids on the boundary; missing revisions do not count."""
     from ademem.core import git
 
     options = (f"--max-count={MOST}", "--ignore-missing", "--encoding=UTF-8", f"--format={_FORMAT}")
+    # a partial clone may lack the trees, from which the names of files come
     for names in (("--name-only", "--no-renames"), ()) if files else ((),):
         listed = git.output(
             root,
@@ -290,7 +283,7 @@ def _commit(listed: str) -> Commit:
 
 
 def _safe(text: str) -> str:
-    """Redact the text of a commit; withhold it where it reads as an instruction to a model."""
+    """Redact a text, and withhold one that reads as an instruction to a model."""
     from ademem.core.redaction import redact
     from ademem.core.text import clean, preview
     from ademem.guard.injection import instruction_in
@@ -331,7 +324,7 @@ def makes_commits(command: str) -> bool:
 
 
 def _commits_since(root: str, moment: int) -> list[str]:
-    """List the commits in git's log of HEAD from *moment* on; HEAD alone where there is no log."""
+    """Return HEAD alone where git keeps no log of it."""
     top = git_root(root)
     if top is None:
         return []

@@ -63,7 +63,6 @@ _VARYING = (
 
 
 def fingerprint(error: str) -> str:
-    """Hash an error without numbers, ids, times, folders and quoted values."""
     line = essential(error)
     for pattern, stand_in in _VARYING:
         line = pattern.sub(stand_in, line)
@@ -81,7 +80,7 @@ def essential(error: str) -> str:
 
 
 def lesson(tool: str, command: str, error: str) -> str | None:
-    """Return one paragraph on the failure; None if it is empty or belongs to ordinary work."""
+    """Return None for an empty error, and for one of ordinary work."""
     line = essential(redact(without_recalled(whole_words(error, READ_CHARS))).text)
     if not line or is_refusal(error) or is_ordinary(line):
         return None
@@ -92,7 +91,6 @@ def lesson(tool: str, command: str, error: str) -> str | None:
 
 
 def is_ordinary(line: str) -> bool:
-    """True for a slip in the code being written, and for an everyday refusal of git."""
     return _SLIP.match(line) is not None
 
 

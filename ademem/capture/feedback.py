@@ -60,7 +60,6 @@ class Comment(Value):
 
 
 def parse_comments(text: str) -> list[Comment]:
-    """Return the requests in the output of `gh`, in order; raises BadFeedback."""
     try:
         document = loads(text)
     except (ValueError, RecursionError) as error:
@@ -129,7 +128,6 @@ class FeedbackReport(Value):
 
 
 def capture_comments(text: str, runtime: Runtime) -> FeedbackReport:
-    """Write the requests in the output of `gh`; raises BadFeedback."""
     found: dict[str, list[str]] = {"added": [], "edited": [], "merged": [], "refused": []}
     remarks = parse_comments(text)
     with runtime.store.transaction():
@@ -145,7 +143,7 @@ def capture_comments(text: str, runtime: Runtime) -> FeedbackReport:
 
 
 def _write_comment(remark: Comment, runtime: Runtime) -> tuple[str, str] | None:
-    """Return the action and the memory; None if the comment is unchanged."""
+    """Return the action and the memory; None if nothing is to be changed."""
     store, now = runtime.store, runtime.now
     if not ledger.claim(store, SOURCE, f"{remark.key}:{sha256_hex(remark.text)}", now):
         return None

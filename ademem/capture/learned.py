@@ -33,7 +33,6 @@ CATEGORY = {
     "GOTCHA": Category.GOTCHA,
     "CONVENTION": Category.CONVENTION,
 }
-"""Markers before the colon, and their categories."""
 
 VOCABULARY = tuple(
     """
@@ -74,7 +73,6 @@ class MessageOptions(Value):
     attached: str = ""
     """Options whose value, if any, is the rest of the word."""
     stdin: str = "--stdin"
-    """Option that takes the text from the standard input."""
 
 
 _BD = MessageOptions(file="-f --file", valued="--db --actor --author -a --dir --directory -C")
@@ -97,7 +95,6 @@ _MESSAGES = """
     gh pr merge
 """
 MESSAGES = frozenset(" ".join(_MESSAGES.split()).split(", "))
-"""Commands whose message may have lessons."""
 _PIPES = ("-", "/dev/stdin")
 _NAMES_FILE = r"\s-(?:[A-Za-z]{0,4}F|-(?:body-)?file)"
 
@@ -123,7 +120,7 @@ def may_have_lessons(command: str) -> bool:
 def marked_lessons(command: str, *, read_file: ReadFile) -> list[Lesson]:
     """Return the lessons in the commands that are sure to run, in order.
 
-    *read_file* returns the text behind `--file`, or None if it must not be read.
+    *read_file* returns None for a file that must not be read.
     """
     from ademem.guard import shell
 
@@ -150,13 +147,12 @@ def marked_lessons(command: str, *, read_file: ReadFile) -> list[Lesson]:
 
 
 def key_of(prefix: str, content: str) -> str:
-    """Return the prefix and a slug or digest; the gate adds a suffix where texts share a key."""
+    """Return a key that texts may share; the gate adds a suffix then."""
     readable = slug(content, KEY_CHARS)
     return f"{prefix.lower()}-{readable or sha256_hex(content)[:12]}"
 
 
 def tags_of(content: str, prefix: str) -> tuple[str, ...]:
-    """Return the prefix, then words of `VOCABULARY` in its order."""
     words = set(re.findall(r"[a-z]+", content.lower()))
     return (prefix.lower(), *(tag for tag in VOCABULARY if tag in words or f"{tag}s" in words))
 
@@ -193,7 +189,6 @@ def _read_comment(command: Command, read_file: ReadFile) -> Iterable[Lesson]:
 
 
 def _messages(command: Command, read_file: ReadFile) -> Iterator[str]:
-    """Yield the messages of a commit, a merge, a note, or a pull request."""
     form = OPTIONS[command.name]
     words, options = _split(command.words[1:], form)
     verbs = [word.text for word in words]
@@ -305,7 +300,6 @@ def _parse_body(
 
 
 def capture_lessons(payload: Payload, runtime: Runtime) -> list[Written]:
-    """Write every lesson of the command once, however often the hook runs."""
     from ademem.capture import provenance, record
 
     origin = provenance.origin_of(payload, runtime, source_of(payload.cwd))
@@ -332,7 +326,6 @@ def draft_of(lesson: Lesson, origin: Origin) -> Draft:
 
 
 def _small_file(path: str, payload: Payload, runtime: Runtime) -> str | None:
-    """Read a small regular file inside the project; None for anything else."""
     real = os.path.realpath(os.path.join(payload.cwd or runtime.project.root, path))
     if not real.startswith(runtime.project.root + os.sep):
         return None

@@ -49,7 +49,6 @@ def learnings(message: str) -> list[str]:
 
 
 def _prose(message: str) -> list[str]:
-    """Return the lines without fenced code and without recalled memories."""
     lines, closing = [], ""
     for line in without_recalled(message).splitlines():
         bare = line.strip()
@@ -63,7 +62,6 @@ def _prose(message: str) -> list[str]:
 
 
 def _sections(lines: list[str]) -> list[list[str]]:
-    """Return the lines below each title of learnings."""
     found: list[list[str]] = []
     is_inside = False
     for line in lines:
@@ -89,7 +87,6 @@ LABELS = {
     "pattern|muster": Category.PATTERN,
     "lesson(?: learned)?|learned|learning|finding|discovery|insight|fact": Category.FACT,
 }
-"""Labels before a colon at the beginning of a line, and their categories."""
 
 MAX_FINDING_CHARS = 400
 MAX_FINDINGS = 10
@@ -103,7 +100,6 @@ _FINDING_EMPHASIS = re.compile(r"\*\*|__|(?<!\w)[*_]|[*_](?!\w)")
 
 
 def findings(message: str) -> list[tuple[Category, str]]:
-    """Return labelled findings with their categories, without questions and short texts."""
     prose = "\n".join(_prose(message))
     found: dict[str, tuple[Category, str]] = {}
     for line in _LABEL.finditer(prose):

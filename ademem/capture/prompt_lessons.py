@@ -73,7 +73,7 @@ MAX_CORRECTIONS = 4
 
 class Rule(Value):
     pattern: str
-    """A pattern of rules behind `_OPENING`, with the group *rule* or *preferred*."""
+    """Pattern behind `_OPENING`, with the group *rule* or *preferred*."""
     cues: tuple[str, ...]
     """Phrases, each between two blanks; without any of them the pattern is not compiled."""
 
@@ -221,7 +221,6 @@ _PASTED = r"(?s)```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<(\w[\w-]*)[^<>]*>.*?</\1>"
 _QUOTED = r"[\"“«](?:[^\s\"”»]+\s+){3,}[^\"”»]*[\"”»]"
 """A quotation of four words or more: another's, or a text to be written."""
 _NOT_TYPED = (">", "/", "#", "<", "|", "    ", "\t", '"', "“", "«", "'")
-"""Beginnings of lines that quote, or are code."""
 _COURTESY = r"(?:[\s,]+(?:please|instead|ever|thanks|bitte))?[\s.!;,]*$"
 _INSTEAD_OF = r",?\s+(?:instead\s+of|rather\s+than)\s+(?!\w+ing\b)"
 _SENTENCE_END = r"(?<=[.!?])\s+|\s+[–—]\s+"

@@ -22,7 +22,7 @@ _RECEIVED = "heard_"
 
 
 def source_of(tool_name: str) -> Trust | None:
-    """Return the source of a tool's answer; None if it is the project."""
+    """Return None for a tool of the project."""
     if tool_name in WEB_TOOLS:
         return Trust.WEB
     return Trust.TOOL if tool_name.startswith("mcp__") else None
@@ -39,7 +39,6 @@ def record_source(payload: Payload, runtime: Runtime) -> None:
 
 
 def origin_of(payload: Payload, runtime: Runtime, source_type: str) -> Origin:
-    """Return the origin of what the agent of a turn says."""
     turn = payload.agent_id or _prompt(payload, runtime)
     return Origin(
         trust=trust_of_turn(f"{payload.session_id}:{turn}", runtime.store),

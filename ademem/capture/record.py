@@ -36,7 +36,6 @@ CUES = (
     (Category.DECISION, r"\b(decided|chose|chosen|instead of|because)\b"),
     (Category.GOTCHA, r"\b(breaks?|fails?|careful|beware|pitfall|trap|hangs?)\b"),
 )
-"""Patterns of categories; the first match decides."""
 
 
 def category_of(text: str, default: Category = Category.FACT) -> Category:
@@ -48,7 +47,7 @@ def category_of(text: str, default: Category = Category.FACT) -> Category:
 def write_once(
     draft: Draft, source_key: str, runtime: Runtime, home: Place | None = None
 ) -> Written | None:
-    """Write the draft at *home*, or where the process is; None if it was captured before."""
+    """Return None for what was captured before."""
     # Loaded before others wait for the end of the transaction.
     from ademem.capture import gate
     from ademem.guard import injection  # noqa: F401
@@ -67,7 +66,6 @@ def write_once(
 
 
 def _place_draft(draft: Draft, runtime: Runtime) -> Draft:
-    """Set the branch that is checked out, and the mission of the process."""
     draft = replace(draft, origin=replace(draft.origin, branch=runtime.branch))
     return assign_mission(draft, runtime.environment, runtime.store, runtime.now)
 
@@ -165,7 +163,6 @@ def capture_error(payload: Payload, runtime: Runtime) -> None:
 
 
 def _write_error(draft: Draft, earlier: Sequence[str], runtime: Runtime) -> None:
-    """Count the sessions with the error; promote it from `CLUSTER` sessions on."""
     from ademem.capture import gate
     from ademem.guard.injection import instruction_in_memory
 

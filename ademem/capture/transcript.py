@@ -100,7 +100,6 @@ def events(path: str, *, since: str = "", tail: int = 0) -> Iterator[Event]:
 
 
 def all_events(path: str, *, since: str = "") -> Iterator[Event]:
-    """Yield the events of the conversation and its subagents, by time."""
     parts = [events(each, since=since) for each in (path, *subagent_transcripts(path))]
     return heapq.merge(*parts, key=lambda event: event.at)
 
