@@ -25,7 +25,7 @@ from ademem.capture.gate.form import (
     strict_mode,
     with_note,
 )
-from ademem.core.memory import Category, Draft, Trust
+from ademem.core.memory import EVENTS, Draft, Trust
 from ademem.core.text import words
 from ademem.core.value import as_dict, replace
 from ademem.guard.injection import instruction_in_fields, instruction_in_titled
@@ -256,8 +256,6 @@ HANGS_ON = {"a diff": " +-", "a progress report": " -*•"}
 """First characters of continuation lines; a blank for the other kinds."""
 
 
-RECORDS = (Category.EPISODE, Category.PROCEDURE, Category.DIGEST, Category.HANDOFF)
-
 DECISIVE_MARKS = 2
 """Number of different unmistakable marks that decide, whatever the prose around them."""
 HEADING_WORDS = 4
@@ -268,8 +266,8 @@ PATH_WEIGHT = 0.5
 
 
 def code_derivable(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
-    """Reject mostly derivable lines, or two unmistakable marks; records and imports pass."""
-    if draft.category in RECORDS or draft.origin.trust is Trust.IMPORT:
+    """Reject mostly derivable lines, or two unmistakable marks; events and imports pass."""
+    if draft.category in EVENTS or draft.origin.trust is Trust.IMPORT:
         return draft
     lines: list[str] = []
     fenced: list[str] = []
