@@ -35,7 +35,16 @@ _EMPHASIS = re.compile(r"(\*\*|__|(?<!\w)[*_]|[*_](?!\w)|`)")
 
 def learnings(message: str) -> list[str]:
     """Return the items of the last section with any: numbered ones, else bullets."""
-    for section in reversed(_sections(_prose(message))):
+    sections: list[list[str]] = []
+    is_inside = False
+    for line in _prose(message):
+        if heading := _HEADING.match(line.strip()):
+            is_inside = bool(_TITLE.match(heading["title"] or heading["pseudo"]))
+            if is_inside:
+                sections.append([])
+        elif is_inside:
+            sections[-1].append(line)
+    for section in reversed(sections):
         for shape in (_NUMBERED, _BULLET):
             matches = filter(None, map(shape.match, section))
             items = (_EMPHASIS.sub("", found[1]).strip() for found in matches)
@@ -59,19 +68,6 @@ def _prose(message: str) -> list[str]:
         else:
             lines.append(line)
     return lines
-
-
-def _sections(lines: list[str]) -> list[list[str]]:
-    found: list[list[str]] = []
-    is_inside = False
-    for line in lines:
-        if heading := _HEADING.match(line.strip()):
-            is_inside = bool(_TITLE.match(heading["title"] or heading["pseudo"]))
-            if is_inside:
-                found.append([])
-        elif is_inside:
-            found[-1].append(line)
-    return found
 
 
 def _has_length(text: str, chars: int, words: int, cjk_chars: int) -> bool:

@@ -243,22 +243,15 @@ def corrections(prompt: str) -> list[Correction]:
             if not sentence:
                 continue
             rule = state_rule(sentence, was_denied=was_denied)
-            was_denied = _is_objection(sentence)
+            words = sentence.lower().translate(_MARKS).split()
+            denies = not _DENYING.isdisjoint(words)
+            # it says no more than that, as "No, that is wrong."
+            was_denied = denies and re.fullmatch(_OPENING, sentence, re.I) is not None
             if rule:
                 certain = is_short and not is_introduced and len(sentence) <= SHORT_CORRECTION_CHARS
                 found.setdefault(rule, Correction(rule=rule, sentence=sentence, is_certain=certain))
         is_introduced = line.rstrip().endswith(":") or (is_introduced and bool(line.strip()))
     return list(found.values())[:MAX_CORRECTIONS]
-
-
-def _is_objection(sentence: str) -> bool:
-    """Return True for a sentence that denies, and says no more: "No, that is wrong."."""
-    words = set(sentence.lower().translate(_MARKS).split())
-    if words.isdisjoint(_DENYING):
-        return False
-    import re
-
-    return re.fullmatch(_OPENING, sentence, re.I) is not None
 
 
 def state_rule(sentence: str, *, was_denied: bool = False) -> str | None:
