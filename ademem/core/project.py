@@ -83,7 +83,14 @@ def find(start: str | None, environment: Mapping[str, str], cwd: str) -> Project
     where = os.path.abspath(os.path.join(cwd, named or "."))
     root = _find_enrolled_above(where) or _worktree_of_enrolled(where)
     if root is None and not named:
-        root = _only_child(where)
+        try:
+            paths = [os.path.join(where, name) for name in os.listdir(where)]
+        except OSError:
+            paths = []
+        children = {os.path.realpath(path) for path in paths if os.path.isdir(f"{path}/.ade")}
+        if len(children) > 1:
+            raise Ambiguous(where, tuple(sorted(children)))
+        root = next(iter(children), None)
     if root is None:
         raise NotEnrolled(where)
     return at(root)
@@ -170,17 +177,6 @@ def _worktree_of_enrolled(where: str) -> str | None:
         return None
     there = os.path.isdir(os.path.join(os.path.dirname(common), ".ade"))
     return top if there and _home(top) != os.path.join(top, ".ade") else None
-
-
-def _only_child(where: str) -> str | None:
-    try:
-        paths = [os.path.join(where, name) for name in os.listdir(where)]
-    except OSError:
-        return None
-    enrolled = {os.path.realpath(path) for path in paths if os.path.isdir(f"{path}/.ade")}
-    if len(enrolled) > 1:
-        raise Ambiguous(where, tuple(sorted(enrolled)))
-    return next(iter(enrolled), None)
 
 
 def files_changed(project: Project) -> bool:

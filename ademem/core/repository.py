@@ -109,7 +109,15 @@ def list_tracked(folder: str, names: Iterable[str], *, as_written: bool = True) 
     except OSError:
         return []
     if is_split or data[4:8] not in (b"\0\0\0\2", b"\0\0\0\3"):
-        entries = _list_files(top, wanted)
+        import re
+
+        from ademem.core import git
+
+        asked = [f":(top,icase,literal){path.rstrip('/')}" for path in wanted]
+        listed = os.fsdecode(git.output(top, "ls-files", "--debug", "--", *asked) or b"")
+        shape = r"^(\S.*)\n(?:\s+.*\n)*?\s+mtime: (\d+):.*\n\s+dev:.*\bino: (\d+)"
+        shown = re.findall(shape, listed, re.MULTILINE)
+        entries = ((path, int(inode), int(written)) for path, written, inode in shown)
     else:
         entries = (entry for path in wanted for entry in _read_index(data, path))
     found = {
@@ -239,19 +247,6 @@ def _read_index(data: bytes, path: str) -> Iterator[tuple[str, int, int]]:
                     written = int.from_bytes(data[start + 8 : start + 12], "big")
                     yield os.fsdecode(name), inode, written
         at = low.find(wanted, at + 1)
-
-
-def _list_files(top: str, wanted: Iterable[str]) -> Iterator[tuple[str, int, int]]:
-    """Yield the same as `_read_index` from `git ls-files`."""
-    import re
-
-    from ademem.core import git
-
-    asked = [f":(top,icase,literal){path.rstrip('/')}" for path in wanted]
-    listed = os.fsdecode(git.output(top, "ls-files", "--debug", "--", *asked) or b"")
-    shape = r"^(\S.*)\n(?:\s+.*\n)*?\s+mtime: (\d+):.*\n\s+dev:.*\bino: (\d+)"
-    for path, written, inode in re.findall(shape, listed, re.MULTILINE):
-        yield path, int(inode), int(written)
 
 
 def _is_same(top: str, path: str, wish: str, entry: tuple[int, int], as_written: bool) -> bool:
