@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
     from typing import Any
 
+_ABOUT_DATABASES = ("databases", "notices", "judged")
 OWN = "own-records"
 MOST_OWN = 50_000
 """Digests of own records, in 1.7 MB: 25 times the largest project that a sweep allows."""
@@ -129,7 +130,7 @@ def claim_notice(about: str, database: str, environment: Mapping[str, str]) -> b
 
 
 def forget_database(database: str, environment: Mapping[str, str]) -> None:
-    for kind in ("databases", "notices", "judged"):
+    for kind in _ABOUT_DATABASES:
         shared_files.remove(_path(environment, kind, database))
     _remove_empty_folders(environment)
 
@@ -215,7 +216,8 @@ def _project_path(root: str, environment: Mapping[str, str]) -> str:
 def _remove_empty_folders(environment: Mapping[str, str]) -> None:
     """Remove empty folders of notes; without any note also parsed settings and the data folder."""
     folder = data_folder(environment)
-    notes = [os.path.join(folder, name) for name in ("stores", "projects", "databases", "notices")]
+    kinds = ("stores", "projects", *_ABOUT_DATABASES)
+    notes = [os.path.join(folder, kind) for kind in kinds]
     parsed = os.path.join(folder, "settings")
     for path in notes:
         with suppress(OSError):  # missing, or not empty

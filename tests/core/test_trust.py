@@ -101,8 +101,11 @@ def test_the_notes_are_for_their_person_alone(environment, tmp_path):
 def test_forgetting_all_leaves_no_folder_behind(environment, tmp_path):
     trust.agree(str(tmp_path), environment, settings="abc")
     trust.register_store("s" * 32, environment)
+    trust.note_inspection("ade.db", "state", environment)
+    trust.note_judged_row("ade.db", "identity", 7, environment)
 
     trust.forget(str(tmp_path), environment)
     trust.forget_store("s" * 32, environment)
+    trust.forget_database("ade.db", environment)
 
     assert os.listdir(tmp_path / "home/.local/share") == []
