@@ -324,7 +324,6 @@ def makes_commits(command: str) -> bool:
 
 
 def _commits_since(root: str, moment: int) -> list[str]:
-    """Return HEAD alone where git keeps no log of it."""
     top = git_root(root)
     if top is None:
         return []

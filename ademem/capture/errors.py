@@ -70,7 +70,6 @@ def fingerprint(error: str) -> str:
 
 
 def essential(error: str) -> str:
-    """Return the last line that reads like an error, else the last line."""
     text = _EXIT_CODE.sub("", error.strip())[:READ_CHARS]
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     lines = [line for line in lines if not _SUMMARY.match(line)] or lines
@@ -80,7 +79,6 @@ def essential(error: str) -> str:
 
 
 def lesson(tool: str, command: str, error: str) -> str | None:
-    """Return None for an empty error, and for one of ordinary work."""
     line = essential(redact(without_recalled(whole_words(error, READ_CHARS))).text)
     if not line or is_refusal(error) or is_ordinary(line):
         return None

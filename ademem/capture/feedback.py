@@ -143,7 +143,6 @@ def capture_comments(text: str, runtime: Runtime) -> FeedbackReport:
 
 
 def _write_comment(remark: Comment, runtime: Runtime) -> tuple[str, str] | None:
-    """Return the action and the memory; None if nothing is to be changed."""
     store, now = runtime.store, runtime.now
     if not ledger.claim(store, SOURCE, f"{remark.key}:{sha256_hex(remark.text)}", now):
         return None

@@ -93,7 +93,6 @@ CORRECTION_CUES = (
     *("verwende", "wir ", "ab jetzt", "siempre", "nunca", "toujours", "jamais", "utilise", "on "),
     *("ne ", "n'", "usa", "no uses", "partir de"),
 )
-"""Parts of which every prompt with a correction has one."""
 
 _OPENING = (
     r"(?:(?:stop|wait)\s*[,.!:–—-]+\s*|(?:(?:no+|nope|wrong(?:\s+\w+)?|nein|non|actually|sorry"

@@ -22,7 +22,6 @@ _RECEIVED = "heard_"
 
 
 def source_of(tool_name: str) -> Trust | None:
-    """Return None for a tool of the project."""
     if tool_name in WEB_TOOLS:
         return Trust.WEB
     return Trust.TOOL if tool_name.startswith("mcp__") else None

@@ -47,7 +47,6 @@ def category_of(text: str, default: Category = Category.FACT) -> Category:
 def write_once(
     draft: Draft, source_key: str, runtime: Runtime, home: Place | None = None
 ) -> Written | None:
-    """Return None for what was captured before."""
     # Loaded before others wait for the end of the transaction.
     from ademem.capture import gate
     from ademem.guard import injection  # noqa: F401

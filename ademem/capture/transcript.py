@@ -49,7 +49,6 @@ class Prompt(Value):
     text: str
     at: str
     queued: bool = False
-    """True if it was typed while a turn ran."""
 
 
 class Interruption(Value):

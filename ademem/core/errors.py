@@ -94,7 +94,6 @@ REBUILD = "`ademem doctor --fix` rebuilds it from the files"
 
 
 def explain_machine_error(error: Exception) -> UnusableStore | None:
-    """Word a refusal of the disk or the database; None for any other error."""
     import errno
     import sqlite3
 

@@ -41,7 +41,7 @@ def run(
     stdin: bytes = b"",
     environment: Mapping[str, str] | None = None,
 ) -> Finished:
-    """Run *command* to its end; raises OSError when it cannot start, TimeoutError (one) when late.
+    """Run *command* to its end; raises OSError, and TimeoutError (which is one) when late.
 
     *environment* replaces the environment of this process. `subprocess` would do the same, but a
     hook spends more on importing it than on all its other work.

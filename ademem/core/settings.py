@@ -49,7 +49,6 @@ class Key(Value):
         return "yours, or stricter" if self.stricter else "yours"
 
     def tightened(self, value: Any, current: Any) -> Any:
-        """Return the stricter one of *value* and *current*; lists are joined."""
         if not self.stricter:
             return current
         if isinstance(current, tuple):

@@ -69,7 +69,6 @@ class Pair(Value):
     score: float
     why: str
     is_done: bool = False
-    """The earlier memory was superseded at once."""
 
 
 def relate(
@@ -186,7 +185,6 @@ def _is_trusted_as_much(later: Memory, earlier: Memory, store: Store) -> bool:
 
 
 def note(pair: Pair, written: Memory) -> str:
-    """Describe a new pair to the author of one of the two texts."""
     other = pair.earlier if pair.later.id == written.id else pair.later
     text = f"“{preview(other.whole_text, NOTE_CHARS)}” ({pair.why})"
     if pair.is_done:
