@@ -197,7 +197,7 @@ def safe_id(id: str) -> str:
     return f"redacted-{sha256_hex(id)[:16]}"
 
 
-def _answer(output: dict[str, str], notices: Sequence[str] = ()) -> str:
+def _answer(output: dict[str, str], notices: Sequence[str]) -> str:
     shown = f'"systemMessage":{quoted(chr(10).join(notices))},' if notices else ""
     return f'{{{shown}"hookSpecificOutput":{_object(output)}}}'
 
@@ -218,8 +218,6 @@ def _path(data: dict[str, Any], key: str) -> str:
 
 def _text(data: dict[str, Any], key: str) -> str:
     value = data.get(key)
-    return (
-        value.replace("\x00", "").encode("utf-8", "replace").decode()
-        if isinstance(value, str)
-        else ""
-    )
+    if not isinstance(value, str):
+        return ""
+    return value.replace("\x00", "").encode("utf-8", "replace").decode()
