@@ -118,10 +118,7 @@ def may_have_lessons(command: str) -> bool:
 
 
 def marked_lessons(command: str, *, read_file: ReadFile) -> list[Lesson]:
-    """Return the lessons in the commands that are sure to run, in order.
-
-    *read_file* returns None for a file that must not be read.
-    """
+    """Return the lessons in the commands that are sure to run, in order."""
     from ademem.guard import shell
 
     script = shell.parse(command, COMMAND_CHARS)
@@ -258,10 +255,7 @@ def _split(
 def _parse_body(
     body: str, bead: str | None = None, *, lines_only: bool = False
 ) -> Iterator[Lesson]:
-    """Yield the lessons, each up to the next marker.
-
-    With *lines_only* a marker counts at the beginning of a line, as in the trailers of a commit.
-    """
+    """With *lines_only* a marker counts at the beginning of a line, as in trailers of a commit."""
     from ademem.core.redaction import redact  # before a cut: half a key is not recognized
 
     text = truncate_bytes(redact(without_recalled(body)).text, BODY_BYTES)

@@ -254,10 +254,7 @@ def corrections(prompt: str) -> list[Correction]:
 
 
 def state_rule(sentence: str, *, was_denied: bool = False) -> str | None:
-    """Return the rule that a sentence states, worded as a command; None if it states none.
-
-    *was_denied* is True where the sentence before it was an objection.
-    """
+    """Word the rule of a sentence as a command; *was_denied*: an objection stood before it."""
     if len(sentence) > MAX_CORRECTION_CHARS or len(sentence.split()) < MIN_CORRECTION_WORDS:
         return None
     if sentence.endswith(("?", ":")) or sentence.startswith(_NOT_TYPED):

@@ -89,10 +89,7 @@ def capture_correction(
     runtime: Runtime,
     home: Place | None = None,
 ) -> Written | None:
-    """Write the rule that a person stated, with the sentence as evidence.
-
-    It is confirmed if it is certain, and contradicts no confirmed memory: that is for review.
-    """
+    """Confirm the rule if it is certain and contradicts no confirmed memory: that is for review."""
     from ademem.capture import gate
 
     draft = Draft(

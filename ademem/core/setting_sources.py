@@ -146,11 +146,7 @@ def _bytes(path: str, root: str) -> bytes:
 def _parse_toml(
     raw: bytes, digest: str, path: str, environment: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return values of a TOML text by `section.key`; raises BadSetting.
-
-    The last result is cached in the person's data folder, as importing `tomllib` alone takes twice
-    as long as an ordinary hook.
-    """
+    """Cache the last result, as importing `tomllib` takes twice as long as an ordinary hook."""
     cache = trust.cache_path(path, environment)
     # It may be missing, or of another content.
     with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):

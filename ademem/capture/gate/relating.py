@@ -193,10 +193,7 @@ def note(pair: Pair, written: Memory) -> str:
 
 
 def find_alike(memory: Memory, store: Store, counts: dict[str, int] | None = None) -> list[Memory]:
-    """Return live memories with the same subject or a name of the same kind.
-
-    *counts*, of memories with a term, is filled for the next call.
-    """
+    """Return live memories of the same subject, or with a name of the same kind; fill *counts*."""
     facts = contradiction.read(memory.whole_text)
     terms = _to_terms(facts.subject)
     terms += [
