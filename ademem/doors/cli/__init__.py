@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 
 CRASH_CHARS = 20_000
-"""Logged length of a traceback, from its end."""
 LARGEST_LIMIT = 1000
 FROM_A_PLUGIN = "git clone https://github.com/ademem/ademem && sh ademem/install.sh --project ."
 """What installs the packages of the commands, which a plugin lacks."""
@@ -57,7 +56,6 @@ def program() -> NoReturn:
 
 
 def main() -> NoReturn:
-    """Exit with 0 where the command was done, else with a code of `core.errors`."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's threads cost more than they bring
     bytecode.use()
     # Streams that were closed at the start get no number that another file would get.
@@ -110,7 +108,6 @@ def _fail(error: AdememError) -> NoReturn:
 
 
 def wants_json(arguments: Sequence[str]) -> bool:
-    """Tell whether results and errors are to be JSON, even of a command line that is wrong."""
     options = arguments[: arguments.index("--")] if "--" in arguments else arguments
     return "--json" in options
 
@@ -134,7 +131,6 @@ class Bug(AdememError):
 
 
 def log_crash(error: Exception) -> Bug:
-    """Log the traceback, redacted, and return an error that names the log."""
     import traceback
 
     from ademem.core import failure_log
@@ -194,7 +190,6 @@ def parse_recall(arguments: Sequence[str]) -> Question | None:
 
 
 def parse_mcp(arguments: Sequence[str]) -> dict[str, Any] | None:
-    """Parse `mcp` as clients start it; return None for any other command line."""
     options: dict[str, Any] = {}
     command, *rest = arguments or ("",)
     unread = iter(rest)
@@ -210,7 +205,6 @@ def parse_mcp(arguments: Sequence[str]) -> dict[str, Any] | None:
 
 
 def missing_package(error: ModuleNotFoundError, extra: str, what: str = "the server") -> UsageError:
-    """Return the refusal of a command without the packages of its *extra*."""
     return UsageError(f"{what} needs the package {error.name}", install_extra(extra))
 
 
@@ -219,7 +213,6 @@ def install_extra(extra: str) -> str:
 
 
 def serve_mcp(project: str | None = None, tools: str = "", *, read_only: bool = False) -> NoReturn:
-    """Serve standard input by MCP; raises UsageError where the SDK is missing."""
     from ademem.core import project as project_
     from ademem.core.settings import load_configuration
     from ademem.doors.mcp.tools import choose

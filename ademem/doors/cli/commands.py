@@ -56,7 +56,6 @@ PANELS = {
     "Upkeep": "doctor backup sweep scrub verify projects",
     "Insight": "status log why session prompts relations guard mission procedures",
 }
-"""Commands and groups that the help lists, by panel."""
 
 HIDDEN = frozenset(
     (
@@ -114,7 +113,6 @@ GROUPS = {
     "config": "Settings, and where they come from.",
     "projects": "The projects of this machine.",
 }
-"""Help of the groups of commands."""
 
 HELP = ["--help", "-h"]
 
@@ -130,8 +128,6 @@ _ParserError: Any = typer.BadParameter.__base__
 
 
 class Panels(TyperGroup):
-    """A group whose help lists its commands by panel."""
-
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         for panel, names in PANELS.items():
             width = formatter.width - 6 - 12
@@ -172,7 +168,6 @@ def _all(version: Version = False) -> None:
 
 @cache
 def group_of(path: str) -> typer.Typer:
-    """Return the group of that name, which is empty for the app, and make it the first time."""
     if not path:
         return app
     above, _, name = path.rpartition(" ")
@@ -182,7 +177,6 @@ def group_of(path: str) -> typer.Typer:
 
 
 def load(modules: Iterable[str] = MODULES) -> typer.Typer:
-    """Define the commands of these modules."""
     for module in modules:
         import_module(f"{__package__}.{module}")
     return app
@@ -214,7 +208,6 @@ def run() -> None:
 
 
 def replace_form(arguments: Sequence[str]) -> list[str]:
-    """Return the arguments in their listed form; name it on standard error where it is another."""
     if arguments and arguments[0] in USUAL:
         group, *rest = arguments
         if not rest or rest[0] not in (*HELP, *USUAL[group]):
@@ -269,7 +262,6 @@ Commands = Annotated[
 
 
 def flag(name: str, help: str) -> Any:
-    """Declare an option without a value, as the default of a parameter."""
     return typer.Option(False, name, help=help)
 
 
@@ -282,7 +274,6 @@ def option(names: str, help: str, default: Any = None, **rest: Any) -> Any:
 
 
 def argument(metavar: str, help: str, default: Any = ..., **rest: Any) -> Any:
-    """Declare an argument, which is required unless it has a default."""
     return typer.Argument(default, metavar=metavar, help=help, **rest)
 
 
@@ -353,7 +344,6 @@ def warn(project: str | None) -> None:
 
 
 def text_or_stdin(text: str) -> str:
-    """Return the text, or standard input for `-`; raises UsageError when that is no UTF-8."""
     text.encode()  # bytes of another encoding would be stored as question marks
     try:
         return stdin("strict").read() if text == "-" else text
@@ -415,7 +405,6 @@ def parse_scope(text: str | None) -> Scope | None:
 
 
 def parse_choice(kind: type[Kind], text: str | None) -> Kind | None:
-    """Parse a member of an enumeration; raises UsageError with all members."""
     if text is None:
         return None
     try:

@@ -18,7 +18,6 @@ from ademem.sync.hub.mutations import to_bytes
 
 PREVIEW_CHARS = 60
 READER = "reader"
-"""Role at the hub that sends nothing."""
 
 
 @command()

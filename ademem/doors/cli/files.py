@@ -146,7 +146,6 @@ def check(
 
 
 def _diff(file: File) -> str:
-    """Return the unified diff from the file to its rendering; empty for bytes that are no text."""
     if file.present == NOT_TEXT:
         return ""
     before, after = ((text or "").splitlines(keepends=True) for text in (file.present, file.wanted))
@@ -305,7 +304,7 @@ def import_(
             exchanged = api.import_engram(
                 memories, source, project=from_project, dry_run=dry_run, on_progress=bar
             )
-            _tell_next(memories, dry_run)
+            _report_waiting(memories, dry_run)
             counts = as_dict(exchanged)
             skipped, event = counts.pop("skipped"), counts.pop("event")
             would = "would be " if dry_run else ""
@@ -325,7 +324,7 @@ def import_(
                 follow=follow,
                 on_progress=bar,
             )
-            _tell_next(memories, dry_run)
+            _report_waiting(memories, dry_run)
             return _show_foreign(report, dry_run)
         if format == "beads":
             imported = api.import_beads(memories, source, dry_run=dry_run)
@@ -337,7 +336,7 @@ def import_(
                 dry_run=dry_run,
             )
         show.as_json |= not sys.stdout.isatty()
-        _tell_next(memories, dry_run)
+        _report_waiting(memories, dry_run)
     counts = {name: getattr(imported, name) for name in ("inserted", "merged", "rejected")}
     if imported.errors and not any(counts.values()):
         show.echo(f"no line could be read: {OTHER_FORMAT}", err=True)
@@ -355,8 +354,7 @@ def _progress_of(noun: str) -> Callable[[int], None] | None:
     return lambda count: show.progress(counted(count, noun))
 
 
-def _tell_next(memories: Runtime, dry_run: bool) -> None:
-    """Tell on standard error what waits for review, and what the next sweep archives."""
+def _report_waiting(memories: Runtime, dry_run: bool) -> None:
     if sys.stderr.isatty():
         show.progress("")
     if dry_run:

@@ -35,7 +35,6 @@ from ademem.store.hub import administration
 from ademem.store.runtime import Runtime
 
 CERTIFICATE_DAYS = 14
-"""Days before its end at which a certificate is named."""
 Dsn = Annotated[
     str,
     typer.Option(
@@ -53,7 +52,6 @@ Role = Annotated[str, typer.Argument(metavar="ROLE", help="reader, writer, revie
 
 @contextmanager
 def _open_database(dsn: Dsn = "") -> Iterator[Any]:
-    """Open the database of the hub as its owner."""
     from ademem.store.hub import database
 
     with closing(database.connect(dsn)) as db:

@@ -551,10 +551,7 @@ def edit(
 
 
 def require_person(memories: Runtime, id: str, verb: str) -> None:
-    """Raise NotByPerson for an act that only a person may do.
-
-    A quarantined memory takes a terminal, and to confirm or pin any a shell that no client opened.
-    """
+    """Require a terminal for a quarantined memory; to confirm or pin any, a person's shell."""
     memory = api.get(memories, id)
     if memory.quarantine_reason:
         caller.require_person(os.environ, f"to {verb} {memory.id}, which is quarantined,")

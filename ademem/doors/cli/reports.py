@@ -28,8 +28,7 @@ from ademem.doors.cli.commands import (
 from ademem.doors.views.session import spent_json, spent_lines
 from ademem.store.runtime import Runtime
 
-COLUMNS, NAME = 80, 10
-"""Width of the screen, and of its names."""
+COLUMNS, NAME_COLUMNS = 80, 10
 FEW = 3
 """Most names on one line, and most lines of one warning."""
 
@@ -91,7 +90,7 @@ def cost(
 def _status_lines(found: dict[str, Any]) -> Iterator[str]:
     """Yield a screen of 24 lines and 80 columns; `--json` has all of it."""
     for name, text in _describe_status(found):
-        yield f"{name:<{NAME}}{preview(text, COLUMNS - NAME)}"
+        yield f"{name:<{NAME_COLUMNS}}{preview(text, COLUMNS - NAME_COLUMNS)}"
 
 
 def _describe_status(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -106,7 +105,7 @@ def _describe_status(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
     scopes = found["scopes"].items()
     limits = (f"{name} {scope['fullest_owner']:,} of {scope['limit']:,}" for name, scope in scopes)
     yield "limits", "; ".join(limits)
-    for line in wrap(found["overfull"] or "", COLUMNS - NAME)[:FEW]:
+    for line in wrap(found["overfull"] or "", COLUMNS - NAME_COLUMNS)[:FEW]:
         yield "", line
     yield "review", show.join_waiting(found["review"]) or "nothing waits"
     yield "concerns", ", ".join(f"{count:,} {name}" for name, count in found["concerns"].items())
@@ -287,7 +286,6 @@ def gate(
 
 
 def _gate_prompts(file: Path, dataset: Path | None, least: float, project: str | None) -> None:
-    """Print what the hook shows for prompts, by kind; exit code 1 if the right ones are too few."""
     from ademem.api import evaluation
 
     prompts = evaluation.read_prompts(_read_bytes(file))

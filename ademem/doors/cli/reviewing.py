@@ -102,7 +102,6 @@ def review(
 def _list_waiting(
     memories: Runtime, waiting: Sequence[Memory], doubts: Sequence[Checked], narrowed: bool
 ) -> None:
-    """Print what waits, what contradicts another unless *narrowed*, and what lost a value."""
     rows = [(memory, waits_for(memory)) for memory in waiting]
     conflicts = [
         (api.get(memories, id), f"conflicts with {other}: {pair.reason}".removesuffix(": "))
@@ -168,7 +167,6 @@ def _decide_all(memories: Runtime, waiting: Sequence[Memory], accept: bool, dry_
 
 
 Item = Waiting | Checked
-"""What waits in the queue of all doors, or an anchor in doubt."""
 
 
 class Subject(Value):
@@ -178,7 +176,6 @@ class Subject(Value):
     alike: tuple[Memory, ...] = ()
     conflict: str = ""
     doubt: Checked | None = None
-    """The code that no longer has a value of the memory."""
 
 
 class Review:
@@ -221,7 +218,6 @@ class Review:
     def pass_on(
         self, name: str, memory: Memory, take_back: Callable[[], object] | None = None
     ) -> None:
-        """Record a decision, and go on with the next item."""
         self.note(name, memory, take_back)
         self.at += 1
 
@@ -333,7 +329,6 @@ def _promote(review: Review, subject: Subject, _rest: str, *, pinned: bool = Fal
 
 
 def _edit(review: Review, subject: Subject, _rest: str) -> None:
-    """Change the text, and ask about it again."""
     memory = subject.memory
     with editing(memory.content) as edited:
         if edited.strip() in ("", memory.content):
@@ -348,7 +343,6 @@ def _reject(review: Review, subject: Subject, why: str) -> None:
 
 
 def _merge(review: Review, subject: Subject, rest: str) -> None:
-    """Edit both texts into one, for the similar memory of that number."""
     if not subject.alike:
         return show.echo("no similar memory to merge it with")
     if not (rest or "1").isdecimal() or not 1 <= int(rest or "1") <= len(subject.alike):
@@ -363,7 +357,6 @@ def _merge(review: Review, subject: Subject, rest: str) -> None:
 
 
 def _settle(review: Review, subject: Subject, rest: str) -> None:
-    """Keep both memories, the left one, which is shown first, or the right one."""
     keep = next((keep for name, keep in SIDES.items() if rest and name.startswith(rest)), None)
     if keep is None:
         return show.echo("c both, c left (the first) or c right (the second)?")
@@ -390,7 +383,6 @@ SIDES: dict[str, Act] = {"both": _keep_both, "left": _keep, "right": _keep_secon
 
 
 def _correct(review: Review, subject: Subject, _rest: str) -> None:
-    """Write the corrected text, or where no new value is known that of the editor."""
     doubt, before = subject.doubt, subject.memory.content
     assert doubt
     if doubt.corrected:

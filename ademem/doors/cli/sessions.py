@@ -288,7 +288,7 @@ def end_mission(
     reason: str = option("--reason", "Why it failed, as a lesson.", ""),
 ) -> None:
     """End a mission and copy its lessons to the project."""
-    ended = api.end_mission(memories, _choose(id, memories), outcome.value, reason=reason)
+    ended = api.end_mission(memories, _choose_mission(id, memories), outcome.value, reason=reason)
     copied = [show.memory_json(memory) for memory in ended.copied]
     values = {"event": ended.event or None, "kept": ended.kept, "copied": copied}
     lines = [f"copied {show.line(memory, 100)}" for memory in ended.copied]
@@ -306,7 +306,7 @@ def list_missions(
 ) -> None:
     """List missions, newest first, or the memories of one."""
     if status:
-        found = api.get_mission(memories, _choose(id, memories))
+        found = api.get_mission(memories, _choose_mission(id, memories))
         return show.table(as_dict(found) | {"memories": _counts(found, memories)})
     if id is not None:
         return show.memories(api.list_mission_memories(memories, id))
@@ -326,8 +326,7 @@ def promote(memories: Runtime, id: Id) -> None:
     show.one("copied", api.promote_from_mission(memories, id))
 
 
-def _choose(id: str | None, memories: Runtime) -> str:
-    """Return the id, else the mission of this shell, else the only one that runs."""
+def _choose_mission(id: str | None, memories: Runtime) -> str:
     if found := id or mission_of(memories.environment):
         return found
     running = api.list_missions(memories, running=True)

@@ -303,8 +303,6 @@ def trust(
 
 
 class Part(NamedTuple):
-    """A part of the project that is trusted on its own."""
-
     name: str
     option: str
     waits: Callable[[UntrustedParts], object]

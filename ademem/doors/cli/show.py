@@ -41,8 +41,6 @@ WITHHELD = "(withheld until a person approves it)"
 
 
 class Withheld(AdememError):
-    """A quarantined memory is not shown to a model."""
-
     def __init__(self, memory: Memory) -> None:
         from ademem.store.transitions import BY_PERSON, waits_for
 
@@ -64,7 +62,6 @@ def is_withheld(memory: Memory) -> bool:
 
 
 def require_readable(memory: Memory) -> Memory:
-    """Return the memory; raise Withheld where it is quarantined and a model would read it."""
     if is_withheld(memory):
         raise Withheld(memory)
     return memory
@@ -79,7 +76,6 @@ def echo(text: str = "", *, err: bool = False) -> None:
 
 
 def write(data: bytes) -> None:
-    """Write to standard output as `echo` does."""
     try:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
@@ -99,7 +95,6 @@ def progress(text: str, end: str = "") -> None:
 
 
 def import_progress() -> Callable[[int, int], None] | None:
-    """Return a function that shows the progress of an import; None without a terminal."""
     if not sys.stderr.isatty():
         return None
     return lambda done, total: progress(
@@ -108,7 +103,6 @@ def import_progress() -> Callable[[int, int], None] | None:
 
 
 def serving(address: str) -> None:
-    """Tell where a server over HTTP is, and how to get in."""
     echo(f"serving {address} with the token in .ade/run/http.token; Ctrl-C ends it", err=True)
 
 
@@ -123,14 +117,12 @@ def safe(text: str) -> str:
 
 
 def json(value: object) -> None:
-    """Print as indented JSON, keys in the order given; a Value is an object of its fields."""
     import orjson
 
     echo(safe(orjson.dumps(value, as_dict, orjson.OPT_INDENT_2).decode()))
 
 
 def fenced(lines: Iterable[str]) -> None:
-    """Print memories, inside a fence if a model reads them."""
     if to_model():
         echo(untrusted.fence(map(untrusted.escape, lines)))
         return
@@ -147,28 +139,23 @@ def warn(warnings: Sequence[SettingWarning]) -> None:
 
 
 def notices(runtime: Runtime) -> None:
-    """Print on standard error what is unusual about an opened project."""
     warn(runtime.warnings)
     if runtime.copy_notice:
         echo(runtime.copy_notice, err=True)
 
 
 def unread_edits(runtime: Runtime) -> None:
-    """Tell a person on standard error that what is shown may be older than the files.
-
-    Not while a worker writes them; one may have ended since they were first looked at.
-    """
     project = runtime.project
     if not files_edited(project) or caller.client_of(os.environ):
         return
     from ademem import api
 
+    # A worker that writes the files may have ended since they were first looked at.
     if not api.is_worker_running(runtime) and files_edited(project):
         echo("ademem: the files changed since they were read (`ademem files import`)", err=True)
 
 
 def join_waiting(counts: Mapping[str, int]) -> str:
-    """Name the number of memories by the reason for which they wait; empty for none."""
     waiting = ", ".join(f"{count:,} {reason}" for reason, count in counts.items())
     return f"{waiting} (`ademem review`)" if waiting else ""
 
@@ -199,7 +186,6 @@ def memory_json(
     drifted: Mapping[str, str] = NOTHING,
     later: Later | None = None,
 ) -> dict[str, Any]:
-    """Return the documented keys of a memory; times are ISO 8601 in UTC."""
     withheld, anchors = is_withheld(memory), memory.anchors
     if anchors:  # few memories have one
         from ademem.core import anchor
@@ -296,7 +282,6 @@ def one(done: str, memory: Memory) -> None:
 
 
 def memories(found: Sequence[Memory], later: Mapping[str, Later] | None = None) -> None:
-    """Print memories with their dates, and name the later one that says something else."""
     later = later or {}
     listing(
         *("memories", found),
@@ -331,7 +316,6 @@ def whole(
     related: Mapping[str, Iterable[str]] = NOTHING,
     later: Later | None = None,
 ) -> None:
-    """Print one memory with all its attributes."""
     from ademem.core import anchor
     from ademem.core.memory import Trust
     from ademem.store.transitions import waits_for
@@ -380,7 +364,6 @@ def report(
 
 
 def table(values: dict[str, Any]) -> None:
-    """Print nested values: one line a name, deeper ones indented."""
     report(values, table_lines(values))
 
 
@@ -396,7 +379,6 @@ def table_lines(values: dict[str, Any], indent: str = "") -> Iterator[str]:
 
 
 def candidate_json(candidate: Candidate) -> dict[str, Any]:
-    """Return the keys of a memory on the subject of one that was saved."""
     memory = candidate.memory
     return {
         "id": memory.id,
@@ -408,7 +390,7 @@ def candidate_json(candidate: Candidate) -> dict[str, Any]:
 
 
 def verdict(written: Written, judged: Sequence[RuleEffect] = ()) -> None:
-    """Print the verdict of the gate; exit with REFUSED where it refused the text."""
+    """Exit with REFUSED where the write gate refused the text."""
     memory = written.memory
     values = ({"steps": judged} if judged else {}) | {
         "accepted": written.accepted,
