@@ -151,7 +151,6 @@ def describe_refusal(error: Exception) -> dict[str, str]:
 
 
 def describe_gate_refusal(rule: str, why: str | None) -> dict[str, str]:
-    """Return the same facts of a draft that the write gate did not accept."""
     step = "say it otherwise; `ademem log --refused` shows what was refused and why"
     return {"rule": rule, "why": why or "", "next": step}
 
@@ -180,7 +179,6 @@ class WriteRate:
 
 @lru_cache(maxsize=16)
 def name_client(name: str, version: str) -> str:
-    """Return the name that a client gave itself, redacted, as the run that writes."""
     from ademem.core.redaction import redact
     from ademem.core.text import clean, preview
 

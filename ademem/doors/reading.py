@@ -23,7 +23,6 @@ from ademem.store.transitions import waits_for
 
 BEST = 10
 COUNTED = 1000
-"""Memories of the week that are counted."""
 QUEUE_ROWS = 100
 PROMPTS, DECISIONS = 500, 500
 """Most rows of each that are read of a session."""
@@ -46,7 +45,6 @@ def find_place(queue: Sequence[Waiting], key: str) -> int:
 
 
 def read_review(memories: Runtime, key: str) -> dict[str, Any]:
-    """Return the card of a key, else the first one, and the part of the queue around it."""
     queue = api.list_queue(memories)
     at = find_place(queue, key)
     start = max(0, at - QUEUE_ROWS // 2)
@@ -63,10 +61,9 @@ def read_review(memories: Runtime, key: str) -> dict[str, Any]:
 
 
 def read_items(memories: Runtime, waiting: Iterable[Waiting]) -> list[Item]:
-    """Return what waits with its texts, without what was deleted since it was listed."""
     items = []
     for each in waiting:
-        with suppress(NoSuchMemory):
+        with suppress(NoSuchMemory):  # deleted since it was listed
             other = api.get(memories, each.other) if each.other else None
             memory = api.get(memories, each.id)
             items.append(Item(key=each.key, memory=memory, other=other, conflict=each.conflict))
@@ -74,7 +71,6 @@ def read_items(memories: Runtime, waiting: Iterable[Waiting]) -> list[Item]:
 
 
 def read_card(memories: Runtime, item: Item) -> dict[str, Any]:
-    """Return a memory as a card of the review, with what is like it while it waits."""
     memory, why = item.memory, waits_for(item.memory)
     others: Sequence[Memory] = [item.other] if item.other else []
     if why and not item.other:
@@ -128,7 +124,6 @@ def read_overview(memories: Runtime) -> dict[str, Any]:
 
 
 def health(status: Mapping[str, Any]) -> dict[str, str]:
-    """Return one sentence on the state, how grave it is, and the next step."""
     level, step = "good", ""
     if parked := status["jobs"]["parked"]:
         level, step = "bad", "ademem doctor"
@@ -152,8 +147,6 @@ def health(status: Mapping[str, Any]) -> dict[str, str]:
 def read_session(
     memories: Runtime, id: str, is_withheld: Callable[[Memory], bool]
 ) -> dict[str, Any]:
-    """Return what a session was asked, sent, denied and taught, oldest first."""
-
     def moment(kind: str, key: object, at: str, **rest: Any) -> dict[str, Any]:
         return {"kind": kind, "key": f"{kind} {key}", "at": at} | rest
 

@@ -98,7 +98,6 @@ def _session(app: Terminal, id: str) -> list[Row]:
 
 
 def _size(rows: Sequence[Row]) -> str:
-    """Return the number of rows, with a plus where the list may go on."""
     return f"{len(rows):,}{'+' if len(rows) == MOST else ''}"
 
 
@@ -181,8 +180,6 @@ class Rows(OptionList):
 
 
 class Terminal(App[None]):
-    """The lists of one project, the memory of the cursor, and what is decided about it."""
-
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar = [*KEYS]
     CSS = """
@@ -298,7 +295,6 @@ class Terminal(App[None]):
         self.show_row()
 
     def show_row(self, news: str = "") -> None:
-        """Show where the cursor is, and the texts beside its row."""
         at = f"{(self.options.highlighted or 0) + 1} of {_size(self.rows)}" if self.rows else ""
         mode, project = api.get_search_mode(self.memories), self.memories.project.name
         head = (self.listing.name, at, news, self.memories.branch, mode, f"ademem: {project}")
@@ -408,7 +404,6 @@ class Terminal(App[None]):
         self.waiting = self.set_timer(DEBOUNCE_S, self.find)
 
     def find(self) -> None:
-        """List what answers the words of the field; without words, what was there before."""
         words = self.search.value.strip()
         if self.listing.name == "results":
             self.stack.pop()
@@ -464,7 +459,6 @@ class Terminal(App[None]):
         return True
 
     def decide(self, verb: str, one: Callable[..., Done]) -> None:
-        """Decide about all that are selected, else about the memory of the cursor."""
         chosen = list(self.selected.values())
         if chosen:
             self.act(partial(undoable.decide_all, found=chosen, verb=verb))
@@ -599,8 +593,6 @@ def scroll_of(text: Static) -> VerticalScroll:
 
 
 class Question(ModalScreen[str | None]):
-    """A question with a field for the answer; None where it is left."""
-
     DEFAULT_CSS = """
     Question { align: center middle; }
     Question > Vertical { border: heavy; width: 90%; height: auto; max-height: 90%; }

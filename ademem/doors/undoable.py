@@ -51,15 +51,12 @@ class Done(Value):
     given: dict[str, Any]
     """Arguments of the inverse."""
     is_undone: bool = False
-    """It was undone, and `undo` does it again."""
     refusal: str = ""
-    """Reason why the last try to undo it was refused."""
     in_log: bool = False
     """The log of the memory has all of it, and its undo."""
     memory: str = ""
     """The memory that the label names."""
     number: int = 0
-    """Another one for each act."""
     at: str = ""
 
     def undo(self, memories: Runtime) -> Done:
@@ -77,7 +74,6 @@ def record(memories: Runtime, done: Done) -> Done:
 
 
 def list_recorded(memories: Runtime) -> list[Done]:
-    """Return the acts that are kept, the newest first."""
     return [Done(**row) for row in reversed(api.list_acts(memories))]
 
 
@@ -112,7 +108,6 @@ def undo_event(memories: Runtime, event: str, label: str, memory: str) -> Done:
 
 
 def by_event(label: str, event: str, memory: str = "") -> Done:
-    """Return the act of an event, whose inverse is an undo of the event."""
     given = {"event": event, "label": label, "memory": memory}
     return Done(label=label, way=undo_event.__name__, given=given, in_log=True, memory=memory)
 
@@ -173,8 +168,6 @@ def promote(memories: Runtime, id: str, revision: int | None, *, pinned: bool = 
 
 
 def act_on(verb: str, do: Callable[..., Memory]) -> Callable[..., Done]:
-    """Return *do*, which changes one memory, as an act with this verb."""
-
     def act(memories: Runtime, id: str, revision: int | None, **given: Any) -> Done:
         return by_memory(verb, memories, do(memories, id, revision=revision, **given))
 
@@ -195,7 +188,6 @@ def edit(memories: Runtime, id: str, revision: int | None, **changes: Any) -> Do
 
 
 def edit_and_promote(memories: Runtime, id: str, revision: int | None, **changes: Any) -> Done:
-    """Edit a candidate and confirm it; both are undone together."""
     edited = edit(memories, id, revision, **changes)
     return in_order(edited.label, edited, promote(memories, id, None))
 

@@ -24,7 +24,7 @@ TIERS = {Tier.PINNED: "pinned", Tier.ACTIVE: "active", Tier.FADING: "fading"}
 
 
 def to_row(memory: Memory, drifted: Mapping[str, str] = NOTHING, later: str = "") -> dict[str, Any]:
-    """Return what a list shows of a memory; of a quarantined one only why it waits."""
+    """Show of a quarantined memory only why it waits."""
     held = memory.quarantine_reason is not None
     return {
         "id": memory.id,
@@ -70,7 +70,7 @@ def mark_words(parts: Iterable[tuple[str, str]]) -> str:
 
 
 def to_history(revisions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the revisions of a memory, newest first, each with the words that it changed."""
+    """Return the revisions newest first, each with the words that it changed."""
     history, before = [], None
     for row in revisions:
         text = row["snapshot"].get("content")

@@ -20,7 +20,6 @@ def local(moment: Any) -> str:
 
 
 def row(memory: Memory) -> str:
-    """Return one line of a list; of a quarantined memory why it waits."""
     shown = to_row(memory)
     marks = [shown["category"], shown["status"], *shown["flags"], *["pinned"] * memory.is_pinned]
     notes = ", ".join(mark for mark in dict.fromkeys(marks) if mark != "promoted")
@@ -51,7 +50,6 @@ def memory(
     related: Mapping[str, Sequence[Memory]],
     is_withheld: Callable[[Memory], bool],
 ) -> Iterator[str]:
-    """Yield a card of the review: text, reason, what is like it, relations and provenance."""
     found: Memory = card["memory"]
     state = f"{found.category.value}, {found.status.value}, revision {found.revision_count}"
     yield f"{found.id}  {state}"
@@ -81,7 +79,6 @@ def memory(
 
 
 def history(revisions: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield the revisions with the words that changed."""
     for each in revisions:
         reason = f": {each['reason']}" if each["reason"] else ""
         act = f"{each['operation']} by {each['actor']}, {local(each['created_at'])}"
@@ -106,7 +103,6 @@ def moment_row(moment: Mapping[str, Any]) -> str:
 
 
 def moment(moment: Mapping[str, Any]) -> Iterator[str]:
-    """Yield one moment of a session; a text as it was sent."""
     if moment["kind"] == "denied":
         yield f"{moment['tool']} {moment['target']}"
         yield moment["reason"]
@@ -121,7 +117,6 @@ def moment(moment: Mapping[str, Any]) -> Iterator[str]:
 
 
 def parts(moment: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the memories in a text, and those left out of it."""
     for part in moment.get("parts", ()):
         yield f"{'used' if part['used'] else 'not used'}: {part['id']} {part['about']}"
     for part in moment.get("left_out", ()):

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     Row = dict[str, Any]
 
 PAGE = 50
-"""Rows of one page of a list."""
 STATES = {
     "changed": "edited",
     "archived": "deleted",
@@ -73,7 +72,6 @@ def skill_json(each: Listed) -> dict[str, Any]:
 
 
 def to_skills(listed: Iterable[Listed], scanned: Scanned) -> list[dict[str, Any]]:
-    """Return the files of the index and of the folders by path, with state and problem."""
     states = {
         path: state for difference, state in STATES.items() for path in getattr(scanned, difference)
     }
@@ -102,6 +100,5 @@ def earlier_texts(
 
 
 def field_text(brief: CoreMemory | None, name: str) -> str:
-    """Return a field of a brief as text; a list has one item on each line."""
     value = getattr(brief, name) if brief else ""
     return value if isinstance(value, str) else "\n".join(value)

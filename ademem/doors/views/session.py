@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 
 def to_text(sent: Sent, number: int, is_withheld: Callable[[Memory], bool]) -> dict[str, Any]:
-    """Return one text with its sections, and the memories in it and left out of it."""
     shown = [part for part in sent.parts if not part.left_out]
     if sent.id is None:  # a memory that several looks found stands there once
         shown = [*{part.memory_id: part for part in shown}.values()]
@@ -80,7 +79,6 @@ def figure(value: Any) -> str:
 
 
 def to_work(episode: Episode) -> dict[str, Any]:
-    """Return the tools of an episode by kind, and its outcome with the last tests as evidence."""
     evidence = [counted(len(episode.errors), "error")] if episode.errors else []
     if episode.tests:
         last = episode.tests[-1]
@@ -99,10 +97,8 @@ def join_counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {counts[name]}" for name in sorted(counts))
 
 
-CHARS = 80
-"""Length of the text of a memory in a list."""
+PREVIEW_CHARS = 80
 TOKEN_CHARS = 4
-"""Characters of text that make about one token."""
 LEFT_OUT = {
     "room": "no room in this part",
     "limit": "more than this part shows",
@@ -167,16 +163,14 @@ def to_json(sent: Sent, is_withheld: Callable[[Memory], bool]) -> dict[str, Any]
 
 
 def describe(part: Part, is_withheld: Callable[[Memory], bool]) -> str:
-    """Return the first characters of the memory, or why they are not shown."""
     if part.memory is None:
         return "(deleted for good)"
     if is_withheld(part.memory):
         return WITHHELD
-    return preview(part.memory.content, CHARS)
+    return preview(part.memory.content, PREVIEW_CHARS)
 
 
 def to_lines(sent: Sent, is_withheld: Callable[[Memory], bool]) -> Iterator[str]:
-    """Yield a line on the text, the text, and a line for each memory."""
     size = ""
     if sent.characters is not None:
         tokens = estimate_tokens(sent.characters)
@@ -215,7 +209,6 @@ def spent_json(ledger: Ledger, is_withheld: Callable[[Memory], bool]) -> dict[st
 
 
 def spent_days(ledger: Ledger, calls: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the tokens of texts and of calls of the AI by day, newest first."""
     texts: Counter[str] = Counter()
     for each in ledger.by_day:
         texts[each.name.partition(" ")[0]] += each.characters
@@ -252,14 +245,15 @@ def _memory_json(
         "shown": spent.shown,
         "used": spent.used,
         **measure(spent.characters),
-        "text": preview(memory.content, CHARS) if memory and not is_withheld(memory) else None,
+        "text": preview(memory.content, PREVIEW_CHARS)
+        if memory and not is_withheld(memory)
+        else None,
         "deleted": memory is None,
         "quiet": quiet if memory and memory.live else None,
     }
 
 
 def spent_lines(ledger: Ledger, is_withheld: Callable[[Memory], bool]) -> Iterator[str]:
-    """Yield the sums, a line for each event, session and memory, and the commands."""
     found = spent_json(ledger, is_withheld)
     period = f"session {ledger.session}" if ledger.session else counted(ledger.days, "day")
     yield (
