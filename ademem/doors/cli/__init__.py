@@ -77,8 +77,7 @@ def main() -> NoReturn:
             _enrol_here()
         if "ademem" in str(error.name):
             _fail(log_crash(error))
-        is_hub = sys.argv[1:2] == ["hub"]
-        if is_hub:
+        if sys.argv[1:2] == ["hub"]:
             _fail(missing_package(error, "hub", "the hub"))
         why = f"this command needs the package {error.name}, which is not installed"
         _fail(AdememError(why, FROM_A_PLUGIN))
@@ -86,7 +85,6 @@ def main() -> NoReturn:
         if isinstance(error, UnicodeEncodeError) and not "".join(sys.argv).isprintable():
             _fail(UsageError("an argument is no UTF-8 text", "check the terminal's encoding"))
         _fail(explain_machine_error(error) or log_crash(error))
-    sys.exit(0)
 
 
 def _fail(error: AdememError) -> NoReturn:

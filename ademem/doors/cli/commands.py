@@ -16,7 +16,7 @@ from importlib import import_module
 from inspect import Parameter, Signature, signature
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Annotated, Any, TextIO, TypeVar
+from typing import Annotated, Any, NoReturn, TextIO, TypeVar
 
 import typer
 from typer.core import TyperGroup
@@ -182,8 +182,7 @@ def load(modules: Iterable[str] = MODULES) -> typer.Typer:
     return app
 
 
-def run() -> None:
-    """Parse the command line and run its command; ends the process."""
+def run() -> NoReturn:
     arguments = replace_form(sys.argv[1:])
     word = arguments[0] if arguments else ""
     named = [module for module, names in MODULES.items() if word in names.split()]

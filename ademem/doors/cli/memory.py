@@ -349,8 +349,14 @@ def log(
         raise UsageError("--guard, --refused and --episodes exclude each other", "give one of them")
     with open_project(project) as memories:
         if guard:
-            rows = api.list_decisions(memories, limit)
-            show.listing("decisions", rows, _decision_lines, "the guard was not asked yet")
+            show.listing(
+                *("decisions", api.list_decisions(memories, limit)),
+                lambda row: [
+                    f"{row['created_at']}  {row['decision']:<5} {row['tool']}: {row['target']}"
+                    f"  ({row['reason']})"
+                ],
+                "the guard was not asked yet",
+            )
         elif refused:
             rows = api.list_refusals(memories, limit)
             show.listing("refusals", rows, _refusal_lines, "nothing was refused")
@@ -387,11 +393,6 @@ def _event_lines(event: Event) -> Iterator[str]:
     yield f"{event.id}  {event.at:%Y-%m-%d %H:%M}  {what} by {event.actor}"
     if event.text:
         yield f"    {preview(event.text, 120)}"
-
-
-def _decision_lines(row: dict[str, Any]) -> Iterator[str]:
-    what = f"{row['decision']:<5} {row['tool']}: {row['target']}"
-    yield f"{row['created_at']}  {what}  ({row['reason']})"
 
 
 def _refusal_lines(row: dict[str, Any]) -> Iterator[str]:

@@ -312,12 +312,15 @@ def list_missions(
         return show.memories(api.list_mission_memories(memories, id))
     missions = api.list_missions(memories, running=running)
     rows = [as_dict(each) | _counts(each, memories) for each in missions]
-    return show.listing("missions", rows, _mission_lines, "no missions")
-
-
-def _mission_lines(row: dict[str, Any]) -> Iterator[str]:
-    held = counted(row["promoted"] + row["candidates"], "memory")
-    yield f"{row['id']}  {row['status']}, {held}  {preview(row['goal'], 100)}"
+    return show.listing(
+        *("missions", rows),
+        lambda row: [
+            f"{row['id']}  {row['status']},"
+            f" {counted(row['promoted'] + row['candidates'], 'memory')}"
+            f"  {preview(row['goal'], 100)}"
+        ],
+        "no missions",
+    )
 
 
 @on_project("mission promote")
