@@ -470,14 +470,14 @@ class Terminal(App[None]):
     def ask(
         self, label: str, field: TextArea | Input | OptionList, then: Callable[[str], object]
     ) -> None:
+        def answer(given: str | None) -> None:
+            if given:
+                self.call_later(then, given)  # it may ask again, after this question has gone
+
         if self.forbidden:
             self.say(f"nothing is decided here: {self.forbidden}")
         else:
-            self.push_screen(Question(label, field), partial(self.answer, then))
-
-    def answer(self, then: Callable[[str], object], given: str | None) -> None:
-        if given:
-            self.call_later(then, given)  # it may ask again, after this question has gone
+            self.push_screen(Question(label, field), answer)
 
     def action_accept(self, pinned: bool = False) -> None:
         verb = "promote-pinned" if pinned else "promote"

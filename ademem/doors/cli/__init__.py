@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 CRASH_CHARS = 20_000
 LARGEST_LIMIT = 1000
 FROM_A_PLUGIN = "git clone https://github.com/ademem/ademem && sh ademem/install.sh --project ."
-"""What installs the packages of the commands, which a plugin lacks."""
+"""Installs the packages of the commands, which a plugin lacks."""
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Values of the API as values to show, for the terminal, JSON and pages; pure. Here memories."""
+"""Convert values of the API for the terminal, JSON and pages; this module has memories."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def to_work(episode: Episode) -> dict[str, Any]:
     }
 
 
-def join_counts(counts: Mapping[str, int]) -> str:
+def list_counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {counts[name]}" for name in sorted(counts))
 
 

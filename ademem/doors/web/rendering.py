@@ -20,7 +20,7 @@ from ademem.core.clock import parse
 from ademem.core.text import bytes_hex, counted, preview, unique
 from ademem.core.untrusted import UNSEEN
 from ademem.doors.views import to_row
-from ademem.doors.views.session import estimate_tokens, figure, join_counts
+from ademem.doors.views.session import estimate_tokens, figure, list_counts
 from ademem.store.transitions import waits_for
 
 HERE = Path(__file__).absolute().parent
@@ -128,7 +128,7 @@ def environment() -> Environment:
         "row": to_row,
         "waits": waits_for,
         "figure": figure,
-        "joined": join_counts,
+        "joined": list_counts,
         "tokens": estimate_tokens,
     }
     made.globals |= {"static": static_url}
