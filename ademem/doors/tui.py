@@ -407,6 +407,7 @@ class Terminal(App[None]):
         words = self.search.value.strip()
         if self.listing.name == "results":
             self.stack.pop()
+            self.rows = []  # else a result would be noted as the row of the list below
         if words:
             self.open_list("results", words)
         else:

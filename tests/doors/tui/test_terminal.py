@@ -258,6 +258,13 @@ def test_what_waits_for_nobody_has_no_reason(facts, reason):
     assert bool(shown) == bool(reason)
 
 
+def test_a_search_that_is_left_leaves_the_cursor_where_it_was(desk):
+    before, back = desk.frames(("j", "j", "enter", "j"), ("slash", *"day job", "enter", "escape"))
+
+    assert "recent · 2 of 4" in before
+    assert back == before
+
+
 def test_a_search_that_is_left_leaves_no_words(desk):
     found, back = desk.frames(("slash", *"day job", "enter"), ("escape",))
     assert "results · 1 of" in found
