@@ -329,10 +329,9 @@ def import_(
         if format == "beads":
             imported = api.import_beads(memories, source, dry_run=dry_run)
         else:
-            confirms = not show.to_model()
             imported = api.import_lines(
                 *(memories, _lines(source), _progress_of("line")),
-                confirms=confirms,
+                confirms=not show.to_model(),
                 dry_run=dry_run,
             )
         show.as_json |= not sys.stdout.isatty()
