@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     Values = Sequence[object] | Mapping[str, object]
 
 LIVE = "status <> 'archived' and deleted_at is null and superseded_by is null"
-"""`Memory.live`, in SQL."""
 CURRENT = "deleted_at is null and superseded_by is null and quarantine_reason is null"
 """SQL for what may be shown as true, of any status; the partial index has these words."""
 BROWSED = "source_type not in ('skill', 'episode')"
@@ -69,7 +68,6 @@ class Store:
         return self.db.execute(query, values).fetchone() is not None
 
     def first(self, query: str, values: Values, default: T) -> T:
-        """Return the first column of the first row; the *default* without a row or for null."""
         row = self.db.execute(query, values).fetchone()
         return default if row is None or row[0] is None else row[0]
 
@@ -86,11 +84,9 @@ class Store:
         return [tuple(row) for row in self.db.execute(query, values)]
 
     def pairs(self, query: str, values: Values = ()) -> dict[Any, Any]:
-        """Return the second column of all rows by the first one."""
         return dict(self.db.execute(query, values).fetchall())
 
     def counts(self, query: str, values: Values = ()) -> dict[str, dict[str, int]]:
-        """Return the third column of all rows by the first and the second one."""
         found: dict[str, dict[str, int]] = {}
         for first, second, count in self.db.execute(query, values):
             found.setdefault(first, {})[second] = count
@@ -107,7 +103,6 @@ class Store:
         self.db.execute("pragma query_only = on")
 
     def accept(self) -> None:
-        """Undo `distrust` for a database that the person accepts."""
         if not self.is_trusted:
             self.db.execute("drop view if exists temp.unified_memories")
             self.is_trusted = True
@@ -148,7 +143,7 @@ class Store:
                 self.distrust()
 
     def forbid_changes(self, reason: str) -> None:
-        """Let this connection refuse WRITES, for a *reason* without quotes."""
+        """Let this connection refuse WRITES; the *reason* holds no quotes."""
         self.put_back = None
         for number, write in enumerate(WRITES):
             self.db.execute(
@@ -214,7 +209,7 @@ def open_store(
 def _quarantine_instructions(
     store: Store, project: Project, environment: Mapping[str, str]
 ) -> int | None:
-    """Quarantine orders to a model; return the last row that was searched, None if all were."""
+    """Return the last row that was searched, None if all were."""
     from ademem.guard.injection import instruction_in
 
     identity = f"{store.secret} {os.stat(project.database).st_ino}"
@@ -360,7 +355,6 @@ def changes(store: Store) -> int:
 
 
 def _project_id(db: sqlite3.Connection, project: Project, now: datetime) -> str:
-    """Return the id of the database's project, which its first opening adds."""
     row = db.execute("select id from projects order by rowid limit 1").fetchone()
     if row is None:
         moment = stamp(now)

@@ -123,7 +123,6 @@ def _prose(row: Row) -> str:
 
 
 def from_legacy(row: Row) -> Row:
-    """A row of the table before `unified_memories`, as ADE itself moves it."""
     owners: tuple[str, ...] = ("agent_id", "source_session_id")
     if _parse_scope(row.get("scope")) is Scope.MISSION:
         owners = ("source_run_id", *owners)
@@ -136,7 +135,7 @@ def from_legacy(row: Row) -> Row:
 
 
 def convert_memory(old: Row, project: str, now: str) -> Row:
-    """Return a row of `unified_memories`; invalid words and numbers are read as ADE reads them."""
+    """Read invalid words and numbers as ADE reads them."""
     content = redact(text(old.get("content")) or "").text
     source_type = text(old.get("source_type")) or "agent"
     scope = _parse_scope(old.get("scope"))
@@ -299,7 +298,6 @@ def word(words: type[Word], value: object, default: Word) -> Word:
 
 
 def _parse_scope(value: object) -> Scope:
-    """Read a scope; as in ADE, an unknown one is the project."""
     try:
         return Scope.parse(str(value))
     except ValueError:

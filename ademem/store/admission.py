@@ -66,8 +66,7 @@ def state(project: Project) -> str:
 def is_still_admitted(project: Project, noted: str, current: str) -> bool:
     """Tell whether the look that *noted* a state holds in the *current* one.
 
-    Each commit writes git's index; then it is enough that git tracks none of our files. What an
-    opening checks each time covers the rest.
+    Each commit writes git's index; then it is enough that git tracks none of our files.
     """
     if not current or current == noted:
         return bool(current)
@@ -132,7 +131,7 @@ def why_foreign(project: Project) -> str:
 
 
 def list_tracked(project: Project, *, as_written: bool = False) -> list[str]:
-    """Return machine-local files that git tracks, with *as_written* only those that it wrote."""
+    """Return machine-local files that git tracks; with *as_written* those that it wrote."""
     found = repository.list_tracked(project.home, _NAMES, as_written=as_written)
     scratch = [f"{name}/" for name in _SCRATCH]
     below = repository.list_tracked(project.ade, scratch, as_written=as_written)
@@ -187,7 +186,6 @@ def list_foreign(project: Project) -> list[str]:
 
 
 def _names_another_file(journal: str) -> bool:
-    """Return True for a journal whose rollback would delete another file."""
     try:
         handle = os.open(journal, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:

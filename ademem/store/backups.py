@@ -30,9 +30,7 @@ KEPT = 3
 PERIOD = timedelta(days=7)
 LATEST = "latest"
 WAIT_S = 10.0
-"""Longest wait for a writer of the database that is replaced."""
 FIRST_WITH_VALUES = 26
-"""The schema since which a database has a table of its own values, such as its replica id."""
 _STEP = 64
 """Pages that are written at once; every database of ours has more."""
 _UNFINISHED = ".new"
@@ -123,7 +121,6 @@ def make(project: Project, environment: Mapping[str, str], kind: Kind, now: date
 
 
 def make_before_migration(project: Project, environment: Mapping[str, str], now: datetime) -> str:
-    """Return the path of a backup, made beside the database where it cannot be made elsewhere."""
     try:
         return make(project, environment, Kind.MIGRATION, now).path
     except (OSError, sqlite3.DatabaseError):  # no data folder, or a damaged page
@@ -147,15 +144,14 @@ def copy(source: str, path: str) -> None:
 
 
 def forget(project: Project, environment: Mapping[str, str], memory_id: str, now: datetime) -> None:
-    having = [each for each in list_all(project, environment) if _has(each.path, memory_id)]
+    having = [each for each in list_all(project, environment) if _may_have(each.path, memory_id)]
     if having:
         make(project, environment, Kind.TYPED, now)
     for each in having:
         shared_files.remove(each.path)
 
 
-def _has(path: str, memory_id: str) -> bool:
-    """Return True also for a damaged backup."""
+def _may_have(path: str, memory_id: str) -> bool:
     query = (
         "select id from unified_memories where id = :id"
         " union all select memory_id from memory_revisions where memory_id = :id limit 1"
@@ -249,7 +245,6 @@ def _copy_file(path: str, temporary: str, project: Project) -> None:
 
 
 def project_id(project: Project) -> str:
-    """Return the id in the present database; empty where it cannot be read."""
     try:
         with closing(inspection.open_read_only(project.database, 0, inspection.LOOK_S)) as db:
             return _first_project(db)

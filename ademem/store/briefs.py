@@ -130,7 +130,6 @@ of_mission = Query(
 
 
 def count_confirmed(store: Store) -> int:
-    """Count promoted memories of the project, at most COUNTED, without those of hidden files."""
     return store.number(
         "select count(*) from (select 1 from main.unified_memories"
         " indexed by idx_unified_memories_counts where project_id = ? and scope = 'project'"

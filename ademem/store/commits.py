@@ -12,9 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 KEPT_DAYS = 90
-"""Days that a commit is kept after a session was shown it."""
 BRANCHES = 20
-"""Number of cursors, the last moved first, that are compared with HEAD."""
 
 
 class Cursor(Value):
@@ -108,7 +106,6 @@ def add_people_commits(
 def replace_rewritten(
     store: Store, root: str, branch: str, dropped: Iterable[tuple[str, str]]
 ) -> None:
-    """Give commits that were not shown their new sha; remove those without one."""
     unshown = "project_id = ? and root = ? and branch = ? and sha = ? and told_at is null"
     for old, new in dropped:
         place = (store.project_id, root, branch, old)

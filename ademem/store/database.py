@@ -32,15 +32,12 @@ SCHEMA = os.path.join(os.path.dirname(__file__), "schema.sql")
 MIGRATIONS = os.path.join(os.path.dirname(__file__), "migrations")
 """Numbered files from FIRST_VERSION on, for older databases; a shipped one is never edited."""
 CHECKPOINT_PAGES = 400
-"""Pages of the log beyond which a commit writes it back."""
 LONG_LOG_BYTES = CHECKPOINT_PAGES * 4096
 PAGES_KIB = 16_384
 IDLE_PAGES_KIB = 4096
-"""KiB of them in a connection that stays open between calls."""
 DECODE = methodcaller("decode", "utf-8", "replace")
 """Reads a text with damaged bytes, too, so that one row cannot fail a whole query."""
 FIRST_VERSION = 19
-"""The oldest schema that is migrated."""
 SCHEMA_VERSION = 35
 FIRST_WITH_SECRET = 20
 SECRET_BYTES = 16
@@ -88,7 +85,6 @@ class MigrationFailed(UnusableStore):
 
 
 def connect(path: str, wait_s: float, *, for_threads: bool = False) -> sqlite3.Connection:
-    """Return a connection in autocommit mode, of this thread alone or *for_threads* in turn."""
     db = sqlite3.connect(
         path, timeout=wait_s, isolation_level=None, check_same_thread=not for_threads
     )
@@ -143,12 +139,10 @@ class IdleConnections:
 
 
 def is_unwritable(error: sqlite3.OperationalError) -> bool:
-    """True if another process, the disk or its rights keep the database from being written."""
     return error.sqlite_errorcode & 0xFF in _UNWRITABLE
 
 
 def is_locked(error: sqlite3.Error) -> bool:
-    """True if another process keeps the database from being read or written."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in _LOCKED
 
 
@@ -236,7 +230,6 @@ _BEGINNING = "name >= ?1 and name < ?1 || char(1114111)"
 
 
 def values(db: sqlite3.Connection, prefix: str) -> dict[str, str]:
-    """Return the values whose names begin with *prefix*, by the rest of their names in order."""
     query = f"select name, value from store_values where {_BEGINNING} order by name"
     return {name.removeprefix(prefix): text for name, text in db.execute(query, (prefix,))}
 
@@ -252,7 +245,6 @@ def upsert(
     keys: Sequence[str],
     kept: Collection[str] = (),
 ) -> None:
-    """Insert a row, or change the one with the same *keys*, whose *kept* columns stay."""
     changed = ", ".join(f"{name} = :{name}" for name in row if name not in (*keys, *kept))
     db.execute(
         f"insert into {table} ({', '.join(row)}) values ({', '.join(f':{name}' for name in row)})"
@@ -304,7 +296,7 @@ def fill(path: str) -> str:
 
 
 def create_temporary(path: str) -> str:
-    """Return the path of a new empty file beside *path* for its owner alone, as it gets prompts."""
+    """Return the path of a new file for its owner alone, as it gets prompts."""
     from contextlib import suppress
 
     temporary = f"{path}.{os.getpid()}-{os.urandom(4).hex()}.new"
@@ -383,7 +375,7 @@ def run_schema(db: sqlite3.Connection, done: int = 0, upto: int | None = None) -
 
 
 def statements(script: str) -> Iterator[str]:
-    """Split a script where SQLite itself sees a statement end (triggers hold semicolons)."""
+    """Split a script where SQLite sees a statement end, as triggers hold semicolons."""
     statement = ""
     for line in script.splitlines(keepends=True):
         statement += line
@@ -409,7 +401,6 @@ def read_rows(rows: Iterable[Row], read: Callable[[Row], V]) -> list[V]:
 
 
 def read_row(row: Any, read: Callable[[Any], V]) -> V | None:
-    """Return None also for a row that cannot be read."""
     try:
         return None if row is None else read(row)
     except MISREAD:

@@ -51,11 +51,9 @@ class Counts(Value):
     waiting: int
     """Without a vector, those that failed and will be tried again among them."""
     parked: int
-    """Failed too often; `work --retry` tries them again."""
 
 
 def list_new(store: Store, model: str, *, limit: int, below: int = sys.maxsize) -> list[Memory]:
-    """Return memories to embed below a row, newest first, without those that failed."""
     where = f"memory.seq < :below and not exists ({_FAILURE})"
     return _memories(store, where, {"model": model, "below": below, "limit": limit})
 
@@ -107,7 +105,7 @@ def name_failure(store: Store, model: str, memory: Memory, error: str) -> None:
 
 
 def drop_others(store: Store, models: Sequence[str]) -> int:
-    """Remove what belongs to other models, and obsolete failures; return the number of vectors."""
+    """Remove obsolete failures, too; return the number of vectors."""
     current = array(models)
     dropped = store.db.execute(
         "delete from unified_memory_embeddings"

@@ -22,7 +22,6 @@ SESSION = "session"
 class Action(Value):
     tool: str
     target: str
-    """A path in the project, a command, or what else the tool was pointed at."""
     kind: str
     """edit | run | test | read | search | web | delegate | other."""
 
@@ -46,7 +45,6 @@ class Episode(Value):
     """succeeded | failed | unknown."""
     started_at: str
     ended_at: str
-    """Stamps of the first and the last thing that happened."""
     actions: tuple[Action, ...] = ()
     files: tuple[str, ...] = ()
     tests: tuple[Run, ...] = ()

@@ -15,9 +15,7 @@ from ademem.store import Store
 from ademem.store.database import DECODE
 
 MAX_VALUE_BYTES = 64 << 20
-"""Longest value of a row; a database with a longer one is refused."""
 MAX_CHARS = 1 << 20
-"""Longest text that is read of a row; of a longer one it is the beginning."""
 COPY_AGAIN = "copy it again while nothing writes to it"
 
 

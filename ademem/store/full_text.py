@@ -157,7 +157,7 @@ def present(db: sqlite3.Connection) -> list[str]:
 
 
 def find_broken(store: Store) -> list[str]:
-    """Return the indexes that are damaged or lack rows; raises sqlite3.Error if it is locked."""
+    """Raises sqlite3.Error if the database is locked."""
     import sqlite3  # which loads datetime
 
     db, broken = store.db, []

@@ -69,7 +69,7 @@ def read(store: Store) -> HubState | None:
 
 
 def is_due(store: Store, now: datetime, pull_minutes: int) -> bool:
-    """Return True if a round is due; a person asks for the first one, and after some failures."""
+    """Return False before the first round and after some failures, which a person asks for."""
     state, at = read(store), stamp(now)
     if state is None or not state.pulled_at or state.lifecycle == "stopped":
         return False
@@ -81,7 +81,6 @@ def is_due(store: Store, now: datetime, pull_minutes: int) -> bool:
 
 
 def is_changing(store: Store, now: datetime) -> bool:
-    """Return True for some seconds after a change that waits alone or is the first of several."""
     state = read(store)
     return state is not None and stamp(now - SETTLED) < _waits_since(store, state) <= stamp(now)
 
@@ -112,7 +111,6 @@ def leave(store: Store) -> HubState | None:
 
 
 def take_lease(store: Store, owner: str, now: datetime) -> HubState:
-    """Become the process that syncs; raises LeaseHeld while another one does."""
     with store.transaction():
         state = read(store)
         if state is None or (state.owner not in ("", owner) and state.until > stamp(now)):
@@ -123,7 +121,7 @@ def take_lease(store: Store, owner: str, now: datetime) -> HubState:
 
 
 def change(store: Store, by: str, now: datetime, **changes: Any) -> HubState:
-    """Change the state and renew the lease; raises LeaseHeld if another process has it."""
+    """Renew the lease, too; raises LeaseHeld if another process has it."""
     with store.transaction():
         state = read(store)
         if state is None or state.owner != by:

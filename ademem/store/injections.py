@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     Placed = tuple[str, int, str, int, str]
 
 MOST_LEFT_OUT = 20
-"""Most memories of which one text records that they were left out."""
 
 SAVED = "saved"
 """Section of what the person dictated: the text only confirms it."""
@@ -218,7 +217,6 @@ SPENT_BY = {
     "session": "session_id",
     "day": "substr(created_at, 1, 10) || ' ' || event",
 }
-"""SQL for what texts are summed by; a day goes with an event, as in `2026-01-31 Stop`."""
 _SPENT = f"""
 select {{name}} as name, count(*) as texts, sum(text.characters) as characters,
   ifnull(sum(shown), 0) as shown, ifnull(sum(memories.characters), 0) as shown_characters,
@@ -235,7 +233,6 @@ def spent_by(store: Store, what: str, since: datetime, session: str) -> list[Spe
 def spent_on_memories(
     store: Store, since: datetime, session: str, *, unused: bool, limit: int
 ) -> list[Spent]:
-    """Return the memories of most characters; *unused* are those that no text was used of."""
     query = f"""
     select memory_id as name, count(distinct injection_id) as texts,
       sum(part.characters) as characters, count(*) as shown,

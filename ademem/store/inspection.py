@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     """Type, name, table and SQL of a row of `sqlite_schema`."""
 
 DIGEST = "a7fec0b508972bea2a4d82802125a6f5"
-"""Digest of today's schema; see `has_shipped_schema`."""
 
 LOOK_S = 5.0
 COPY_S = 60.0
@@ -42,7 +41,6 @@ ROWS = 500_000
 VALUE_BYTES = 16_000_000
 _OPTIONS = (("DEFENSIVE", True), ("ENABLE_TRIGGER", False), ("ENABLE_VIEW", False))
 _ENDLESS = (sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_NOMEM)
-"""Error codes of reading beyond the bounds."""
 _MISFIT = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH)
 """Error codes of tables that are not what their names say."""
 
@@ -197,7 +195,7 @@ def _spell(objects: Iterable[Object]) -> set[Object]:
 
 
 def _copy_ours(source: sqlite3.Connection, db: sqlite3.Connection) -> None:
-    """Copy the rows of our own tables, and leave everything else behind; opening migrates them."""
+    """Leave everything but our own tables behind; opening migrates them."""
     database.run_schema(db, upto=database.version(source))
     for table, columns in plain_tables(db).items():
         if not table.startswith(INDEXES):  # which triggers fill

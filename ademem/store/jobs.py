@@ -8,7 +8,6 @@ from ademem.core.value import Value
 from ademem.store import Store, database
 
 ATTEMPTS = 5
-"""Tries after which a job is parked until a person looks."""
 PARKED = timedelta(days=1)
 """Time after which work that is due by itself is tried again."""
 LONGEST = timedelta(days=2)
@@ -17,7 +16,6 @@ ERROR_CHARS = 500
 ABANDONED = "the process that did it ended in the middle"
 """The error of work from its start until it ends."""
 FOLLOWING = ("mirror", "embed")
-"""Kinds that are due whenever a memory changes."""
 
 
 class Job(Value):
@@ -30,7 +28,7 @@ class Job(Value):
 
 
 def follow(store: Store, now: datetime) -> None:
-    """Make due what follows from a changed memory; inside the transaction that changed it."""
+    """Make due what follows from a changed memory, in the transaction that changed it."""
     for kind in FOLLOWING:
         queue(store, kind, "project", now)
 

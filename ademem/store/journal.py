@@ -47,7 +47,7 @@ class Chunk(Value):
 
 
 def enrol(store: Store, target: str) -> bool:
-    """Enrol a target, which gets every record first; False if it is enrolled."""
+    """Let a new target get every record first; return False if it is enrolled."""
     with store.transaction() as db:
         is_new = target not in stamps.targets(db)
         database.set_value(db, stamps.TARGET + target, ALL if is_new else cursor(store, target))
@@ -147,7 +147,6 @@ def note_chunk(store: Store, target: str, id: str, replica: str | None, now: dat
 
 
 def last_written(store: Store, target: str) -> str:
-    """Return the stamp of the last chunk that this database wrote; empty before the first."""
     query = "select max(created_at) from sync_chunks where target = ? and replica is not null"
     (found,) = store.db.execute(query, (target,)).fetchone()
     return str(found or "")
@@ -199,7 +198,6 @@ def undefer(store: Store, entity: str, id: str) -> None:
 
 
 def waiting_record(store: Store, id: str) -> Record | None:
-    """Return the record without a text that waits for one."""
     query = "select record from sync_apply_deferred where entity = 'memory' and entity_id = ?"
     row = store.db.execute(query, (id,)).fetchone()
     return record_json.from_json(loads(row[0])) if row else None

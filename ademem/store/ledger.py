@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 NAMED = "file_edit"
 """Type of an entry for a tool call that named a file; its key is path, tab, `session:turn`."""
 ANY_FILE = "*"
-"""The path of a call that may change any file."""
 ERROR = "error_capture"
 """Source type of captured errors; an entry's key is the fingerprint and a session that met it."""
 OPERATION = "operation"
@@ -65,7 +64,6 @@ def list_endings(store: Store, source_type: str, beginning: str) -> list[str]:
 
 
 def is_own_error(store: Store, memory: Memory, session_id: str) -> bool:
-    """True for a captured error that the session met itself, unless a person worded it."""
     key = f"{memory.source_id}:{session_id}"
     return memory.source_type == ERROR and memory.trust != "user" and is_claimed(store, ERROR, key)
 
@@ -84,7 +82,6 @@ def renew(store: Store, source_type: str, source_key: str, now: datetime) -> Non
 def add_answer(
     store: Store, operation_id: str, memory_id: str | None, answer: dict[str, Any], now: datetime
 ) -> None:
-    """Store what a write answered, by the caller's id of it."""
     import json  # which no hook needs
 
     claim(store, OPERATION, operation_id, now)
@@ -162,7 +159,6 @@ def follow(store: Store, format: str, path: str, files: Iterable[str]) -> None:
 
 
 def changed_sources(store: Store) -> Iterator[tuple[str, str, list[str]]]:
-    """Yield format, path and changed files of each followed source."""
     for format, path, states in read_list(store.db, _FOLLOWED):
         if changed := [file for file, state in states.items() if file_state(file) != state]:
             yield format, path, changed

@@ -25,7 +25,6 @@ PLACES = frozenset({"briefing", "agent", "prompt", "site", "failure", "guard"})
 PATIENCE = 10
 """Unused impressions that cost a memory nothing; more of them lower its worth."""
 SINKING = f"select memory_id from memory_exposure where unused > {PATIENCE}"
-"""SQL for the ids of memories that were shown more often since their last use."""
 
 _ONE_MORE = "min(max(cast({} as integer), 0), 999999) + 1"
 """SQL for a counter after one more, also where it holds an impossible value."""
@@ -151,7 +150,6 @@ def list_in_context(store: Store, key: TurnKey, now: datetime) -> set[str]:
 
 
 def was_denied(store: Store, turn: Turn, target: str) -> bool:
-    """Return True if a call with this target was denied in the turn, and the denial was read."""
     key = turn.key
     return store.has_row(
         "select 1 from recall_log where session_id = :session and agent_id = :agent"
@@ -249,7 +247,6 @@ def has_searched(store: Store, key: TurnKey) -> bool:
 
 
 def list_refusals(store: Store, limit: int = 20, before: int | None = None) -> list[dict[str, Any]]:
-    """List texts that the write gate refused, newest first, with an id below *before*."""
     return store.dicts(
         "select id, project_id, rule, reason, category, text_hash, preview, source_type,"
         " session_id, created_at from gate_log where ?1 is null or id < ?1"
@@ -304,7 +301,6 @@ def output(store: Store, since: datetime) -> list[dict[str, Any]]:
 
 
 def discount(unused: int, patience: int = PATIENCE) -> float:
-    """Return the remaining part of the worth after so many impressions since the last use."""
     return 1.0 if unused <= patience else patience / unused
 
 

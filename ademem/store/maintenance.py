@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 SWEEP, CONSOLIDATION = "sweep", "consolidation"
 """Kinds of runs; the latter is also the purpose of its calls of an AI."""
 UNAVAILABLE = "embeddings-unavailable"
-"""The outcome of a consolidation when no memory has a vector to be compared by."""
 ADEMEM = "ademem"
 RUNNING = "running"
 ERROR_CHARS = 300
@@ -114,7 +113,6 @@ def decay(store: Store, scores: Iterable[tuple[float, int, str]]) -> None:
 
 
 def comparable(store: Store, model: str) -> Iterator[tuple[Memory, bytes]]:
-    """Yield confirmed memories that may be merged, with their vectors, the oldest first."""
     rows = store.db.execute(
         "select memory.*, vector.embedding_blob as vector"
         " from unified_memories as memory join unified_memory_embeddings as vector"
@@ -261,7 +259,7 @@ def last_call(store: Store) -> dict[str, Any] | None:
 
 
 def sum_calls(store: Store, since: datetime) -> list[dict[str, Any]]:
-    """Sums by day and purpose, newest day first; `usd` is None where no call has a price."""
+    """Return the newest day first; `usd` is None where no call has a price."""
     return store.dicts(
         "select substr(at, 1, 10) as day, purpose, count(*) as calls,"
         " sum(outcome = 'ok') as answered, sum(tokens_in) as tokens_in,"

@@ -54,7 +54,6 @@ _MEMBERS = tuple(
 """Members by value; calling the enum takes ten times as long."""
 TURN = f"instr(' ' || tags || ' ', ' {DIALOGUE} ') > 0"
 CONFIRMING = "('merge', 'revise', 'edit')"
-"""Operations that confirm or change the text of a memory."""
 BOOKKEEPING = (
     "seq",
     "access_score",
@@ -249,7 +248,6 @@ class Query:
 
 
 def find(store: Store, where: str, tail: str = "", **values: Any) -> list[Memory]:
-    """Memories of this project for which the SQL condition *where* (named parameters) holds."""
     return Query(where, tail)(store, **values)
 
 

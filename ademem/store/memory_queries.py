@@ -231,7 +231,6 @@ def existing(store: Store, ids: Iterable[str]) -> set[str]:
 
 
 def list_removed(store: Store) -> Iterator[dict[str, Any]]:
-    """Rows of the project that were knowledge and are not live, one by one."""
     query = (
         "select * from unified_memories where project_id = ? and scope = 'project'"
         " and (promoted_at is not null or knowledge_key is not null)"
@@ -312,7 +311,6 @@ class Home:
     def matching_texts(
         self, index: Index, match: str, limit: int, *, rejected: bool
     ) -> dict[int, str]:
-        """Text by row number of the newest rows that match, rejected ones or live ones."""
         found = self._store.db.execute(
             "select memory.seq, title, content from ("
             f"  select rowid as seq from {index} where {index} match :match"

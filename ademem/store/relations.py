@@ -194,7 +194,6 @@ def withdraw(store: Store, one: Memory, other: Memory, actor: str, now: datetime
 
 
 def find(store: Store, one: Memory, other: Memory) -> tuple[str, str] | None:
-    """Return the relation of a pair and the status of that judgment."""
     query = "select relation, judgment_status from memory_relations where sync_id = ?"
     return next(iter(store.tuples(query, (id_of(one, other),))), None)
 
@@ -308,7 +307,6 @@ def last_change(store: Store) -> int:
 
 
 def list_changed(store: Store, model: str = "") -> list[str]:
-    """Return memories that changed, or got a vector of the model, since they were compared."""
     change, at = _read_cursor(store)
     return store.column(
         "select memory_id from memory_revisions where seq > :change"
@@ -319,7 +317,6 @@ def list_changed(store: Store, model: str = "") -> list[str]:
 
 
 def changed_alone(store: Store, id: str) -> bool:
-    """Return True if no other memory has changed since they were compared."""
     query = "select distinct memory_id from memory_revisions where seq > ? limit 2"
     return store.column(query, _read_cursor(store)[:1]) == [id]
 

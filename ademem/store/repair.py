@@ -286,7 +286,7 @@ class NoText(bytes):
 
 
 def find_bad_rows(db: sqlite3.Connection) -> list[BadRow]:
-    """Return every bad row; raises sqlite3.Error where tables are damaged."""
+    """Raises sqlite3.Error where tables are damaged."""
     with _raw(db):
         return [bad for table in _tables(db) for bad in _bad_rows(db, table)]
 

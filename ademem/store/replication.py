@@ -44,7 +44,6 @@ CONFLICT = "conflict"
 _LOST_TOPIC = "topic_key is null and json_extract(stamps, '$.values.topic_key') = ?"
 """SQL for a memory whose topic an elder one has."""
 REPLAYED = 50
-"""Deferred records that are tried at once."""
 _UNSTORABLE = (sqlite3.IntegrityError, sqlite3.InterfaceError, sqlite3.ProgrammingError)
 
 
@@ -554,7 +553,6 @@ def _journal(
     change: Change,
     target: str | None,
 ) -> None:
-    """Append what was written to the journal, if a target is enrolled and may have it."""
     enrolled = stamps.targets(store.db)
     if not enrolled or (row and not any(stamps.is_shared(row, each) for each in enrolled)):
         return

@@ -56,7 +56,6 @@ def newest_events(store: Store, limit: int, before: str = "") -> list[str]:
 
 
 UNDOES = "takes back "
-"""Beginning of the reason of an undo, before the event."""
 
 
 def undone_since(store: Store, event: str) -> dict[str, str]:

@@ -93,7 +93,6 @@ class Runtime:
         return self._personal
 
     def with_own(self) -> list[Runtime]:
-        """Return this, and the person's memories where there are any."""
         own = self.open_personal()
         return [self, own] if own else [self]
 
@@ -116,8 +115,6 @@ class Runtime:
 def on_store(
     read: Callable[Concatenate[Store, Arguments], Result],
 ) -> Callable[Concatenate[Runtime, Arguments], Result]:
-    """Return a function of an open project that asks its store."""
-
     def ask(runtime: Runtime, /, *args: Arguments.args, **options: Arguments.kwargs) -> Result:
         return read(runtime.store, *args, **options)
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 
 MOMENT = "[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z"
-"""A moment that a column of moments can hold, as a pattern of `glob`."""
 TWIN_WINDOW_S = 5.0
 """Two starts of one session with the same source within it are one start seen by two hooks."""
 LATEST = 20
@@ -26,7 +25,6 @@ LEFT_DAYS = 14
 """Older sessions that were left open stay as they are; the client forgets them, too."""
 MOST_LEFT = 10
 ACTIVE_MINUTES = 30
-"""Minutes without a turn after which an open session counts as left."""
 
 
 class Session(Value):
@@ -139,7 +137,7 @@ def prompts(store: Store, session_id: str) -> list[tuple[str, str]]:
 def add_prompt(
     store: Store, session_id: str, prompt_id: str, content: str, now: datetime, *, sync_id: str = ""
 ) -> bool:
-    """Add a prompt; False if the turn has it already, or it was deleted."""
+    """Return False if the turn has the prompt already, or it was deleted."""
     sync_id = sync_id or sha256_hex(session_id, prompt_id, content)[:32]
     cursor = store.db.execute(
         "insert or ignore into user_prompts"

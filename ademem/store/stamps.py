@@ -88,7 +88,6 @@ def follow(store: Store, stamp: str, now: datetime) -> None:
 
 
 def far_ahead(store: Store, now: datetime) -> dict[str, str]:
-    """Return the last stamp of each replica whose clock is more than a day ahead of *now*."""
     found = database.values(store.db, AHEAD)
     return {name: stamp for name, stamp in found.items() if registers.is_ahead(stamp, now)}
 
@@ -129,7 +128,7 @@ def dump(record: Record, row: Row) -> str:
 
 
 def record_of_row(row: Row) -> Record | None:
-    """Return the record that the row is; None for a derived conflict candidate."""
+    """Return None for a derived conflict candidate."""
     from ademem.core import record_json  # a new memory needs none of it
 
     stamps = loads(row["stamps"])

@@ -142,7 +142,7 @@ def guard_decisions(store: Store) -> dict[str, int]:
 
 
 def events_since(store: Store, moment: str) -> list[Event]:
-    """Return events after the stamp; agents' own and quarantined memories are left out."""
+    """Leave out agents' own and quarantined memories."""
     rows = store.db.execute(
         "select * from ("
         " select ended_at as at, 'session' as kind,"

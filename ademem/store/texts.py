@@ -134,7 +134,7 @@ def rewrite(store: Store, change: Change) -> dict[str, int]:
 
 
 def _columns(db: sqlite3.Connection, table: str) -> set[str]:
-    """Names of the columns of text; none where an older copy of the database lacks the table."""
+    """Return columns of text; none where an older copy of the database lacks the table."""
     rows = db.execute(f"pragma main.table_info({table})")
     return {row["name"] for row in rows if row["type"].lower() == "text"}
 

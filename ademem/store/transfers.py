@@ -28,7 +28,6 @@ MOVED = (
     *("agent_identities", "turns", "recall_log", "decision_log", "ai_calls"),
     *("maintenance_log", "tombstones"),
 )
-"""Tables besides those of memories that another project takes over."""
 REFERENCES = {
     "memory_procedure_details": "memory_id",
     "memory_procedure_history": "procedure_memory_id",
@@ -179,7 +178,6 @@ def _join(mine: Memory, theirs: Memory, target: Store, now: datetime) -> None:
 
 
 def _insert(target: Store, table: str, row: dict[str, Any]) -> bool:
-    """Insert a row of another database as one of this project; False where it has it."""
     numbers = [name for name in ("seq", "id") if isinstance(row.get(name), int)]
     row = {name: value for name, value in row.items() if name not in numbers}
     if "project_id" in row:

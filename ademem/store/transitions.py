@@ -210,7 +210,6 @@ def refuse(id: str, act: Act) -> Memory:
 
 
 def supersede(id: str, act: Act, by: str) -> Memory:
-    """Replace a memory by another of its scope and owner: it leads to that one from now on."""
     memory, heir = memories.get(act.store, id), memories.get(act.store, by)
     _check_of_person(memory, act, "archive")
     homes = {(each.scope, each.scope_owner_id) for each in (memory, heir)}
@@ -225,7 +224,6 @@ def supersede(id: str, act: Act, by: str) -> Memory:
 
 
 def merge(id: str, act: Act, into: str, content: str, settings: GateSettings) -> Memory:
-    """Supersede a memory by another, which gets the text, and tags, anchors and counts of both."""
     from ademem.core.anchor import merge_anchors
 
     memory, heir = supersede(id, act, into), memories.get(act.store, into)
@@ -282,7 +280,6 @@ def delete(id: str, act: Act, *, hard: bool = False) -> Memory:
 
 
 def pin(id: str, act: Act, *, pinned: bool = True) -> Memory:
-    """Pin or unpin a live memory; briefings always show pinned ones."""
     memory = memories.get(act.store, id)
     if pinned:
         _check_held(memory, act)

@@ -12,7 +12,6 @@ from ademem.core.value import as_dict
 from ademem.store import CURRENT, Store
 
 CALL_HOURS = 24
-"""Hours for which an MCP call is kept; it is made as soon as the hook has ended."""
 _TURN = "session_id = :session_id and agent_id = :agent_id and prompt_id = :prompt_id"
 
 

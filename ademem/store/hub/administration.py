@@ -21,7 +21,6 @@ TOKEN = "adh_"
 ROLES = ("reader", "writer", "reviewer", "owner")
 INVITE_HOURS = 24
 BACKUP_DAYS = 30
-"""Age at which `ademem hub backup` deletes its own backups."""
 NOBODY = "00000000-0000-0000-0000-000000000000"
 """Person and device of what the operator wrote, and of what a purged person did."""
 
@@ -323,7 +322,6 @@ def _no_entity(id: str) -> NotFound:
 
 
 def digest_project(db: Connection, project: str) -> str:
-    """Return the digest of all that a project has in the tables that a backup has to bring back."""
     db.execute("set timezone to 'UTC'")
     row = db.execute(_DIGEST, {"project": project}).fetchone()
     return str(row["digest"]) if row else ""

@@ -25,9 +25,7 @@ _LOCK = 0x41444548
 DEAD_SHARE, MOST_DEAD = 0.2, 10_000
 FREE_SHARE = 0.1
 KEPT_BYTES = 1 << 30
-"""Log that a replication slot may hold back."""
 LATE = timedelta(days=90)
-"""Age from which a device that has not asked counts as lost."""
 
 Connection = psycopg.Connection[dict[str, Any]]
 
@@ -55,7 +53,6 @@ def connect(dsn: str) -> Connection:
 
 
 def version(db: Connection) -> int:
-    """Return the number of the last migration; 0 for a database without the hub."""
     found = db.execute("select to_regclass('hub.migrations') as there").fetchone()
     if not found or found["there"] is None:
         return 0

@@ -127,7 +127,7 @@ async def list_members(db: Connection, project: str) -> list[dict[str, Any]]:
 
 
 async def list_devices(db: Connection, project: str) -> list[dict[str, Any]]:
-    """Return tokens and the positions of their devices; nothing for who is no owner."""
+    """Return nothing for who is no owner."""
     query = "select * from hub.devices_of(which => %s)"
     return await (await db.execute(query, (project,))).fetchall()
 
@@ -143,7 +143,7 @@ async def list_audit(db: Connection, project: str, limit: int) -> list[dict[str,
 
 
 async def redeem(db: Connection, code: bytes, token: bytes, device: str) -> dict[str, Any] | None:
-    """Make a token of an invitation to a project; None for one that is used or too old."""
+    """Return None for an invitation that is used or too old."""
     query = "select * from hub.redeem(%s, %s, %s)"
     return await (await db.execute(query, (code, token, device))).fetchone()
 
