@@ -29,7 +29,6 @@ CURRENT = "deleted_at is null and superseded_by is null and quarantine_reason is
 BROWSED = "source_type not in ('skill', 'episode')"
 """Not `Memory.hidden`, in SQL."""
 HUB = "hub"
-"""Name in `store_values` of the state of a project that joined a hub."""
 FOREVER = "~"
 """A text that sorts after every stamp."""
 _WRITTEN = ("memory_missions", "memory_relations", "cto_core_memory_state", "sessions")
@@ -209,7 +208,6 @@ def open_store(
 def _quarantine_instructions(
     store: Store, project: Project, environment: Mapping[str, str]
 ) -> int | None:
-    """Return the last row that was searched, None if all were."""
     from ademem.guard.injection import instruction_in
 
     identity = f"{store.secret} {os.stat(project.database).st_ino}"

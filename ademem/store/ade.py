@@ -213,7 +213,6 @@ def _merge_duplicates(rows: Iterable[Row]) -> None:
 
 
 def _best_first(rows: Iterable[Row], project: str) -> list[Row]:
-    """Sort rows of which one can stay: this project's before others', newest first."""
     return sorted(
         rows,
         key=lambda row: (

@@ -45,15 +45,13 @@ _SCRATCH = ("run", "log")
 
 
 def state(project: Project) -> str:
-    """Return the state that a close look depends on, in a line; empty where one is always needed.
-
-    A rollback journal is such a case: our databases have one only while they are made.
-    """
+    """Return in a line what a close look depends on; empty where one is always needed."""
     try:
         confined.check_database(project.database, project.home_root)
         found = os.lstat(project.database)
     except OSError:
         return ""
+    # Our databases have a rollback journal only while they are made.
     if os.path.lexists(f"{project.database}-journal"):
         return ""
     for name in _SCRATCH:

@@ -226,7 +226,6 @@ def count_concerns(store: Store, mission: str | None) -> dict[str, int]:
 
 
 def _bind(store: Store, filters: Filters, statuses: tuple[str, ...]) -> dict[str, Any]:
-    """Let `any` include memories that a person or a merge archived."""
     values = as_dict(filters)
     for name, value in values.items():
         if isinstance(value, tuple):

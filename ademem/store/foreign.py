@@ -58,7 +58,7 @@ def _authorize(action: int, _first: str | None, name: str | None, *_: str | None
 
 
 def require_sound(path: str) -> None:
-    """Raise UsageError for a database that is damaged; another file is left alone."""
+    """Raises UsageError for a database that is damaged; another file is left alone."""
     with open(path, "rb") as file:
         if file.read(16) != b"SQLite format 3\0":
             return

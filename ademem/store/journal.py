@@ -47,7 +47,6 @@ class Chunk(Value):
 
 
 def enrol(store: Store, target: str) -> bool:
-    """Let a new target get every record first; return False if it is enrolled."""
     with store.transaction() as db:
         is_new = target not in stamps.targets(db)
         database.set_value(db, stamps.TARGET + target, ALL if is_new else cursor(store, target))

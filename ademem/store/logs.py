@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 DAY_CHARS = len("2026-01-31")
 OUTPUT = "hook_output/"
-"""Prefix of the names of daily sums in `store_values`, before day and event."""
 
 PLACES = frozenset({"briefing", "agent", "prompt", "site", "failure", "guard"})
 """Places in `recall_log` at which memories are shown unasked."""

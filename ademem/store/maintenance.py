@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 
 SWEEP, CONSOLIDATION = "sweep", "consolidation"
-"""Kinds of runs; the latter is also the purpose of its calls of an AI."""
 UNAVAILABLE = "embeddings-unavailable"
 ADEMEM = "ademem"
 RUNNING = "running"

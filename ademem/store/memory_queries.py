@@ -346,7 +346,6 @@ def any_procedure(store: Store, *, export: bool) -> bool:
 
 
 def find_database_claims(store: Store) -> dict[str, int] | None:
-    """Count claims of the tables themselves; None for this person's own database."""
     if store.is_trusted:
         return None
     (found,) = store.dicts(

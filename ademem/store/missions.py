@@ -41,7 +41,6 @@ def start(store: Store, id: str, goal: str, now: datetime) -> bool:
 
 
 def end(store: Store, id: str, status: str, reason: str | None, now: datetime) -> None:
-    """End a mission; ending it again changes its outcome alone."""
     store.db.execute(
         "update memory_missions set status = ?, reason = ?, ended_at = ifnull(ended_at, ?)"
         " where id = ? and project_id = ?",

@@ -234,7 +234,6 @@ def _follow(seq: int, steps: Mapping[int, Later]) -> Later:
 
 
 def mark_contradicted(found: Iterable[Memory], later: Mapping[int, Later]) -> dict[str, str]:
-    """Return by id the marks of those of the project that a later one of them contradicts."""
     rows = {memory.seq: memory.id for memory in found if memory.shown_scope != "personal"}
     return {
         id: later[seq].mark for seq, id in rows.items() if seq in later and later[seq].seq in rows
@@ -257,7 +256,7 @@ def count(store: Store) -> int:
 
 
 def list_pairs(store: Store) -> list[tuple[int, int]]:
-    """Return rows of live pairs, the earlier first; when they were learned again is our matter."""
+    """Return rows of live pairs, the earlier first, also where one was learned again."""
     return store.tuples(
         "select earlier.seq, later.seq from memory_relations as pair"
         " join unified_memories as earlier on earlier.sync_id in (pair.source_id, pair.target_id)"
@@ -289,7 +288,6 @@ def read_learning_times(store: Store, ids: Iterable[str]) -> dict[str, str]:
 
 
 def _read_cursor(store: Store) -> tuple[int, str]:
-    """Return the last change up to which memories were compared, and when they were."""
     change, _, at = database.value(store.db, "related").partition(" ")
     return int(change) if change.isdecimal() else 0, at
 

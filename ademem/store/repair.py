@@ -258,7 +258,6 @@ class Column(Value):
     """An SQL expression that is false for what the column cannot hold."""
     nullable: bool
     default: str
-    """An SQL expression."""
     is_moment: bool
 
 

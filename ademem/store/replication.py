@@ -404,7 +404,6 @@ def _row_of_candidate(one: Candidate, memory: Memory, now: datetime) -> Memory:
 
 
 def _drop_candidates(store: Store, record: Record, but: Container[str]) -> None:
-    """Delete undecided candidates of a record whose texts the record no longer has."""
     for one in registers.conflict_candidates(record):
         if one.id not in but:
             _delete_derived(store, one.id)

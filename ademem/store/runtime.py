@@ -53,7 +53,6 @@ class Runtime:
         self.before_close: Callable[[Runtime], None] | None = None
         self.warnings = warnings
         self.with_personal = True
-        """False where the person's own memories are left out."""
         self._personal: Runtime | None = None
         self.embedder: Any = None
         """The model, once it was loaded for this project."""

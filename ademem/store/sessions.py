@@ -305,7 +305,6 @@ def list_deleted(store: Store, since: str) -> list[str]:
 
 
 def delete(store: Store, id: str, now: datetime) -> None:
-    """Delete a session and its prompts, so that no import brings them back."""
     with store.transaction() as db:
         for row in db.execute("select sync_id from user_prompts where session_id = ?", (id,)):
             delete_prompt(store, row[0], now)

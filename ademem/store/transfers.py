@@ -36,7 +36,6 @@ REFERENCES = {
 MERGE = "merge"
 
 _OWN = ("unified_memory_embeddings", "memory_exposure")
-"""Tables with a reference to a memory that are worth keeping."""
 _IDS = (
     "memory_id",
     "procedure_memory_id",
@@ -159,7 +158,6 @@ def _double(mine: Memory, target: Store) -> Memory | None:
 
 
 def _join(mine: Memory, theirs: Memory, target: Store, now: datetime) -> None:
-    """Count the observations of a double, and put another text in as a revision."""
     change = Change(
         operation=MERGE, actor="ademem", at=now, reason=f"from the project {mine.project_id}"
     )

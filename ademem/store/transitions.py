@@ -35,8 +35,6 @@ class CannotDo(AdememError):
 
 
 class OfPerson(CannotDo):
-    """A person said, confirmed or removed the memory, and an agent may not change that."""
-
     def __init__(self, memory: Memory, verb: str, done: str = "said or confirmed") -> None:
         super().__init__(
             f"{memory.id} was {done} by a person", f"a person: `ademem {verb} {memory.id}`"
@@ -370,7 +368,6 @@ def _check_of_person(memory: Memory, act: Act, verb: str) -> None:
 
 
 def _check_held(memory: Memory, act: Act) -> None:
-    """Raise CannotDo where a person has to confirm it, and the act is another's."""
     if act.actor == Trust.USER:
         return
     from ademem.guard.injection import (

@@ -182,7 +182,6 @@ def list_audit(db: Connection, slug: str, limit: int) -> list[Row]:
 
 
 def broken_audit(db: Connection, slug: str) -> list[int]:
-    """Return the numbers of the audit where a row is missing, changed or at another place."""
     project = project_id(db, slug)
     rows = db.execute(
         "select number from (select a.*,"
@@ -248,7 +247,7 @@ def person_id(db: Connection, name: str) -> str:
 
 
 def sync_ids(db: Connection, slug: str, ids: Iterable[str]) -> dict[str, str]:
-    """Return the ids by which relations name memories; without those that are deleted for good."""
+    """Return the ids by which relations name memories, without those that are deleted for good."""
     project, found = project_id(db, slug), {}
     for id in ids:
         row = db.execute(

@@ -69,7 +69,7 @@ def move(source_dsn: str, slug: str, target_dsn: str, url: str) -> Move:
             return _open(source, target, target_dsn, project, time.monotonic())
         if node:
             raise UsageError(f"{slug} is at {node}", "move it from there")
-        _prepare(source, target, project, slug)
+        _make_empty_project(source, target, project, slug)
         since = "0"
         for _ in range(PASSES):
             since, count = _copy_changed(source, target, project, since)
@@ -117,7 +117,7 @@ def _node(db: Connection, project: str) -> str:
     return str(row["node"]) if row else ""
 
 
-def _prepare(source: Connection, target: Connection, project: str, slug: str) -> None:
+def _make_empty_project(source: Connection, target: Connection, project: str, slug: str) -> None:
     """Make an empty project in the target; raises UsageError where another one is in its way."""
     found = target.execute(
         "select id::text as id, node from hub.projects where id = %s or slug = %s", (project, slug)

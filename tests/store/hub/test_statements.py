@@ -14,8 +14,7 @@ ALL_PROJECTS = {
     "list_projects": "the owner of the database asks for all of them",
     "project_id": "finds one by its name",
     "add_project": "makes one",
-    "_prepare": "makes one in another hub",
-    "_is_elsewhere": "asks for the same name in others",
+    "_make_empty_project": "makes one in another hub",
 }
 
 
