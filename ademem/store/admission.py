@@ -92,7 +92,7 @@ def admit(
         with locked(project.home, root=project.home_root, wait=False) as is_ours:
             latest = trust.last_inspection(project.database, environment) if is_ours else ""
             if is_ours and latest != noted and latest == state(project):
-                return None
+                return
             if is_ours:
                 for name in _SCRATCH:
                     seen = confined.status(project.root, os.path.join(project.ade, name))
@@ -108,7 +108,7 @@ def admit(
                     from ademem.store import inspection
 
                     inspection.admit(project, seen, environment, now_stamp, wait_s)
-                return None
+                return
         if time.monotonic() > deadline:
             raise UnusableStore(f"another process is taking over {project.database}", "try again")
         time.sleep(PAUSE_S)

@@ -171,10 +171,10 @@ def list_changes(store: Store, moment: str, limit: int) -> list[tuple[Memory, bo
         " where memory.project_id = :project group by memory.id order by max(revision.seq) desc",
         {"moment": moment, "limit": limit, "project": store.project_id},
     )
-    return database.read_rows(rows, _read_change)
 
+    def read(row: sqlite3.Row) -> tuple[Memory, bool]:
+        values = dict(row)
+        is_new = bool(values.pop("is_new"))
+        return memories.from_values(values), is_new
 
-def _read_change(row: sqlite3.Row) -> tuple[Memory, bool]:
-    values = dict(row)
-    is_new = bool(values.pop("is_new"))
-    return memories.from_values(values), is_new
+    return database.read_rows(rows, read)

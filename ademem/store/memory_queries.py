@@ -300,8 +300,7 @@ class Home:
 
     def live_by(self, key: Key, value: str | None) -> Memory | None:
         where = f"{_HOME} and {key} = :key and {LIVE}"
-        found = self._find(where, "order by seq desc limit 1", key=value)
-        return found[0] if found else None
+        return _first(self._find(where, "order by seq desc limit 1", key=value))
 
     def rejected_by(self, key: Key, value: str) -> list[Memory]:
         # `rejected_at` again, without the plus: the index of rejected texts begins with it.

@@ -238,7 +238,12 @@ def list_skills(store: Store) -> list[IndexedSkill]:
         " order by archived_at is not null, path",
         (store.project_id,),
     )
-    return database.read_rows(map(dict, rows), _skill_from_row)
+
+    def read(row: sqlite3.Row) -> IndexedSkill:
+        moments = {name: parse(str(row[name])) if row[name] else None for name in _SKILL_MOMENTS}
+        return IndexedSkill(**dict(row) | moments)
+
+    return database.read_rows(rows, read)
 
 
 def put_skill(store: Store, entry: IndexedSkill) -> None:
@@ -251,8 +256,3 @@ def put_skill(store: Store, entry: IndexedSkill) -> None:
 def remove_skill(store: Store, path: str) -> None:
     query = "delete from memory_skill_index where project_id = ? and path = ?"
     store.db.execute(query, (store.project_id, path))
-
-
-def _skill_from_row(row: dict[str, object]) -> IndexedSkill:
-    moments = {name: parse(str(row[name])) if row[name] else None for name in _SKILL_MOMENTS}
-    return IndexedSkill(**(row | moments))  # type: ignore[arg-type]

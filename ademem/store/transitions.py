@@ -323,13 +323,22 @@ def edit(id: str, act: Act, settings: GateSettings, **changes: Any) -> Memory:
         changes["anchors"] = tuple(clean(redact(text).text) for text in changes["anchors"])
     if "tags" in changes:
         changes["tags"] = unique(redact(tag).text for tag in changes["tags"])
-    _check_labels(memory, act, changes)
+    said_by = act.said_by or act.actor
+    labels = ("tags", "topic_key", "anchors", "file_scope_pattern")
+    if said_by != Trust.USER and any(name in changes for name in labels):
+        from ademem.guard.injection import instruction_in_fields
+
+        words = (*changes.get("tags", ()), changes.get("topic_key"))
+        texts = (*changes.get("anchors", ()), changes.get("file_scope_pattern"))
+        if found := instruction_in_fields(words, *texts):
+            why = f"{memory.id} stays as it is: what would stand beside its text {found}"
+            raise CannotDo(why, "a person changes it: `ademem edit`")
     if "content" in changes or "title" in changes:
         from ademem.guard.injection import instruction_in_titled
 
-        changes["trust"] = act.said_by or act.actor
+        changes["trust"] = said_by
         text = changes.get("title", memory.title), changes.get("content", memory.content)
-        if changes["trust"] != Trust.USER and (found := instruction_in_titled(*text)):
+        if said_by != Trust.USER and (found := instruction_in_titled(*text)):
             changes |= quarantined(found)
     if act.claimed_author is not None or "content" in changes or "title" in changes:
         changes["claimed_author"] = _claimed_author(memory, act)
@@ -370,27 +379,12 @@ def _check_of_person(memory: Memory, act: Act, verb: str) -> None:
 def _check_held(memory: Memory, act: Act) -> None:
     if act.actor == Trust.USER:
         return
-    from ademem.guard.injection import (
-        instruction_in_titled,
-    )  # hooks that change states load none of it
+    from ademem.guard.injection import instruction_in_titled  # few hooks need it
 
     reason = memory.quarantine_reason or instruction_in_titled(memory.title, memory.content)
     if reason:
         held = "is quarantined, as it" if memory.quarantine_reason else "needs a person, as it"
         raise CannotDo(f"{memory.id} {held} {reason}", BY_PERSON)
-
-
-def _check_labels(memory: Memory, act: Act, changes: dict[str, Any]) -> None:
-    names = {"tags", "topic_key", "anchors", "file_scope_pattern"} & changes.keys()
-    if not names or (act.said_by or act.actor) == Trust.USER:
-        return
-    from ademem.guard.injection import instruction_in_fields
-
-    words = (*changes.get("tags", ()), changes.get("topic_key"))
-    texts = (*changes.get("anchors", ()), changes.get("file_scope_pattern"))
-    if found := instruction_in_fields(words, *texts):
-        why = f"{memory.id} stays as it is: what would stand beside its text {found}"
-        raise CannotDo(why, "a person changes it: `ademem edit`")
 
 
 def _claimed_author(memory: Memory, act: Act) -> str | None:

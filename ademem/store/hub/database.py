@@ -98,7 +98,7 @@ def check_server(db: Connection) -> None:
         "  where n.nspname = 'hub' and pg_has_role(current_user, c.relowner, 'member')) as owns"
         " from pg_roles r where r.rolname = current_user"
     ).fetchone()
-    assert row is not None  # everybody is somebody
+    assert row is not None
     if row["passes"]:
         raise WrongRole(row["name"], "it is a superuser or has BYPASSRLS")
     if row["owns"]:
