@@ -411,7 +411,7 @@ def _is_read(column: Column, value: object) -> bool:
             json.loads(value).get("texts")
         elif column.name == "snapshot":
             memories.from_snapshot(json.loads(value))
-    except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
+    except database.MISREAD:
         return False
     return True
 

@@ -250,6 +250,16 @@ def test_a_revision_that_cannot_be_read_is_left_out_of_history(store):
     assert one.id != other.id
 
 
+def test_a_revision_with_a_count_beyond_all_numbers_is_removed(store):
+    insert(store, memory())
+    snapshot = json.loads(store.column("select snapshot from memory_revisions")[0])
+    snapshot |= {"observation_count": 10**400, "revision_count": 0.5}
+    force(store.db, "snapshot", json.dumps(snapshot), table="memory_revisions")
+    (done,) = mend(store)
+
+    assert (done.table, done.columns, done.removed) == ("memory_revisions", ("snapshot",), True)
+
+
 def test_rows_that_lost_their_memory_are_removed(store):
     (one,) = insert(store, memory())
     store.db.execute("pragma foreign_keys = off")
