@@ -62,7 +62,6 @@ group by memory_id
 
 
 def log_decision(store: Store, part: str, now: datetime, **columns: str | None) -> None:
-    """Log a decision of the write `gate`, or of the `guard`."""
     row = {"project_id": store.project_id, "part": part, "created_at": stamp(now)} | columns
     marks = ", ".join(f":{name}" for name in row)
     store.db.execute(f"insert into decision_log ({', '.join(row)}) values ({marks})", row)

@@ -241,7 +241,6 @@ def mark_contradicted(found: Iterable[Memory], later: Mapping[int, Later]) -> di
 
 
 def put_later_first(found: Iterable[Memory], later: Mapping[int, Later]) -> list[Memory]:
-    """Put a later memory before the first that it says otherwise, if that stood before it."""
     rows = {memory.seq: memory for memory in found}
     placed: dict[int, Memory] = {}
     for seq, memory in rows.items():

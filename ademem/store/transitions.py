@@ -303,7 +303,6 @@ def renew(id: str, act: Act, review_after: datetime | None) -> Memory:
 
 
 def edit(id: str, act: Act, settings: GateSettings, **changes: Any) -> Memory:
-    """Change some fields, within the bounds and the redaction that a new memory meets."""
     memory = memories.get(act.store, id)
     _check_not_deleted(memory)
     _check_of_person(memory, act, "edit")

@@ -55,7 +55,6 @@ class Move(Value):
 
 
 def move(source_dsn: str, slug: str, target_dsn: str, url: str) -> Move:
-    """Take a project over into another database, whose hub has the address *url*."""
     with (
         closing(database.connect(source_dsn)) as source,
         closing(database.connect(target_dsn)) as target,
@@ -216,7 +215,6 @@ def back_up(dsn: str, folder: Path, now: datetime) -> tuple[Path, list[str]]:
 
 
 def restore(dsn: str, folder: Path) -> dict[str, dict[str, Any]]:
-    """Restore a backup into an empty database, and begin new epochs; raises AdememError."""
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
