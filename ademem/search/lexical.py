@@ -153,7 +153,7 @@ def _match(
         counts |= full_text.count_rows(store, {term: terms[term] for term in common})
     chosen = choose_terms(counts, postings, always)
     missing = [term for term, count in counts.items() if not count]
-    total = full_text.total_rows(store)
+    total = full_text.count_undeleted(store)
     information = {t: word_information(total, max(1, counts[t])) for t in chosen + missing}
     full = full_answer(asked=sum(information.values()), rarest=word_information(total, 1))
     weights = tuple(some / full for some in information.values())

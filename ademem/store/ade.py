@@ -38,7 +38,7 @@ BLANK = {"text": "", "blob": b"", "integer": 0, "real": 0}
 PROSE = ("content", "trigger", "procedure_markdown", "payload_json")
 """Columns that people and agents write, so that a secret may be in them."""
 
-LARGEST = 2**31
+LARGEST = 2**31  # so that sums of counts stay integers of SQLite
 
 
 def adopt(source: sqlite3.Connection, db: sqlite3.Connection, now_stamp: str) -> None:
@@ -142,7 +142,7 @@ def convert_memory(old: Row, project: str, now: str) -> Row:
     owner = None if scope is Scope.PROJECT else text(old.get("scope_owner_id"))
     tier = number(old.get("tier"), 2)
     pinned = tier == 1 or number(old.get("pinned"), 0) != 0
-    count = max(0, whole(old.get("access_count"), 0))
+    count = max(0, bounded_integer(old.get("access_count"), 0))
     composite = max(0.0, number(old.get("composite_score"), 0))
     score = max(0.0, number(old.get("access_score"), 0))
     status = word(Status, old.get("status"), Status.PROMOTED)
@@ -163,7 +163,7 @@ def convert_memory(old: Row, project: str, now: str) -> Row:
             "category": word(Category, old.get("category"), Category.FACT),
             "importance": word(Importance, old.get("importance"), Importance.MEDIUM),
             "confidence": min(1.0, max(0.0, number(old.get("confidence"), 1.0))),
-            "observation_count": max(1, whole(old.get("observation_count"), 1)),
+            "observation_count": max(1, bounded_integer(old.get("observation_count"), 1)),
             "trust": Trust.USER if source_type == "user" else Trust.AGENT,
             "source_type": source_type,
             "source_id": text(old.get("source_id")),
@@ -260,7 +260,7 @@ def _read(name: str, kind: str, value: object) -> object:
         return redact(text(value) or "").text or None if name in PROSE else text(value)
     if value is None or kind == "blob":
         return value
-    return whole(value, 0) if kind == "integer" else number(value, 0)
+    return bounded_integer(value, 0) if kind == "integer" else number(value, 0)
 
 
 def text(value: object) -> str | None:
@@ -277,8 +277,7 @@ def number(value: object, default: float) -> float:
     return found if math.isfinite(found) else default
 
 
-def whole(value: object, default: int) -> int:
-    """Read an integer, within bounds that sums of it cannot exceed."""
+def bounded_integer(value: object, default: int) -> int:
     return int(max(-LARGEST, min(LARGEST, number(value, default))))
 
 

@@ -140,8 +140,7 @@ def _by_index(
             yield lookup, mine
 
 
-def total_rows(store: Store) -> int:
-    """Rows that are not deleted."""
+def count_undeleted(store: Store) -> int:
     return store.number("select count(*) from unified_memories_fts_docsize")
 
 

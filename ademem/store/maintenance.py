@@ -86,8 +86,7 @@ class LoggedRun(Value):
     duration_ms: int | None = None
 
 
-def rows(store: Store) -> Iterator[sqlite3.Row]:
-    """Yield live memories that age, as skills do not, oldest first, with what it depends on."""
+def aging_rows(store: Store) -> Iterator[sqlite3.Row]:
     return iter(store.db.execute(_LIVE_ROWS, {"project": store.project_id}))
 
 

@@ -342,7 +342,7 @@ def _run_passes(
     """Return the memories whose access score decayed, and those that move."""
     contradicted = relations.find_all_outdated(store)
     before = database.read_rows(
-        maintenance.rows(store), lambda row: _from_row(row, contradicted, now, shared)
+        maintenance.aging_rows(store), lambda row: _from_row(row, contradicted, now, shared)
     )
     after = []
     for memory in before:

@@ -11,7 +11,7 @@ from ademem.search.lexical import MAX_TERMS, choose_terms, find_matches
 from ademem.search.query import parse
 from ademem.search.ranking import DEFAULTS
 from ademem.store import full_text
-from ademem.store.full_text import total_rows
+from ademem.store.full_text import count_undeleted
 from tests.builders import insert, memory
 
 
@@ -45,14 +45,14 @@ def test_no_more_terms_are_looked_up_than_a_person_would_think_of():
 
 
 def test_rows_are_counted_as_the_full_text_index_has_them(store):
-    assert total_rows(store) == 0
+    assert count_undeleted(store) == 0
     with store.transaction():
         for number in range(30):
             insert(store, memory(f"Lesson number {number} of the deploy"))
-    assert total_rows(store) == 30
+    assert count_undeleted(store) == 30
 
     store.db.execute("delete from unified_memories where seq % 3 = 0")
-    assert total_rows(store) == 20
+    assert count_undeleted(store) == 20
 
 
 def test_common_words_are_counted_up_to_a_limit_without_another_match(keep, store, monkeypatch):

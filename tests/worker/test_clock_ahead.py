@@ -81,7 +81,7 @@ def test_a_memory_recalled_then_ages_by_its_last_change(world, settings):
     world.store.db.execute(
         "update unified_memories set last_accessed_at = '2262-01-01T00:00:00.000Z'"
     )
-    (found,) = maintenance.rows(world.store)
+    (found,) = maintenance.aging_rows(world.store)
 
     assert maintenance.idle_days(found, row.updated_at + 100 * DAY) == 100
 
