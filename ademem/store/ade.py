@@ -38,7 +38,7 @@ BLANK = {"text": "", "blob": b"", "integer": 0, "real": 0}
 PROSE = ("content", "trigger", "procedure_markdown", "payload_json")
 """Columns that people and agents write, so that a secret may be in them."""
 
-LARGEST = 2**31  # so that sums of counts stay integers of SQLite
+LARGEST = 2**31  # so that sums of counts fit the 64 bits of SQLite
 
 
 def adopt(source: sqlite3.Connection, db: sqlite3.Connection, now_stamp: str) -> None:

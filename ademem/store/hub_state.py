@@ -168,9 +168,8 @@ def list_received(store: Store) -> list[tuple[str, str, tuple[dict[str, Any], st
     return [(entity, id, (each["fields"], each["person"])) for entity, id, each in found]
 
 
-def drop(store: Store, kind: str, entity: str, id: str) -> None:
-    """Forget what was PARKED or RECEIVED."""
-    store.db.execute("delete from store_values where name = ?", (f"{kind}{entity}/{id}",))
+def drop(store: Store, prefix: str, entity: str, id: str) -> None:
+    store.db.execute("delete from store_values where name = ?", (f"{prefix}{entity}/{id}",))
 
 
 def uses(store: Store, id: str) -> dict[str, int]:

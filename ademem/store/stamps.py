@@ -172,7 +172,6 @@ def _life(row: Row) -> str:
 
 
 def is_shared(row: Row, target: str = "") -> bool:
-    """Return True if others may have the row; only a hub's *target* if it waits on a branch."""
     return (
         row["scope"] == Scope.PROJECT
         and row["source_type"] not in HIDDEN

@@ -41,7 +41,6 @@ def memories(store: Store) -> dict[str, int]:
 
 
 def listed(store: Store, mission: str | None) -> dict[str, int]:
-    """Count by status what a list without filters has, of the person and of the mission."""
     return store.pairs(
         f"select status, count(*) from unified_memories where project_id = ? and {CURRENT}"
         f" and {BROWSED} and (scope = 'project'"

@@ -93,7 +93,6 @@ def latest(store: Store, session_id: str) -> TurnKey | None:
 
 
 def list_open(store: Store, session_id: str, agent_id: str = "") -> list[TurnKey]:
-    """Return the turn of a subagent; else the main thread's last and those of running subagents."""
     if agent_id:
         return [TurnKey(session_id=session_id, agent_id=agent_id)]
     rows = store.db.execute(

@@ -119,7 +119,6 @@ def check_server(db: Connection) -> None:
 
 
 def data_folder(db: Connection) -> Path | None:
-    """Return the folder of the database; None elsewhere, and for a role that may not ask."""
     if not (db.info.host.startswith("/") or db.info.host in ("localhost", "127.0.0.1", "::1")):
         return None
     try:
