@@ -257,7 +257,7 @@ def last_call(store: Store) -> dict[str, Any] | None:
 
 
 def sum_calls(store: Store, since: datetime) -> list[dict[str, Any]]:
-    """Return the newest day first; `usd` is None where no call has a price."""
+    """Sum by day and purpose; `usd` is None where no call has a price."""
     return store.dicts(
         "select substr(at, 1, 10) as day, purpose, count(*) as calls,"
         " sum(outcome = 'ok') as answered, sum(tokens_in) as tokens_in,"

@@ -75,7 +75,6 @@ def list_all(store: Store, *, running: bool = False) -> list[Mission]:
 def assign_mission(
     draft: Draft, environment: Mapping[str, str], store: Store | None, now: datetime
 ) -> Draft:
-    """Place a draft of the project in the mission of the process, which starts in a *store*."""
     mission = mission_of(environment)
     if not mission or draft.scope != "project":
         return draft

@@ -69,7 +69,6 @@ def read(store: Store, id: str, target: str = "") -> Record | None:
 
 
 def read_all(store: Store, target: str = "") -> Iterator[Record]:
-    """Yield memories in their order, then tombstones, then records that wait for a text."""
     ids = store.column(
         "select id, 0, seq from main.unified_memories where project_id = ? and scope = 'project'"
         " union all select memory_id, 1, 0 from tombstones where memory_id is not null"
