@@ -73,6 +73,7 @@ def test_words_and_few_options_are_read(arguments, query, limit, project):
         pytest.param(["recall", "a", "--json", "--limit", "x"], id="a limit that is none"),
         pytest.param(["recall", "a", "--json", "--limit", "0"], id="a limit too low"),
         pytest.param(["recall", "a", "--json", "--limit", "1001"], id="a limit too high"),
+        pytest.param(["recall", "a", "--limit", "9" * 5000], id="a limit that Python refuses"),
         pytest.param(["recall", "a", "--json", "--limit"], id="a limit forgotten"),
         pytest.param(["recall", "a", "--json", "--project", "--x"], id="a project forgotten"),
         pytest.param(["recall", "--json", "--", "--limit"], id="an end of options"),

@@ -174,7 +174,9 @@ def parse_recall(arguments: Sequence[str]) -> Question | None:
         else:
             words.append(word)
     query, limit = " ".join(words), options["--limit"]
-    if not query.strip() or not limit.isdecimal() or not 1 <= int(limit) <= LARGEST_LIMIT:
+    if not query.strip() or not limit.isdecimal() or len(limit) > len(str(LARGEST_LIMIT)):
+        return None
+    if not 1 <= int(limit) <= LARGEST_LIMIT:
         return None
     if options["--project"].startswith("-"):
         return None

@@ -419,8 +419,8 @@ def parse_time(text: str, now: datetime) -> datetime:
         return now - int(age[1]) * UNITS[age[2]]
     try:
         moment = datetime.fromisoformat(text.strip()).astimezone()
-    except ValueError as error:
+        return moment + timedelta(days=1) if len(text.strip()) == len("2026-01-31") else moment
+    except (ValueError, OverflowError) as error:
         raise UsageError(
             f"{text!r} is no time", "2026-01-31, 2026-01-31T18:00, or ago: 45m, 3h, 2d"
         ) from error
-    return moment + timedelta(days=1) if len(text.strip()) == len("2026-01-31") else moment

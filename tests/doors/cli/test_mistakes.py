@@ -57,6 +57,7 @@ def test_a_damaged_database_is_reported_with_what_rebuilds_it(ademem, arguments)
         pytest.param(["get", "nope"], "no memory has the id 'nope' (`ademem list`", 1, id="no id"),
         pytest.param(["undo", "nope"], "no event has the id 'nope' (`ademem log`", 1, id="no act"),
         pytest.param(["list", "--at", "noon"], "'noon' is no time (2026-01-31", 2, id="no time"),
+        pytest.param(["list", "--at", "9999-12-31"], "'9999-12-31' is no time", 2, id="last day"),
         pytest.param(["list", "-c", "x"], "no category 'x' (fact, ", 2, id="no category"),
         pytest.param(["list", "--scope", "x"], "no scope 'x' (project, ", 2, id="no scope"),
         pytest.param(
