@@ -16,7 +16,6 @@ from ademem.store.missions import Mission
 from ademem.store.transitions import Act, CannotDo
 
 OUTCOMES = {"success": "succeeded", "failure": "failed", "cancelled": "cancelled"}
-"""Outcomes that a person names, with the status of the mission."""
 LASTING = frozenset("fact preference pattern decision gotcha convention".split())
 COPIED_CONFIDENCE = 0.6
 """Confidence from which a memory of a successful mission is copied to the project."""
@@ -44,7 +43,6 @@ class Ended(Value):
 
 
 def start(goal: str, act: Act, *, id: str = "") -> Mission:
-    """Start a mission; its id is made from the goal unless one is given."""
     goal = clean(redact(goal).text)
     wanted = clean(redact(id).text) or slug(goal, ID_CHARS)
     if not wanted:
@@ -62,7 +60,6 @@ def start(goal: str, act: Act, *, id: str = "") -> Mission:
 
 
 def get_mission(store: Store, id: str) -> Mission:
-    """Raises NoSuchMission."""
     mission = missions.get(store, id)
     if mission is None:
         raise NoSuchMission(id)
@@ -80,10 +77,7 @@ def restore(id: str, mission: Mission | None, present: Mission | None, act: Act)
 
 
 def end(id: str, outcome: str, reason: str, act: Act, settings: Settings) -> Ended:
-    """Success copies what qualifies to the project, failure its pitfalls, cancellation nothing.
-
-    The originals stay. Ending it again copies what was not copied before.
-    """
+    """Copy lessons of a success, or pitfalls of a failure, to the project, each only once."""
     reason = clean(reason)
     act = replace(act, event_id=new_event())
     with act.store.transaction():
@@ -130,7 +124,6 @@ def end(id: str, outcome: str, reason: str, act: Act, settings: Settings) -> End
 
 
 def promote(id: str, act: Act, settings: Settings) -> Memory:
-    """Copy a memory of a mission to the project, promoted if a person asks."""
     with act.store.transaction():
         memory = memories.get(act.store, id)
         if memory.scope is not Scope.MISSION or not memory.live:
@@ -149,7 +142,6 @@ def promote(id: str, act: Act, settings: Settings) -> Memory:
 
 
 def _copy(memory: Memory, act: Act, settings: Settings, *, promoted: bool) -> Memory | None:
-    """Copy a memory to the project once; None if it was before, or the gate refuses it."""
     origin = Origin(
         trust=memory.trust,
         source_type=PROMOTION,

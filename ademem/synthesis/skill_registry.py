@@ -41,7 +41,6 @@ class Listed(Value):
 
 
 def list_files(store: Store, *, archived: bool = False) -> list[Listed]:
-    """Return the files of the index by path, archived ones last."""
     entries = [
         entry for entry in procedures.list_skills(store) if archived or entry.archived_at is None
     ]
@@ -50,8 +49,6 @@ def list_files(store: Store, *, archived: bool = False) -> list[Listed]:
 
 
 class Scanned(Value):
-    """Paths by difference, and the files that could not be read."""
-
     added: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     restored: tuple[str, ...] = ()
@@ -99,7 +96,7 @@ def _entries(store: Store) -> dict[str, IndexedSkill]:
 def _compare(
     read: Iterable[Skill | SkillProblem], entries: Mapping[str, IndexedSkill]
 ) -> dict[str, str]:
-    """Return the difference of each path; a file that cannot be read stays as it was."""
+    """A file that cannot be read stays as it was."""
     kinds = {}
     for skill in (each for each in read if isinstance(each, Skill)):
         entry = entries.get(skill.path)
@@ -169,7 +166,6 @@ def _update(
 
 
 def _fields(skill: Skill, memory: Memory, author: str | None, now: datetime) -> dict[str, Any]:
-    """Return the fields that follow from the file; an instruction to a model is quarantined."""
     topic = f"{SKILL}:{skill.path}"
     lead = "" if skill.description in skill.text else f"{skill.description}\n\n"
     content = truncate_bytes(f"{lead}{skill.text}".strip(), MAX_TITLED_BYTES)

@@ -55,9 +55,7 @@ WEAK_CONFIDENCE = 0.3
 WEAK_DAYS = 30.0
 """A candidate with less confidence is archived after so many days without access."""
 SCORE_TOLERANCE = 1e-9
-"""Scores that differ by less are not written."""
 EVERGREEN = (Category.PREFERENCE, Category.CONVENTION)
-"""Categories that do not age once they are promoted."""
 
 PROMOTE, REVIVE, DEMOTE, ARCHIVE = "promote", "revive", "demote", "archive"
 """Transitions of a sweep, by the names that revisions have."""
@@ -91,7 +89,6 @@ class AgingMemory(NamedTuple):
     contradicted: bool
     """A later memory says otherwise, and the contradiction is not settled."""
     used_since_faded: bool
-    """It was accessed after a sweep demoted it."""
     shared: bool
     """Other clones or machines may use it, which this store does not know."""
     in_live_mission: bool
@@ -118,7 +115,6 @@ class AgingMemory(NamedTuple):
     def moved(
         self, transition: str, why: str, tier: Tier, status: Status | None = None
     ) -> AgingMemory:
-        """Return it after a transition; the reason keeps those of earlier ones."""
         return self._replace(
             transition=transition,
             why=f"{self.why}; then {why}" if self.why else why,
@@ -159,14 +155,12 @@ def revive(memory: AgingMemory, settings: LifecycleSettings) -> AgingMemory:
 
 
 def decay(memory: AgingMemory, settings: LifecycleSettings) -> AgingMemory:
-    """Compute the access score anew, from the last access."""
     if memory.in_live_mission:
         return memory
     return memory._replace(access_score=_decay(memory.base, memory, settings))
 
 
 def demote(memory: AgingMemory, settings: LifecycleSettings) -> AgingMemory:
-    """Move an active memory to the fading tier when it is idle or has a low score."""
     if memory.ages and memory.has(Status.PROMOTED, Tier.ACTIVE):
         if memory.idle_days >= settings.demote_days:
             return memory.moved(DEMOTE, _idle(memory), Tier.FADING)
@@ -176,7 +170,6 @@ def demote(memory: AgingMemory, settings: LifecycleSettings) -> AgingMemory:
 
 
 def archive(memory: AgingMemory, settings: LifecycleSettings) -> AgingMemory:
-    """Archive a fading memory or a candidate when it is idle or has a low score."""
     is_candidate = memory.status == Status.CANDIDATE
     is_movable = is_candidate or (memory.tier == Tier.FADING and not memory.shared)
     if not memory.ages or memory.is_archived or not is_movable:
@@ -202,7 +195,6 @@ PASSES: tuple[Callable[[AgingMemory, LifecycleSettings], AgingMemory], ...] = (
 
 
 def enforce_limits(found: list[AgingMemory], settings: LifecycleSettings) -> list[AgingMemory]:
-    """Archive the lowest memories of every scope above its limit; live missions have none."""
     by_owner: dict[tuple[str, str | None], list[AgingMemory]] = {}
     for memory in found:
         if not memory.is_archived and not memory.in_live_mission:
@@ -229,7 +221,6 @@ def enforce_limits(found: list[AgingMemory], settings: LifecycleSettings) -> lis
 
 
 def score(memory: AgingMemory, settings: LifecycleSettings) -> float:
-    """Decay the highest of access score, importance and confidence."""
     return _decay(max(memory.base, memory.weight, memory.confidence), memory, settings)
 
 
@@ -246,7 +237,6 @@ def _idle(memory: AgingMemory) -> str:
 class Move(Value):
     id: str
     act: str
-    """promote | revive | demote | archive."""
     scope: str
     owner: str | None
     category: str
@@ -339,7 +329,6 @@ def sweep(
 def _run_passes(
     store: Store, settings: LifecycleSettings, now: datetime, shared: bool
 ) -> tuple[list[AgingMemory], list[Pair]]:
-    """Return the memories whose access score decayed, and those that move."""
     contradicted = relations.find_all_outdated(store)
     before = database.read_rows(
         maintenance.aging_rows(store), lambda row: _from_row(row, contradicted, now, shared)

@@ -48,8 +48,7 @@ class Clue:
         self.shown_at = shown_at
         self.names = set(names)
 
-    def forget(self, text: str) -> None:
-        """Drop names that appeared before the memory was shown, or in a prompt."""
+    def drop_names_in(self, text: str) -> None:
         self.names -= {name for name in self.names if contains_name(text, name)}
 
 
@@ -82,7 +81,7 @@ def find_used(
     for event in events:
         if isinstance(event, Prompt):
             for clue in waiting:
-                clue.forget(event.text)
+                clue.drop_names_in(event.text)
         if not isinstance(event, Call):
             continue
         command = str(event.input.get("command", "")) if event.tool in SHELL_TOOLS else ""
@@ -93,7 +92,7 @@ def find_used(
         written = _written_text(event, command, settings)
         for clue in list(waiting):
             if event.at <= clue.shown_at:
-                clue.forget(whole)
+                clue.drop_names_in(whole)
             elif clue.id.startswith(tuple(opened)) or clue.id in whole:
                 waiting.remove(clue)
                 found[clue.id] = f"its id in a call of {event.tool}"
@@ -104,7 +103,6 @@ def find_used(
 
 
 def _written_text(call: Call, command: str, settings: GuardSettings) -> str:
-    """Return the text that a call writes or saves, or a command that changes something."""
     if call.tool in WRITING_TOOLS:
         given = {name: call.input.get(name) for name in _WRITTEN}
         edits = given["edits"] if isinstance(given["edits"], list) else []
@@ -115,7 +113,6 @@ def _written_text(call: Call, command: str, settings: GuardSettings) -> str:
 
 
 def find_names(text: str) -> set[str]:
-    """Return the files, identifiers, options and quoted code in a text."""
     found = {match.strip("`.") for match in _NAME.findall(text)}
     return {name for name in found if len(name) >= NAME_CHARS}
 

@@ -28,9 +28,8 @@ PROMPT_CHARS = 120_000
 ANSWER_BYTES = 1_000_000
 """Most bytes that are read of a reply, its envelope included."""
 TEXT_CHARS = 4_000
-"""Longest text of an answer whose schema sets no bound."""
 ITEMS = 100
-"""Longest list of an answer whose schema sets no bound."""
+"""Longest text and longest list of an answer whose schema sets no bound."""
 PARSE_ATTEMPTS = 50
 """Braces at which the parser tries to begin; text of braces alone would take forever."""
 
@@ -72,7 +71,6 @@ def number(data: Any, *path: str) -> float:
 
 
 def schema_of(**properties: dict[str, Any]) -> dict[str, Any]:
-    """Return the JSON Schema of an object that has all of these properties and no other."""
     return {
         "type": "object",
         "properties": properties,
@@ -144,7 +142,6 @@ def _clean(text: str) -> str:
 
 
 def _provider(name: str) -> ModuleType:
-    """Return the module with `ask` and `problem`, which says why no question can be sent."""
     if name == "claude":
         from ademem.synthesis.ai import claude
 

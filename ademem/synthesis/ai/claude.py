@@ -22,7 +22,6 @@ from ademem.synthesis.ai import ANSWER_BYTES, RULES, Question, Reply, number
 MODEL = "haiku"
 """A small model, by an alias that every account has."""
 MAX_USD = "0.50"
-"""The client ends a conversation that costs more."""
 UNBOUND = ("/bin/sh", "-c", 'ulimit -S -d "$(ulimit -H -d)" 2>&-; exec "$@"', "sh")
 """Runs a command without the memory limit that a worker sets for itself."""
 SESSION_VARIABLES = frozenset(
@@ -32,9 +31,7 @@ SESSION_VARIABLES = frozenset(
 """Variables a session sets for its children; with them the client joins that session."""
 NOT_INSTALLED = "no program `claude` on PATH"
 POLL_S = 0.05
-"""Interval at which the end of the program and the size of its output are checked."""
 ERROR_BYTES = 4_000
-"""Bytes of standard error that are kept, from its end."""
 MAX_ERROR_BYTES = 64_000_000
 
 
