@@ -50,8 +50,7 @@ HASHED_BYTES = 50_000_000
 """Most bytes hashed in the search for moved lines in a whole file."""
 RENAMES = 2000
 """Commits searched for the new name of a file."""
-NEW_FILES = 500
-"""Untracked files searched for moved text."""
+MOST_NEW_FILES = 500
 
 FRESH, MOVED, REWRITTEN, CHANGED, GONE = STATES = "fresh moved rewritten changed gone".split()
 """As noted; the text is elsewhere; other text with all values; another value; no value or file."""
@@ -62,14 +61,11 @@ class NoSuchPlace(UsageError):
 
 
 class Location(Value):
-    """A place as it was noted, and where its text is in the working tree."""
-
     noted: Place
     state: str
     now: Place | None = None
     """None when the text is nowhere."""
     missing: tuple[Finding, ...] = ()
-    """Values that the code no longer has."""
 
 
 class Checked(Value):
@@ -84,14 +80,12 @@ class Checked(Value):
 
     @property
     def doubt(self) -> str:
-        """The values that are missing, on one line."""
         place = self.location.noted.where
         missing = "; ".join(each.shown for each in self.location.missing) or self.location.state
         return f"the code changed at {place}: {missing}"
 
     @property
     def corrected(self) -> str | None:
-        """The text with the new values; None where they are not known."""
         missing = self.location.missing
         return correct(self.memory.content, missing) if missing else None
 
@@ -220,7 +214,6 @@ class WorkingTree:
         return values_at(place, text, self.lines(place.path) or [])
 
     def hash_at(self, place: Place) -> str | None:
-        """Return the hash of the text at a place; None when the file lacks these lines."""
         lines = self.lines(place.path)
         if lines is None:
             return None
@@ -237,11 +230,10 @@ class WorkingTree:
         found = [path]
         for name in found:
             found += (new for new in self._renames.get(name, ()) if new not in found)
-        new = self._renames.get("", [])[:NEW_FILES]
+        new = self._renames.get("", [])[:MOST_NEW_FILES]
         return [after for after in (*found[1:], *new) if self.small_lines(after) is not None]
 
     def small_lines(self, path: str, most: int = SEARCH_BYTES) -> list[bytes] | None:
-        """Return the lines of a file of at most so many bytes; None for any other."""
         with suppress(OSError, ValueError):
             if os.stat(os.path.join(self.root, path)).st_size <= most:
                 return self.lines(path)
@@ -249,7 +241,6 @@ class WorkingTree:
 
 
 def values_at(place: Place, text: str, lines: list[bytes]) -> tuple[str, ...]:
-    """Return the values that the text of a memory shares with the lines of a place."""
     return tuple(value.text for value in find_values(text, *code_at(place, lines)))
 
 
@@ -290,10 +281,7 @@ def renew_values(anchors: Iterable[str], root: str, text: str) -> tuple[str, ...
 
 
 def resolve_place(given: Place, tree: WorkingTree, cwd: str) -> Place:
-    """Return the place with its path in the project and the hash of its text.
-
-    The path is relative to *cwd*, else to the project's root. Raises NoSuchPlace.
-    """
+    """Look below *cwd*, then below the project's root, and add the hash; raises NoSuchPlace."""
     for folder in (cwd, tree.root):
         whole = os.path.realpath(os.path.join(folder, given.path))
         inside = os.path.relpath(whole, os.path.realpath(tree.root))
@@ -331,7 +319,6 @@ def locate(place: Place, tree: WorkingTree, text: str = "") -> Location:
 
 
 def state_of(missing: Iterable[Finding]) -> str:
-    """Return the state of code that was rewritten, by the values that it no longer has."""
     found = [bool(each.now) for each in missing]
     return (CHANGED if any(found) else GONE) if found else REWRITTEN
 
@@ -390,7 +377,6 @@ def split_lines(data: bytes) -> list[bytes]:
 
 
 def blob_hash(data: bytes) -> str:
-    """Return the first digits of the id that git gives these bytes."""
     return sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()[:HASH_DIGITS]
 
 
@@ -447,8 +433,7 @@ def _renames(root: str) -> dict[str, list[str]]:
 
 MOST_BYTES = 1_000_000
 MOST_LINES = 60
-VERSIONS = 60
-"""Versions of a file among which the lines as they were are looked for."""
+MOST_VERSIONS = 60
 
 
 class Excerpt(Value):
@@ -482,7 +467,7 @@ def _span(lines: list[bytes], place: Place) -> str:
 def _list_versions(root: str, path: str) -> list[bytes]:
     """Return the small versions of a file in the history, newest first."""
     try:
-        commits = git.output(root, "rev-list", f"--max-count={VERSIONS}", "HEAD", "--", path)
+        commits = git.output(root, "rev-list", f"--max-count={MOST_VERSIONS}", "HEAD", "--", path)
         names = [f"{commit}:./{path}" for commit in (commits or b"").decode().split()]
         if not names or "\n" in path:
             return []

@@ -19,7 +19,6 @@ from ademem.core.value import Value
 Lines = tuple[int, int]
 
 MOST_VALUES = 8
-"""Values of one anchor, in the order of the text."""
 MOST_CHARS = 200_000
 """Characters of anchored text that are searched for values."""
 BOUND_CHARS = 2_000
@@ -98,7 +97,6 @@ class Finding(Value):
 
     value: CodeValue
     now: str = ""
-    """The new token, or the new name; empty where there is none."""
 
     @property
     def shown(self) -> str:
@@ -180,7 +178,7 @@ def defines(name: str, code: str) -> bool:
 
 
 def correct(text: str, findings: Iterable[Finding]) -> str | None:
-    """Return the text with the new values; None if a value has none or its place is unclear."""
+    """Return None if a value has no new one, or if its place in the text is unclear."""
     for each in findings:
         old = each.value.token or each.value.name
         places = [found.span() for found in _whole(old).finditer(text)]
@@ -205,12 +203,10 @@ def headers_above(lines: Sequence[bytes], first: int) -> list[bytes]:
 
 
 def contains(text: str, token: str) -> bool:
-    """Tell whether the token stands in the text as a whole word or number."""
     return _whole(_normal(token)).search(_normal(text)) is not None
 
 
 def is_named(value: CodeValue, text: str) -> bool:
-    """Tell whether the text of a memory, as it is now, names the value."""
     token = value.token or value.name
     return contains(text, token) or (
         token.lower() in _TRUTHS and contains(text.lower(), token.lower())
@@ -218,8 +214,6 @@ def is_named(value: CodeValue, text: str) -> bool:
 
 
 class _Note:
-    """The words of a memory's text, and which of them look like code."""
-
     def __init__(self, text: str) -> None:
         self.text = text
         self.lower = text.lower()
@@ -237,7 +231,6 @@ class _Note:
         return found.start() if found else len(self.text)
 
     def is_code(self, word: str) -> bool:
-        """Tell whether the word is written as code: quoted, called, dotted, or not as prose."""
         if word[0] == "-" or "_" in word or re.search(r"[a-z\d][A-Z]|[A-Za-z]\d|[A-Z]{2}", word):
             return True
         if any(_whole(word).search(part) for part in self.quoted if " " not in part):
@@ -304,7 +297,6 @@ def _names(note: _Note, code: str, headers: str) -> Iterator[CodeValue]:
 
 
 def _bindings(code: str, name: str = "") -> Iterator[Binding]:
-    """Yield what names, or one *name*, are bound to."""
     if name and name not in code:
         return
     bound_by = _BOUND
@@ -400,7 +392,6 @@ def _has_name(name: str, code: str, near: str, earlier: Earlier | None) -> bool:
 
 
 def _replacement(name: str, before: str, after: str) -> str:
-    """Return the name that stands in the later text where *name* stood in the earlier one."""
     word = re.compile(r"--[A-Za-z][\w-]*|[\w$]+|[^\w\s]")
     old, new = (word.findall(text)[:600] for text in (before, after))
     if name not in old:

@@ -72,7 +72,6 @@ class FileChange(Value):
 
 
 def verify_change(root: str, store: Store, range: str) -> list[Checked]:
-    """Check the anchors at changed files; raises CannotCompare."""
     change = read_change(root, range)
     found = [
         (memory, text, place)
@@ -168,7 +167,6 @@ def locate_in_change(text: str, place: Place, change: Change) -> Location | None
 
 
 def _is_untouched(place: Place, lines: Sequence[bytes], change: Change, file: FileChange) -> bool:
-    """Tell whether the lines, and those that open the blocks around them, are as before."""
     if not place.first:
         return False
     for hunk in file.hunks:
@@ -267,7 +265,6 @@ def _receiver(
 
 
 def _sections(patch: bytes) -> Iterator[tuple[tuple[Hunk, ...], bool]]:
-    """Yield the hunks of each file, and whether it is binary."""
     for section in (b"\n" + patch).split(b"\ndiff --git ")[1:]:
         hunks = []
         for found in _HUNK.finditer(section):
