@@ -277,7 +277,6 @@ def _row(
 COMPARED = 20_000
 """Most memories of one group that are compared with each other: the newest."""
 MERGE_COSINE = 0.85
-"""Cosine from which two memories may have the same meaning."""
 MERGED = 3
 """Memories with the same meaning that are merged, unless an AI writes their text."""
 EXCHANGED_WORDS = 2
@@ -308,7 +307,6 @@ class PlannedMerge(Value):
 
 class Plan(Value):
     clusters: int
-    """Groups of two or more that mean nearly the same."""
     merges: tuple[PlannedMerge, ...]
 
 
@@ -379,7 +377,6 @@ def _merges(
 
 
 def relate(left: str, right: str) -> Relation:
-    """Relate the second text to the first; both are near in meaning."""
     if opposition.find_opposition(left, right) or _is_about_another(left, right):
         return Relation.APART
     if _LIMITS & (words(left) ^ words(right)):

@@ -68,7 +68,6 @@ _BOOKKEEPING = frozenset(
     {"TodoWrite", "TodoRead", "ToolSearch", "ExitPlanMode", "EnterPlanMode", "AskUserQuestion"}
 )
 _TARGETS = ("file_path", "notebook_path", "path", "pattern", "url", "query", "skill", "description")
-"""Inputs that name the target of a tool other than a shell."""
 
 
 CAUSE_MARKS = ("remedy", "cause")
@@ -250,7 +249,6 @@ class Conversation:
             self.failures[fingerprint] = replace(failure, changes=changes, cause=remedy)
 
     def _find_cause(self, message: str) -> None:
-        """Explain the newest failure by a message that tells its cause."""
         fingerprint = next(reversed(self.failures), "")
         failure = self.failures.get(fingerprint)
         if failure and failure.line and failure.messages < MESSAGES_ON_ERROR:
@@ -293,7 +291,6 @@ def _add(items: dict[str, str], text: str) -> None:
 
 
 def _keep(items: dict[str, T], key: str, item: T, most: int = ITEMS) -> None:
-    """Add an item whose key is new, and drop the oldest of more than *most*."""
     items.setdefault(key, item)
     if len(items) > most:
         del items[next(iter(items))]
@@ -328,7 +325,6 @@ def command_line(call: Call, roots: Roots) -> str:
 
 
 def changed_files(call: Call, roots: Roots) -> list[str]:
-    """Return the file of a writing tool, or those in the project that a shell command names."""
     if call.tool in WRITING_TOOLS:
         path = call.text("file_path") or call.text("notebook_path")
         return [_shorten(relative(path, roots))]
@@ -339,7 +335,6 @@ def changed_files(call: Call, roots: Roots) -> list[str]:
 
 
 def relative(path: str, roots: Roots) -> str:
-    """Return a path relative to the first of the folders that contains it, else unchanged."""
     for root in roots:
         inside = root.rstrip(os.sep) + os.sep
         if root and path.startswith(inside):

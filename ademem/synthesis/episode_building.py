@@ -51,10 +51,8 @@ TITLE_CHARS = 80
 SHOWN = 8
 """Most items of a kind in the text; the data has all of them."""
 TEST_RUNS_SHOWN = 3
-COMMITS = 50
-"""Most commits of a session whose files are listed."""
-LISTED = 2_000
-"""Most changed files whose time of writing is read."""
+MOST_COMMITS = 50
+MOST_LISTED_FILES = 2_000
 CLOCK_S = 0.01
 """Times of files are coarser than those of a conversation."""
 EARLIER_SESSIONS = 3
@@ -129,7 +127,6 @@ def build_session_episode(key: str, runtime: Runtime, now: datetime) -> Episode 
 
 
 def _read_conversation(session: Session, runtime: Runtime) -> Conversation:
-    """Read the transcript, and what hooks stored where it is gone or names no task."""
     settings = runtime.settings
     roots = (runtime.project.root, session.directory)
     conversation = Conversation(roots, settings.guard, prompts=settings.capture.prompts)
@@ -156,7 +153,7 @@ def _files_of_scripts(conversation: Conversation, session: Session, runtime: Run
     if not spans:
         return []
     roots = (runtime.project.root, session.directory)
-    made = commits.list_of_session(runtime.store, session.id)[-COMMITS:]
+    made = commits.list_of_session(runtime.store, session.id)[-MOST_COMMITS:]
     listings: list[tuple[str, ...]] = [
         ("ls-files", "-z", "--modified", "--others", "--exclude-standard"),
         ("diff", "-z", "--name-only", "--cached"),
@@ -167,7 +164,7 @@ def _files_of_scripts(conversation: Conversation, session: Session, runtime: Run
     listed = [git.output(root, *words, environment=git.OFFLINE) or b"" for words in listings]
     paths = unique(b"\0".join(listed).decode("utf-8", "replace").split("\0"))
     found = []
-    for path in filter(None, paths[:LISTED]):
+    for path in filter(None, paths[:MOST_LISTED_FILES]):
         with suppress(OSError):
             whole = os.path.join(root, path)
             written, inside = os.lstat(whole).st_mtime, relative(whole, roots)
@@ -320,7 +317,6 @@ def _write(
 
 
 def _rules_text(episode: Episode, *summary: str) -> str:
-    """Render one line for each kind of facts, below the summary if there is one."""
     runs = [f"`{run.command}` {run.error or 'passed'}" for run in episode.tests[-TEST_RUNS_SHOWN:]]
     facts = (
         ("Sessions", [each.target for each in episode.actions if each.tool == SESSION]),
