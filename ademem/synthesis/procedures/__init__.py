@@ -166,7 +166,6 @@ def steps_of(markdown: str) -> tuple[Step, ...]:
 
 
 def steps_in_page(text: str) -> tuple[Step, ...]:
-    """Return the commands in backticks and fences, and the files in backticks, of any page."""
     listed = "\n".join(_FENCED.findall(text)).split("\n")
     fenced = [line.removeprefix("$ ") for line in listed]
     quoted = _QUOTED.findall(_FENCED.sub("", text))
@@ -184,7 +183,6 @@ def in_folder(step: Step) -> Step:
 
 
 def in_any_folder(step: Step) -> Step:
-    """Generalize an edit to the files with this ending."""
     if step.kind != EDIT:
         return step
     return edit_step(in_folder(step).words[0].rpartition("/")[2])
@@ -247,18 +245,15 @@ def align(one: Steps, other: Steps) -> dict[int, int]:
 
 
 def share_taken(steps: Steps, session: Steps) -> float:
-    """Return the share of the steps that a session took in their order; 0 without steps."""
     return len(align(steps, session)) / len(steps) if steps else 0.0
 
 
 def agreement(one: Steps, other: Steps) -> float:
-    """Return the number of common steps over the length of the longer sequence."""
     longer = max(len(one), len(other))
     return len(align(one, other)) / longer if longer else 1.0
 
 
 def distinctive_steps(steps: Steps, others: Sequence[Steps], rare: float) -> Steps:
-    """Return the steps that at most the share *rare* of other sessions took."""
     taken = [{level(step).signature for step in other for level in LEVELS} for other in others]
     return tuple(
         step for step in steps if sum(step.signature in each for each in taken) <= rare * len(taken)

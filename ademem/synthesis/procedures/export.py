@@ -73,7 +73,6 @@ class Export(Value):
 
 
 def export_command(id: str | None, job: Export, act: Act) -> list[Exported]:
-    """Export one procedure, promoting it when a person asks, or all that are promoted."""
     if id is None:
         return _export_promoted(job)
     procedure = records.get(act.store, id)
@@ -158,7 +157,7 @@ def may_be_exported(procedure: Procedure) -> bool:
 
 
 def export(procedure: Procedure, job: Export) -> list[Exported]:
-    """Update the files of a procedure. Raises Unconfirmed."""
+    """Raises Unconfirmed."""
     if not may_be_exported(procedure):
         raise Unconfirmed(procedure.id)
     store = job.runtime.store
@@ -181,7 +180,6 @@ def _paths(name: str) -> tuple[str, str]:
 
 
 def _update(procedure: Procedure, path: str, name: str, job: Export) -> str:
-    """Update one file; return the outcome."""
     runtime, root = job.runtime, job.runtime.project.root
     if confined.refusal(root, path):
         return REFUSED
@@ -241,7 +239,6 @@ def find_owner(sync_id: str | None, runtime: Runtime, now: datetime) -> Procedur
 def index_file(
     procedure: Procedure, path: str, digest: str, runtime: Runtime, now: datetime
 ) -> None:
-    """Record in the index that the file is the procedure's, with its present content."""
     indexed = _index_entry(path, runtime)
     entry = IndexedSkill(
         id=indexed.id if indexed else sha256_hex(runtime.store.project_id, path)[:32],
@@ -347,7 +344,6 @@ def parse_skill_file(text: str) -> SkillFile:
 
 
 def matches(file: SkillFile, wording: Wording) -> bool:
-    """Tell whether the file says what the procedure says, in whatever layout."""
     same = (file.wording.title, file.wording.markdown) == (wording.title, wording.markdown)
     return same and file.wording.trigger == _trigger(_description(wording), wording.title)
 

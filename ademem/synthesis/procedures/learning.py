@@ -58,17 +58,14 @@ FOLLOWED = 0.5
 OUTDATED = 0.6
 """Agreement with the newest sessions below which a procedure is superseded."""
 NEWEST_SESSIONS = 12
-"""Newest sessions of a cluster from which the common steps are taken."""
 FEW_SESSIONS = 5
 """Below so many other sessions common work cannot be recognised: then tasks have to be alike."""
 SKILL_COVERAGE = 0.8
 """Share of the steps that an existing skill names when there is nothing to learn."""
 OUTCOME = "procedure_outcome"
-"""The kind of counted outcomes in the ledger."""
 OUTCOMES = {SUCCEEDED: records.SUCCESS, FAILED: records.FAILURE}
 FEEDBACK = "pr_feedback"
 SKILL_TOOL = "Skill"
-"""The client's tool that loads a skill."""
 TASK_CHARS = 100
 QUOTED_TASKS = 3
 PITFALLS = 8
@@ -164,7 +161,6 @@ def session_works(store: Store) -> list[Work]:
 
 
 def _review_works(store: Store) -> list[Work]:
-    """Return the newest remarks of reviewers, weighted by how often each was made."""
     works = []
     for memory in memory_queries.feedback(store, source=FEEDBACK, limit=COMPARED):
         found = _PULL_REQUEST.match(memory.source_id or "")
@@ -332,7 +328,6 @@ def _ledger_key(procedure: Procedure, work: Work) -> str:
 
 
 def word_sessions(cluster: Sequence[Work], middle: Work, steps: Iterable[Step]) -> Wording:
-    """Word the procedure by rules: tasks as they were asked, steps as they were taken."""
     lines = (mask(work.task.strip().partition("\n")[0]) for work in (middle, *reversed(cluster)))
     shown = (preview(line, TASK_CHARS).rstrip(".") for line in lines)
     tasks = unique(filter(None, shown))[:QUOTED_TASKS]
@@ -385,7 +380,6 @@ def _title(task: str) -> str:
 
 
 TASK_SHARE = 0.4
-"""Weight of the task in the similarity; the steps have the rest."""
 STEM_CHARS = 6
 """Letters of a stem: "releases" and "releasing" are one."""
 CONTINUATION = timedelta(hours=1)
@@ -395,8 +389,6 @@ _ENDING = re.compile(r"(?:ing|ed|es|e|s)$")
 
 
 class Similarity:
-    """Compares work by features, each weighted by its rarity."""
-
     def __init__(
         self,
         works: Sequence[Work],
@@ -429,7 +421,6 @@ class Similarity:
 
 
 def stems(text: str) -> frozenset[str]:
-    """Return the stems of a task without stop words and what differs each time."""
     words = (word.lower() for word in _WORD.findall(mask(text)) if word not in MASK_WORDS)
     return frozenset(_ENDING.sub("", word)[:STEM_CHARS] for word in words if word not in STOP_WORDS)
 
@@ -497,5 +488,4 @@ def count_distinct(cluster: Sequence[Work]) -> float:
 
 
 def medoid(cluster: Sequence[Work], similarity: Similarity) -> Work:
-    """Return the work most similar to all others; of equals the newest."""
     return max(cluster, key=lambda each: (similarity.mean(each, cluster), each.at, each.id))

@@ -104,7 +104,7 @@ def find_all(store: Store) -> list[Procedure]:
 
 
 def find_live(store: Store, *, archived: bool = False) -> list[Procedure]:
-    """Return live procedures, and archived ones if asked, by confidence, then by use."""
+    """Sort them by confidence, then by use."""
     found = [
         procedure
         for procedure in find_all(store)
@@ -114,7 +114,6 @@ def find_live(store: Store, *, archived: bool = False) -> list[Procedure]:
 
 
 def get(store: Store, id: str) -> Procedure:
-    """Raises NoSuchMemory or NoSuchProcedure."""
     memory = memories.get(store, id)
     details = table.get(store, memory.id)
     if details is None:
@@ -133,7 +132,6 @@ def insert(
     failures: int,
     trust: Trust = Trust.AGENT,
 ) -> Procedure:
-    """Insert a candidate with its sources; an instruction to a model is quarantined."""
     wording = Wording(
         title=" ".join(clean(redact(wording.title).text).split()),
         trigger=" ".join(clean(redact(wording.trigger).text).split()),
@@ -186,7 +184,6 @@ def supersede(old: Procedure, new: Procedure, store: Store, now: datetime) -> No
 
 
 def undo_details(store: Store, restored: Iterable[Memory]) -> None:
-    """Undo changes of details and of file names along with those of the memories."""
     for memory in restored:
         details = table.get(store, memory.id)
         if details is None or details.superseded_by_memory_id == memory.superseded_by:
@@ -223,7 +220,7 @@ def edit(procedure: Procedure, wording: Wording, act: Act, settings: Settings) -
 def report_outcome(
     procedure: Procedure, outcome: str, reason: str, act: Act, settings: ProcedureSettings
 ) -> Procedure:
-    """Count an outcome that was reported. Raises CannotDo, or UsageError for an unknown outcome."""
+    """Raises CannotDo, or UsageError for an unknown outcome."""
     if outcome not in OUTCOMES:
         raise UsageError(f"no outcome {outcome!r}", " or ".join(OUTCOMES))
     if not procedure.memory.live:
@@ -268,7 +265,6 @@ def count_outcome(
 
 
 def confidence_after(confidence: float, outcome: str) -> float:
-    """Return `c + (1 - c) * gain` after a success, `c * loss` after a failure."""
     if outcome == SUCCESS:
         return min(MOST_CONFIDENCE, confidence + (1 - confidence) * GAIN)
     return max(LEAST_CONFIDENCE, confidence * LOSS)
