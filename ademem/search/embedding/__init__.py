@@ -71,10 +71,7 @@ def second_settings(settings: EmbedSettings) -> EmbedSettings:
 
 
 def embedded_text(memory: Memory) -> str:
-    """The text of a memory as a model reads it.
-
-    A name before a colon reads as a heading, a name who said something as a person.
-    """
+    """A name before a colon would read as a heading, a name who said something as a person."""
     if memory.speaker:
         return f'{memory.speaker} said, "{memory.content}"'
     return memory.whole_text

@@ -51,7 +51,6 @@ class Manifest(Value):
 
 
 def root(environment: Mapping[str, str]) -> str:
-    """ADEMEM_MODELS_DIR, or a folder of the user's cache."""
     if named := environment.get("ADEMEM_MODELS_DIR"):
         return os.path.abspath(named)
     home = environment.get("HOME") or os.path.expanduser("~")
@@ -77,7 +76,6 @@ def list_own_folders(environment: Mapping[str, str], dtype: str) -> list[str]:
 
 
 def scratch_folder(folder: str) -> str:
-    """Return the folder in which a model is assembled and an interrupted download is kept."""
     return folder + ".part"
 
 
@@ -131,7 +129,6 @@ def seal(folder: str, names: tuple[str, ...], *, source: str, trust: str) -> Man
 
 
 def find_damage(folder: str) -> list[str]:
-    """Read all files and describe each that is missing or differs from what was installed."""
     found = manifest(folder)
     damaged = []
     for file in found.files if found else ():
@@ -175,5 +172,4 @@ def serving(folder: str) -> shared_files.locked:
 
 
 def is_served(folder: str) -> bool:
-    """Return True while a process has the lock of `serving`."""
     return is_held(f"{folder}.served")

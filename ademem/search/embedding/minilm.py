@@ -116,7 +116,6 @@ class MiniLM:
         return tokenizer
 
     def vector(self, tokens: Sequence[int]) -> np.ndarray:
-        """The mean of the token vectors at length 1; raises DamagedModel when it has none."""
         ids = np.array([tokens], dtype=np.int64)
         given = {
             "input_ids": ids,
@@ -145,7 +144,6 @@ def split_identifiers(text: str) -> str:
 
 
 def open_session(folder: str, *, once: bool) -> Any:
-    """The graph prepared for this onnxruntime where there is one, else the graph as published."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3
@@ -176,7 +174,7 @@ def prepared_graph(model: str) -> str | None:
 
 
 def prepare(model: str) -> None:
-    """Make it, in place of those for other versions."""
+    """Replace what was prepared for other versions."""
     place = prepared_folder(model)
     shutil.rmtree(os.path.join(model, cache.PREPARED), ignore_errors=True)
     os.makedirs(place)

@@ -49,7 +49,6 @@ class E5:
         weakref.finalize(self, self._engine.e5_free, self._model).atexit = False
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
-        """The texts as passages, a unit row each."""
         rows = np.empty((len(texts), DIMENSIONS), np.float32)
         for row, text in zip(rows, texts, strict=True):
             row[:] = self._vector(text, PASSAGE_BYTES, is_question=False)

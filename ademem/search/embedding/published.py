@@ -132,7 +132,6 @@ class Status(Value):
     """All that the model takes on the disk, a partial download included."""
     source: str
     trust: str
-    """hash: published bytes or made of them; parity: unknown bytes that give its vectors."""
     files: tuple[FileState, ...]
 
 
