@@ -67,7 +67,6 @@ _CHANGE = re.compile(
     r"|en lugar de|ya no|ahora|remplac\w+|au lieu de|désormais)\b",
     re.IGNORECASE,
 )
-"""Words by which people say that something changed."""
 _NAMED = r"([\w.@/+-]+(?: (?-i:[A-Z0-9])[\w.+-]*)*)"
 _SUBJECT = rf"(?<![\w.@/+-]){_NAMED}"
 _ENDED = r"retired|removed|replaced|dropped|sold|closed|deleted|deprecated|abandoned|shut down"
@@ -194,7 +193,6 @@ _VERSIONED = word_set("""
     kotlin kubernetes laravel macos net node nodejs openssl php python rails ruby rust safari scala
     spring swift terraform typescript ubuntu windows xcode
 """)
-"""Names of things that have versions, besides those of SLOTS."""
 _NUMBERED = (
     word_set("""
     batch bucket case chapter code error exit group instance issue layer lesson level line machine
@@ -258,7 +256,6 @@ class Facts(Value):
     stems: frozenset[str]
     changes: bool
     tells_work: bool
-    """It tells what was done once, as the message of a commit does."""
     adds: bool
     """It tells of an addition or a repair, after which everything else holds as before."""
     option: str
@@ -657,7 +654,6 @@ def _have_two_owners(left: Facts, right: Facts) -> bool:
 
 
 def find_differing(left: Facts, right: Facts) -> set[str]:
-    """Return the kinds in which both have values of today, and no common one."""
     both = left.values.keys() & right.values.keys()
     return {kind for kind in both if left.values[kind].isdisjoint(right.values[kind])}
 

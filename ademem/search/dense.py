@@ -64,7 +64,6 @@ FILE = "vectors"
 """The file of all vectors of a model, in a folder beside the database that all worktrees share."""
 HEADER_BYTES = 4096
 CHUNK = 4096
-"""Vectors that are whitened at once."""
 OUTLIERS = 0.5
 """Percent of points at each end of an axis that are drawn at its border."""
 _LEAST = 1e-9
@@ -111,7 +110,7 @@ class Cosines:
 
     @classmethod
     def of_row(cls, row: int, vectors: Vectors) -> Cosines | None:
-        """Compare a row with all others; None where it has no vector."""
+        """Return None for a row without a vector."""
         place = int(np.searchsorted(vectors.rows, row))
         if place == len(vectors.rows) or vectors.rows[place] != row:
             return None
@@ -285,7 +284,7 @@ def forget() -> None:
 def read_vectors(
     store: Store, model: str, dimensions: int, whitening: Whitening | None = None
 ) -> Vectors:
-    """Read the database; vectors of another size are left out."""
+    """Leave out vectors of another size."""
     size = dimensions * np.dtype("<f4").itemsize
     rows, content = array("q"), bytearray()  # grown in place: a list took as much again
     for row, vector in embeddings.vectors(store, model):
@@ -379,7 +378,6 @@ def load_whitening(store: Store, model: str, dimensions: int) -> Whitening | Non
 
 
 def update_whitening(store: Store, model: str, dimensions: int) -> bool:
-    """Estimate the whitening from the vectors of today if enough of them are new."""
     stored = embeddings.whitening(store, model)
     count = embeddings.count(store, model)
     earlier = stored.get("vectors", 0)
@@ -399,7 +397,6 @@ def update_whitening(store: Store, model: str, dimensions: int) -> bool:
 
 
 COMPARED = 512
-"""Vectors that are compared with all others at once."""
 
 
 def find_neighbours(vectors: Sequence[bytes], threshold: float) -> list[dict[int, float]]:

@@ -85,7 +85,6 @@ def neighbour_words(
 
 
 def neighbour_meaning(seq: int, near: Neighbours, cosines: Mapping[int, float]) -> float | None:
-    """Weighted mean of the cosines of the row and its neighbours, as far as there are any."""
     total = parts = 0.0
     for decay, rows in zip((1.0, *DECAY), ((seq,), *near), strict=False):
         for row in rows:
@@ -125,11 +124,7 @@ def _months(tokens: Sequence[str]) -> Iterator[int]:
 
 
 def bonus(features: Features, memory: Memory, parameters: Parameters) -> dict[str, float]:
-    """Return the addition to the relevance of a turn for each feature that holds.
-
-    The question names its speaker, or the month or year in which it was learned, or asks for a
-    time and it mentions one; or it is itself a question.
-    """
+    """Return the addition to the relevance of a turn for each feature that holds."""
     months, years, at = features.months, features.years, memory.created_at
     holds = {
         "speaker": bool(memory.speaker) and words(memory.speaker or "") <= features.words,

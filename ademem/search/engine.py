@@ -134,8 +134,6 @@ def answer(query: str, asked: Search) -> Results:
 
 
 class Explained(Value):
-    """A search with the memories that each of its stages had."""
-
     results: Results
     left_out: tuple[tuple[Hit, str], ...]
     """Candidates for the answer that are not in it, best first, with the reason."""
@@ -171,7 +169,6 @@ def suggest(
 def suggest_for(
     prompt: str, runtime: Runtime, store: Store | None = None, embedder: Embedder | None = None
 ) -> list[Hit]:
-    """Return the hits of *store*, by default the project's, to show for a prompt."""
     return suggest(
         prompt,
         store or runtime.store,

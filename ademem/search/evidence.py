@@ -56,7 +56,6 @@ def least_shown(weighed: Iterable[float], floor: float) -> float:
 
 
 def choose(hits: Iterable[Hit], *, floor: float, most: int) -> list[Hit]:
-    """Return the hits to show unasked, at most *most*: often one, or none."""
     ranked = sorted(hits, key=lambda hit: hit.signals["evidence"], reverse=True)
     least = least_shown((hit.signals["evidence"] for hit in ranked[:1]), floor)
     return [hit for hit in ranked[:most] if hit.signals["evidence"] >= least]

@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 LONGEST_GLOB = 1000
-"""Characters of a pattern beyond which it is no pattern."""
 MOST_STARS = 12
 """Stars in one alternative; matching more can take forever."""
 MOST_CHOICES = 16

@@ -35,7 +35,6 @@ MAX_AGE_S = 7 * 86_400
 
 
 def find_sites(memory: Memory) -> Iterator[Site]:
-    """Sites by its path pattern, its anchors, and the commands in backticks in its text."""
     from ademem.core import anchor
     from ademem.search import hint_patterns as patterns
 
@@ -72,7 +71,6 @@ def write_lists(project: Project, store: Store) -> None:
 
 
 def write_rest(project: Project, store: Store, key: TurnKey, shown: Iterable[str]) -> None:
-    """Write the lists of one reader without the memories that it was shown."""
     if reader := _reader(key):
         _write(project, f"{reader}.", table.list_all(store, shown))
 
@@ -98,7 +96,6 @@ def prune_lists(project: Project, now: datetime | None = None) -> None:
 
 
 def list_lines(sites: Iterable[Site], kind: str) -> list[str]:
-    """Regular expressions for the sites of one kind of list; too many become one for anything."""
     kinds = ("command",) if kind == "commands" else ("path", "anchor")
     listed = [site for site in sites if site.kind in kinds]
     if not listed:  # which spares every session the grammar of the shell

@@ -51,7 +51,6 @@ MISSPELT = 5
 SURE = 2
 """Letters at the beginning of a word that are taken to be right."""
 MOST_UNKNOWN = 4
-"""Unknown words of a question for which memories are searched."""
 MOST_FORMS = 3
 _ENDING = 3
 """Letters that the index may have cut off the end of a word."""
@@ -99,7 +98,7 @@ class Matches(Value):
 
 
 def find_matches(query: Query, store: Store, parameters: Parameters, *, alone: bool) -> Matches:
-    """Rows that hold any of what was asked; parts of words count if whole ones hold too little."""
+    """Parts of words count if whole ones hold too little."""
     capitals = query.capitals if parameters.widen else None
     most = parameters.postings
     found = _match(query.terms, query.times, store, capitals, most, alone=alone)

@@ -109,7 +109,6 @@ def find_opposition(left: str, right: str) -> str | None:
 
 
 def stems(text: str) -> frozenset[str]:
-    """Return the first letters of longer words; names stay whole."""
     return frozenset(
         token if is_name else token[:STEM]
         for token, is_name in _tokens(text)

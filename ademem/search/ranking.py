@@ -116,8 +116,6 @@ COMPLETE = (*NAMED, "whole")
 
 
 class Hit(Value):
-    """A candidate with its score and the signals behind it."""
-
     memory: Memory
     score: float
     relevance: float
@@ -125,9 +123,7 @@ class Hit(Value):
     weak: bool = False
     """It most likely does not answer the question."""
     missing: tuple[str, ...] = ()
-    """Words of the question that it does not contain."""
     later: Later | None = None
-    """A later memory that says something else."""
 
     @property
     def mark(self) -> str:
@@ -277,9 +273,7 @@ def words_signal(share: float, bm25: float, best_bm25: float, share_weight: floa
 def _add_meaning(
     signals: dict[int, Signals], whitened: Mapping[int, float], plain: Mapping[int, float]
 ) -> None:
-    """Add the cosine, and its part of the best one.
-
-    A row without a vector gets the least meaning of the rows that match the words as well: an
+    """A row without a vector gets the least meaning of the rows that match the words as well: an
     equal row that has one is never behind it.
     """
     best = max((whitened.get(seq, 0.0) for seq in signals), default=0.0)
@@ -299,7 +293,6 @@ def _add_meaning(
 
 
 def weighted_mean(signals: Mapping[str, float], weights: Mapping[str, float]) -> float:
-    """Mean of the signals there are; a missing one costs nothing."""
     total = divisor = 0.0
     for name, weight in weights.items():
         if name in signals:

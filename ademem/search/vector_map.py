@@ -36,7 +36,6 @@ Area = tuple[float, float, float, float]
 class Map(Value):
     head: dict[str, Any]
     content: bytes
-    """The whole file."""
     rows: Any
     xs: Any
     ys: Any
@@ -66,7 +65,7 @@ def path_of(project: Project) -> str:
 
 
 def write_map(project: Project, store: Store, model: str, now: datetime) -> int:
-    """Write the map of what has a vector of the model; return the number of points."""
+    """Return the number of points."""
     from ademem.search import dense
     from ademem.store import embeddings
 
@@ -102,7 +101,7 @@ def write_map(project: Project, store: Store, model: str, now: datetime) -> int:
 
 
 def read_map(project: Project) -> Map | None:
-    """Return the map as it was last computed; None without one, or where the file is damaged."""
+    """Return None without a map, or where the file is damaged."""
     try:
         content = confined.read_bytes(project.home_root, path_of(project), MOST_BYTES) or b""
         line, _, columns = content.partition(b"\n")
