@@ -13,7 +13,7 @@ from ademem.store.full_text import Index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
 
     from ademem.search.query import Query
 
@@ -230,7 +230,15 @@ def _forms_of_unknown(word: str, is_in_capitals: bool, store: Store) -> list[str
     if not word.isalpha():
         return []
     if is_in_capitals and INITIALS[0] <= len(word) <= INITIALS[1]:
-        return _spelt_out(word, full_text.texts_with_initials(store, word))
+        from ademem.search.query import STOP_WORDS
+
+        texts = full_text.texts_with_initials(store, word)
+        spelt_out = r"[ -]".join(f"{letter}[^\\W_]+" for letter in word)
+        phrase = re.compile(r"(?<![^\W_])" + spelt_out, re.I)
+        found = {
+            match.lower().replace("-", " ") for text in texts for match in phrase.findall(text)
+        }
+        return sorted(one for one in found if STOP_WORDS.isdisjoint(one.split()))[:MOST_FORMS]
     if len(word) < BEGINNING:
         return []
     # `normalizePhone` may be `normalize_phone` elsewhere.
@@ -247,15 +255,6 @@ def _forms_of_unknown(word: str, is_in_capitals: bool, store: Store) -> list[str
     if not longer and len(word) >= MISSPELT:
         longer = [stem for stem in stems if _is_misspelt(word, stem)]
     return longer[:MOST_FORMS]
-
-
-def _spelt_out(word: str, texts: Iterable[str]) -> list[str]:
-    """Phrases of the texts that have the letters of *word* as their initials."""
-    from ademem.search.query import STOP_WORDS
-
-    phrase = re.compile(r"(?<![^\W_])" + r"[ -]".join(f"{letter}[^\\W_]+" for letter in word), re.I)
-    found = {match.lower().replace("-", " ") for text in texts for match in phrase.findall(text)}
-    return sorted(one for one in found if STOP_WORDS.isdisjoint(one.split()))[:MOST_FORMS]
 
 
 def _is_misspelt(word: str, term: str) -> bool:

@@ -12,12 +12,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ademem.core.memory import Memory, Trust, are_about_one_place
+from ademem.core.memory import Trust, are_about_one_place
 from ademem.core.text import tells_work
 from ademem.core.value import replace
 from ademem.search.contradiction import name_two_things
 from ademem.search.ranking import Hit, Search, names_earlier, raise_to
-from ademem.store import Store, memories, relations
+from ademem.store import memories, relations
 
 EQUAL = 0.65
 """Share of the score of the hit that leads from which the question finds another one alike."""
@@ -51,27 +51,23 @@ def put_newer_first(hits: Sequence[Hit], asked: Search) -> Sequence[Hit]:
     twin = cosines.find_twin(first.memory.seq, rivals, NEAR)
     if twin is None or twin.margin < CLEAR:
         return hits
-    if names_earlier(asked.query.text, first.memory, rivals[twin.row].memory):
+    later, earlier = rivals[twin.row].memory, first.memory
+    if names_earlier(asked.query.text, earlier, later):
         return hits
     around = [row for row in twin.cosines.nearest(COMPANY + 1) if row != first.memory.seq]
     company = memories.list_by_number(store, around[:COMPANY])
     if sum(tells_work(memory.whole_text) for memory in company) > MOST_WORK:
         return hits
-    if not _may_replace(rivals[twin.row].memory, first.memory, store):
-        return hits
-    leader = raise_to(rivals[twin.row], first)
-    score, signals = math.nextafter(leader.score, math.inf), leader.signals | {"newer": 1.0}
-    leader = replace(leader, score=score, signals=signals)
-    return [leader if hit.memory.seq == twin.row else hit for hit in hits]
-
-
-def _may_replace(later: Memory, earlier: Memory, store: Store) -> bool:
-    """True for statements of one place, unless the earlier is trusted more or was learned again."""
     times = relations.read_learning_times(store, [later.id, earlier.id])
-    return (
+    if not (
         are_about_one_place(later, earlier)
         and (later.trust is Trust.USER or earlier.trust is not Trust.USER)
         and times[later.id] > times[earlier.id]
         and not name_two_things(later.whole_text, earlier.whole_text)
         and relations.find(store, earlier, later) in (None, (relations.RELATED, "pending"))
-    )
+    ):
+        return hits
+    leader = raise_to(rivals[twin.row], first)
+    score, signals = math.nextafter(leader.score, math.inf), leader.signals | {"newer": 1.0}
+    leader = replace(leader, score=score, signals=signals)
+    return [leader if hit.memory.seq == twin.row else hit for hit in hits]
