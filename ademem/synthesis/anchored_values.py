@@ -125,7 +125,13 @@ def find_values(text: str, code: str, headers: str = "") -> tuple[CodeValue, ...
     """
     code = code[:MOST_CHARS]
     note = _Note(text)
-    values = [*_bound_values(note, code), *_names(note, code, headers)]
+    values = list(_bound_values(note, code))
+    for lines in (code, headers):
+        for word in dict.fromkeys(_WORD.findall(lines)):
+            if word in note.words and word not in _KEYWORDS:
+                plain = len(word) >= PLAIN_CHARS and defines(word, lines)
+                if plain or (len(word) > 1 and note.is_code(word)):
+                    values.append(CodeValue(name=word))
     names = {value.name for value in values if value.token}
     tokens = {value.token for value in values if value.token}
     found = dict.fromkeys(
@@ -285,15 +291,6 @@ def _tokens(code: str) -> Iterator[tuple[str, int, int]]:
         bound = binding.bound
         if not binding.is_call and _SIMPLE.fullmatch(bound) and not _TOKEN.fullmatch(bound):
             yield bound, binding.at, binding.end
-
-
-def _names(note: _Note, code: str, headers: str) -> Iterator[CodeValue]:
-    for text in (code, headers):
-        for word in dict.fromkeys(_WORD.findall(text)):
-            if word in note.words and word not in _KEYWORDS:
-                plain = len(word) >= PLAIN_CHARS and defines(word, text)
-                if plain or (len(word) > 1 and note.is_code(word)):
-                    yield CodeValue(name=word)
 
 
 def _bindings(code: str, name: str = "") -> Iterator[Binding]:

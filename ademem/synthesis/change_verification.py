@@ -179,17 +179,31 @@ def _is_untouched(place: Place, lines: Sequence[bytes], change: Change, file: Fi
 
 
 def read_change(root: str, range: str) -> Change:
-    """Read which files and lines differ; raises CannotCompare.
-
-    Of `BASE..HEAD`, BASE is the last common commit of both, so that what BASE got since does not
-    count.
-    """
-    base, head = _commits(root, range)
-    ran = _git(
+    """Compare HEAD of `BASE..HEAD` with their last common commit; raises CannotCompare."""
+    dots = "..." if "..." in range else ".."
+    names = [name.strip() or "HEAD" for name in range.partition(dots)[::2]]
+    commits = (f"{name}^{{commit}}" for name in names)
+    found = _run(root, "rev-parse", "--is-shallow-repository", *commits).text.split()
+    if not found:
+        raise CannotCompare(f"{root} is in no git repository", "run it where the code is")
+    is_shallow = found[0] == "true"
+    deeper = "the clone is shallow: `git fetch --unshallow`, or check out with its whole history"
+    fetch = f"`git fetch origin` may bring it; {CannotCompare.hint}"
+    for name, id in zip_longest(names, found[1:], fillvalue=""):
+        if name.startswith("-") or not _COMMIT.fullmatch(id):  # git repeats what it does not know
+            raise CannotCompare(f"git knows no commit {name!r}", deeper if is_shallow else fetch)
+    _, base, head = found
+    common = _run(root, "merge-base", base, head)
+    if common.code:
+        raise CannotCompare(
+            f"{names[0]} and {names[1]} have no common commit", deeper if is_shallow else ""
+        )
+    base = common.text.split()[0]
+    diff = _git(
         root, "diff", "--relative", "--raw", "-p", "-U0", "-M", "-z", "--no-abbrev", "--no-color",
         "--src-prefix=a/", "--dst-prefix=b/", "--ignore-submodules", base, head, "--",
     )  # fmt: skip
-    return Change(root, parse_diff(ran))
+    return Change(root, parse_diff(diff))
 
 
 def parse_diff(data: bytes) -> list[FileChange]:
@@ -265,35 +279,13 @@ def _receiver(
 
 
 def _sections(patch: bytes) -> Iterator[tuple[tuple[Hunk, ...], bool]]:
+    """Yield the hunks of each file, and whether it is binary."""
     for section in (b"\n" + patch).split(b"\ndiff --git ")[1:]:
         hunks = []
         for found in _HUNK.finditer(section):
             numbers = (1 if number is None else int(number) for number in found.groups())
             hunks.append(Hunk(**dict(zip(Hunk._fields, numbers, strict=True))))
         yield tuple(hunks), b"\nBinary files " in section
-
-
-def _commits(root: str, range: str) -> tuple[str, str]:
-    """Return the last common commit of both ends, and the second."""
-    dots = "..." if "..." in range else ".."
-    names = [name.strip() or "HEAD" for name in range.partition(dots)[::2]]
-    commits = (f"{name}^{{commit}}" for name in names)
-    found = _run(root, "rev-parse", "--is-shallow-repository", *commits).text.split()
-    if not found:
-        raise CannotCompare(f"{root} is in no git repository", "run it where the code is")
-    is_shallow = found[0] == "true"
-    deeper = "the clone is shallow: `git fetch --unshallow`, or check out with its whole history"
-    fetch = f"`git fetch origin` may bring it; {CannotCompare.hint}"
-    for name, id in zip_longest(names, found[1:], fillvalue=""):
-        if name.startswith("-") or not _COMMIT.fullmatch(id):  # git repeats what it does not know
-            raise CannotCompare(f"git knows no commit {name!r}", deeper if is_shallow else fetch)
-    _, base, head = found
-    common = _run(root, "merge-base", base, head)
-    if common.code:
-        raise CannotCompare(
-            f"{names[0]} and {names[1]} have no common commit", deeper if is_shallow else ""
-        )
-    return common.text.split()[0], head
 
 
 def _git(root: str, command: str, *arguments: str, stdin: bytes = b"") -> bytes:

@@ -197,10 +197,26 @@ def common_steps(sessions: Sequence[Steps], share: float) -> Steps:
 
     Files that differ are named by folder and ending, arguments that differ by a word in capitals.
     """
-    general = _generalize([steps for steps in sessions if steps], share)
-    if not general:
+    sessions = [steps for steps in sessions if steps]
+    if not sessions:
         return ()
-    needed = math.ceil(share * len(general))
+    needed = math.ceil(share * len(sessions))
+    counts = [
+        Counter(each for steps in sessions for each in {level(step).signature for step in steps})
+        for level in LEVELS
+    ]
+
+    def generalize(step: Step) -> Step:
+        """Name a file by the most specific level that enough sessions agree on."""
+        for level, count in zip(LEVELS, counts, strict=True):
+            if count[level(step).signature] >= needed:
+                return level(step)
+        return step
+
+    general = []
+    for steps in sessions:
+        runs = groupby(map(generalize, steps), key=lambda step: step.signature)
+        general.append(tuple(next(run) for _, run in runs))  # without immediate repetition
     alignments = [[align(one, other) for other in general] for one in general]
     typical = max(range(len(general)), key=lambda at: (sum(map(len, alignments[at])), at))
     found = []
@@ -258,27 +274,6 @@ def distinctive_steps(steps: Steps, others: Sequence[Steps], rare: float) -> Ste
     return tuple(
         step for step in steps if sum(step.signature in each for each in taken) <= rare * len(taken)
     )
-
-
-def _generalize(sessions: Sequence[Steps], share: float) -> list[Steps]:
-    """Name each file by the most specific level that *share* of the sessions agree on."""
-    needed = math.ceil(share * len(sessions))
-    counts = [
-        Counter(each for steps in sessions for each in {level(step).signature for step in steps})
-        for level in LEVELS
-    ]
-
-    def generalize(step: Step) -> Step:
-        for level, count in zip(LEVELS, counts, strict=True):
-            if count[level(step).signature] >= needed:
-                return level(step)
-        return step
-
-    found = []
-    for steps in sessions:
-        runs = groupby(map(generalize, steps), key=lambda step: step.signature)
-        found.append(tuple(next(run) for _, run in runs))  # without immediate repetition
-    return found
 
 
 MASKS = (
