@@ -43,7 +43,6 @@ SOFTNESS = 0.5
 PRIOR_VECTORS = 100
 """With so many vectors, half of the estimate is theirs; the other half is no whitening at all."""
 SAMPLE = 20_000
-"""Vectors that are enough to estimate the whitening from."""
 SECOND_SCALE = 6.65
 """Factor that spreads the second model's cosines as far as those of the first, for which the floors
 and the evidence were chosen."""
@@ -110,7 +109,6 @@ class Cosines:
 
     @classmethod
     def of_row(cls, row: int, vectors: Vectors) -> Cosines | None:
-        """Return None for a row without a vector."""
         place = int(np.searchsorted(vectors.rows, row))
         if place == len(vectors.rows) or vectors.rows[place] != row:
             return None

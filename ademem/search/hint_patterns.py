@@ -18,7 +18,6 @@ LONGEST_COMMAND = 200
 """Characters of a command in a text; longer ones are listings."""
 MOST_WORDS = 8
 READ_CHARS = 20_000
-"""Of what is about to run, how much is looked at."""
 
 _BACKTICKED = r"(?<!`)`(?:\$ )?([^`\n]+)`(?!`)"
 _PROGRAM = r"[\w.+/~-]+"

@@ -105,11 +105,9 @@ def verify(project: Project, store: Store, now: datetime) -> list[Checked]:
             if noted.values or not (place and place.hash and noted.hash):
                 continue
             if values := tree.values_at(place, each.memory.whole_text):
-                memory, text = (
-                    memories.get(store, each.memory.id),
-                    replace(noted, values=values).text,
-                )
-                memories.set_anchors(store, memory, anchor.keep_values(memory.anchors, [text]))
+                memory = memories.get(store, each.memory.id)
+                anchors = anchor.keep_values(memory.anchors, [replace(noted, values=values).text])
+                memories.set_anchors(store, memory, anchors)
                 jobs.queue(store, "mirror", "project", now)
         update_sites(store)
         _store_states(found, store)
@@ -162,9 +160,9 @@ def anchor_anew(found: Checked, text: str, root: str) -> tuple[str, ...]:
 
 
 def stale_states(found: Iterable[Memory], project: Project) -> dict[str, str]:
-    """Return the worst state of each memory with an anchor that is not fresh, by its id.
+    """Return by id the worst state of each memory that is not fresh.
 
-    Meant for few memories: a renamed file counts as gone, as git is not asked.
+    Git is not asked, as these are few memories: a renamed file counts as gone.
     """
     tree = WorkingTree(project.root, ask_git=False)
     states = {}
@@ -337,7 +335,6 @@ def named_path(text: str, old: str, new: str) -> tuple[Finding, ...]:
 
 
 def find_in_lines(lines: list[bytes], place: Place) -> Place | None:
-    """Return the lines that are nearest to the place and have its hash."""
     length = sum(map(len, lines))
     if not place.hash or length > SEARCH_BYTES:
         return None

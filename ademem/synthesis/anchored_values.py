@@ -119,10 +119,7 @@ def parse_value(text: str) -> CodeValue:
 
 
 def find_values(text: str, code: str, headers: str = "") -> tuple[CodeValue, ...]:
-    """Return the values that stand in both the text of a memory and the code.
-
-    *headers* are the lines that open the blocks around the code.
-    """
+    """Find the values that a text and code share; *headers* open the blocks around the code."""
     code = code[:MOST_CHARS]
     note = _Note(text)
     values = list(_bound_values(note, code))
@@ -155,10 +152,10 @@ def find_missing(
     region: Lines | None = None,
     earlier: Earlier | None = None,
 ) -> list[Finding]:
-    """Return the values that the code no longer has.
+    """Return the values that the code lacks, where *region* are the lines that should have them.
 
-    *region* are the lines in which they are expected. Elsewhere in the code a value counts if there
-    are no fewer places that have it than *earlier*, and a name that was defined if it still is.
+    Elsewhere a value counts if there are no fewer places that have it than *earlier*, and a name
+    that was defined if it still is.
     """
     values = tuple(values)
     if region is None:  # the last definition of one of the names

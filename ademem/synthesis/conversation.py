@@ -138,10 +138,7 @@ class Conversation:
 
     @property
     def outcome(self) -> str:
-        """Judge by the last test run; without tests, a commit or push counts as success.
-
-        A change after a failed run may have mended it, so that the outcome is unknown.
-        """
+        """Judge by the last test run, unless a change followed its failure, else by a commit."""
         if self.tests and not self.tests[-1].error:
             return "succeeded"
         if self.tests:

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
             """A unit row a text, of its first MAX_TOKENS, in float32; raises DamagedModel."""
 
     class Reader(Embedder, Protocol):
-        """One whose reading of a text can be looked at."""
-
         def tokens(self, text: str) -> list[int]:
             """Ids of its word pieces between the two marks, at most MAX_TOKENS."""
 
@@ -35,8 +33,6 @@ if TYPE_CHECKING:
             """The unit vector of these word pieces; raises DamagedModel."""
 
     class Asymmetric(Embedder, Protocol):
-        """One that embeds a question in another way than the passages that answer it."""
-
         def embed_question(self, text: str) -> np.ndarray:
             """A unit row of DIMENSIONS in float32; `embed` is for passages."""
 

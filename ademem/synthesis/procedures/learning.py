@@ -122,11 +122,12 @@ def learn(runtime: Runtime, now: datetime, model: str | None = None) -> dict[str
         records.adopt(memory, store, now)
     for works in (session_works(store), _review_works(store)):
         blobs = embeddings.blobs(store, model, [work.id for work in works]) if model else {}
-        similarity = Similarity(works)
         if blobs:
             from ademem.search.dense import pairwise_cosines
 
             similarity = Similarity(works, pairwise_cosines(blobs))
+        else:
+            similarity = Similarity(works)
         run = LearningRun(
             runtime=runtime,
             now=now,
@@ -198,7 +199,6 @@ def _learn_from(cluster: list[Work], run: LearningRun, figures: dict[str, int]) 
 
 
 def _insert_new(cluster: list[Work], run: LearningRun) -> bool:
-    """Insert a procedure once enough sessions have distinctive steps in common."""
     if count_distinct(cluster) < CONTEXTS:
         return False
     if cluster[0].is_review:
@@ -255,7 +255,6 @@ def _steps_in_common(cluster: Sequence[Work]) -> tuple[Step, ...]:
 
 
 def _is_distinctive(steps: tuple[Step, ...], cluster: Sequence[Work], run: LearningRun) -> bool:
-    """Tell whether enough of the steps are not what every session does."""
     ours = {work.id for work in cluster}
     others = [work.steps for work in run.works if work.id not in ours]
     if len(others) >= FEW_SESSIONS:
