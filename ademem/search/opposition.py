@@ -156,13 +156,11 @@ def _tokens(text: str) -> Iterator[tuple[str, bool]]:
     starts_sentence = True
     for raw in text.split():
         token = raw.strip(text_.EDGE)
-        if token:
-            yield fold(token), _is_name(token, starts_sentence)
+        if token.isalpha():
+            has_capital = token[0].isupper() and not starts_sentence
+            yield fold(token), has_capital or token[1:] != token[1:].lower()
+        elif token:
+            is_flag = token.startswith("-") and len(token) > 1
+            is_code = any(char.isdigit() or char in "/\\._@#=:+" for char in token)
+            yield fold(token), is_flag or is_code
         starts_sentence = raw[-1] in ".!?:"
-
-
-def _is_name(token: str, starts_sentence: bool) -> bool:
-    if not token.isalpha():
-        is_flag = token.startswith("-") and len(token) > 1
-        return is_flag or any(char.isdigit() or char in "/\\._@#=:+" for char in token)
-    return token[1:] != token[1:].lower() or (token[0].isupper() and not starts_sentence)

@@ -312,13 +312,18 @@ def weigh(
 ) -> Hit:
     age, idle = (days_between(at, now) for at in (memory.updated_at, memory.last_accessed_at))
     half_life = parameters.half_life_days
+    tier = Tier.PINNED if memory.pinned else memory.tier
+    if tier is Tier.PINNED and memory.claimed_author is not None:
+        tier = Tier.ACTIVE
+    # a candidate loses nothing by its tier: its status has the same reason, no confirmation
+    is_faded_candidate = tier is Tier.FADING and memory.status is Status.CANDIDATE
     weighed = {
         **signals,
         "recency": decayed(1.0, idle_days=age, half_life_days=half_life),
         "importance": memory.importance.weight,
         "confidence": memory.confidence,
         "access": decayed(memory.used, idle_days=idle, half_life_days=half_life),
-        "tier": _tier_bonus(memory, parameters),
+        "tier": 0.0 if is_faded_candidate else parameters.tier_bonus[tier - 1],
     }
     score = weighted_mean(weighed, parameters.score_weights) + weighed["tier"]
     if memory.status is Status.CANDIDATE:
@@ -345,16 +350,6 @@ def choose_best(hits: Iterable[Hit], limit: int, first: Sequence[str] = NAMED) -
         return (*precedence, hit.score, hit.memory.seq)
 
     return sorted(hits, key=order, reverse=True)[:limit]
-
-
-def _tier_bonus(memory: Memory, parameters: Parameters) -> float:
-    """A candidate loses nothing by its tier: its status has the same reason, no confirmation."""
-    tier = Tier.PINNED if memory.pinned else memory.tier
-    if tier is Tier.PINNED and memory.claimed_author is not None:
-        tier = Tier.ACTIVE
-    if tier is Tier.FADING and memory.status is Status.CANDIDATE:
-        return 0.0
-    return parameters.tier_bonus[tier - 1]
 
 
 def _first_visible(

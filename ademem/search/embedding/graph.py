@@ -201,15 +201,23 @@ def quantise(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def node(
     kind: str, inputs: Sequence[str], outputs: Sequence[str], **attributes: float | tuple[int, ...]
 ) -> bytes:
-    return b"".join(
-        [
-            *(_text(1, name) for name in inputs),
-            *(_text(2, name) for name in outputs),
-            _text(3, outputs[0]),
-            _text(4, kind),
-            *(_bytes(5, _attribute(name, value)) for name, value in attributes.items()),
-        ]
-    )
+    fields = [
+        *(_text(1, name) for name in inputs),
+        *(_text(2, name) for name in outputs),
+        _text(3, outputs[0]),
+        _text(4, kind),
+    ]
+    for name, value in attributes.items():
+        match value:
+            case int():
+                content = _number(3, value)
+            case float():
+                content = _tag(2, 5) + struct.pack("<f", value)
+            case _:
+                content = b"".join(_number(8, one) for one in value)
+        attribute = _text(1, name) + content + _number(20, _ATTRIBUTES[type(value)])
+        fields.append(_bytes(5, attribute))
+    return b"".join(fields)
 
 
 def tensor(name: str, values: np.ndarray) -> bytes:
@@ -238,17 +246,6 @@ def model(
     )
     opset = _bytes(8, _number(2, _OPSET))
     return _number(1, _IR_VERSION) + _text(2, "ademem") + _bytes(7, graph) + opset
-
-
-def _attribute(name: str, value: float | tuple[int, ...]) -> bytes:
-    match value:
-        case int():
-            content = _number(3, value)
-        case float():
-            content = _tag(2, 5) + struct.pack("<f", value)
-        case _:
-            content = b"".join(_number(8, one) for one in value)
-    return _text(1, name) + content + _number(20, _ATTRIBUTES[type(value)])
 
 
 def edge(name: str, dtype: str, shape: tuple[int | str, ...]) -> bytes:
