@@ -170,9 +170,12 @@ class Cosines:
         return int(self.rows[nearest]), best, float(scores.max())
 
     def compare(self, rows: Collection[int]) -> tuple[dict[int, float], dict[int, float]]:
-        wanted, places = self._find(rows)
+        """Return the whitened and the plain cosines of the rows that have a vector."""
+        found, places = self._find(rows)
+        wanted = found.tolist()
         whitened = self.whitened[places].tolist() if len(places) else []
-        return dict(zip(wanted.tolist(), whitened, strict=True)), self.compare_plain(rows)
+        plain = self.plain(places).tolist()
+        return dict(zip(wanted, whitened, strict=True)), dict(zip(wanted, plain, strict=True))
 
     def compare_plain(self, rows: Collection[int]) -> dict[int, float]:
         wanted, places = self._find(rows)
