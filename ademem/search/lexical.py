@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from ademem.search.query import Query
 
 MAX_TERMS = 32
-"""Terms of a query that are looked up, the rarest first."""
 RARE = 5
 """Memories with a word up to which other forms of it are looked up, too."""
 ALWAYS = 3

@@ -49,7 +49,6 @@ SHIFT = 200
 HASHED_BYTES = 50_000_000
 """Most bytes hashed in the search for moved lines in a whole file."""
 RENAMES = 2000
-"""Commits searched for the new name of a file."""
 MOST_NEW_FILES = 500
 
 FRESH, MOVED, REWRITTEN, CHANGED, GONE = STATES = "fresh moved rewritten changed gone".split()
@@ -198,7 +197,6 @@ class WorkingTree:
         self._renames: dict[str, list[str]] | None = None if ask_git else {}
 
     def lines(self, path: str) -> list[bytes] | None:
-        """Return the lines of a file with their ends; None for what is missing or unreadable."""
         if path not in self._files:
             self._files[path] = None
             with suppress(OSError):
@@ -250,10 +248,7 @@ def code_at(place: Place, lines: Sequence[bytes]) -> tuple[str, str]:
 
 
 def resolve_anchors(anchors: Iterable[str], root: str, cwd: str, text: str) -> tuple[str, ...]:
-    """Return anchors as they are stored: commands normalized, places with path, hash and values.
-
-    Raises NoSuchPlace, and NoSuchCommand for what cannot be recognised as a command.
-    """
+    """Return anchors as they are stored; raises NoSuchPlace and NoSuchCommand."""
     tree = WorkingTree(root)
     stored = []
     for given in anchors:
@@ -384,10 +379,7 @@ def hash_of_lines(lines: list[bytes], first: int, last: int) -> str:
 
 
 def _read(root: str, path: str) -> bytes:
-    """Read a file of the project without blocking on a pipe; raises OSError.
-
-    Links are followed as long as they stay in the project.
-    """
+    """Read a file, without leaving the project by a link or blocking on a pipe; raises OSError."""
     real = os.path.realpath(os.path.join(root, path))
     if not real.startswith(os.path.join(os.path.realpath(root), "")):
         raise PermissionError(f"{path} leads out of the project")
@@ -462,7 +454,6 @@ def _span(lines: list[bytes], place: Place) -> str:
 
 
 def _list_versions(root: str, path: str) -> list[bytes]:
-    """Return the small versions of a file in the history, newest first."""
     try:
         commits = git.output(root, "rev-list", f"--max-count={MOST_VERSIONS}", "HEAD", "--", path)
         names = [f"{commit}:./{path}" for commit in (commits or b"").decode().split()]

@@ -20,13 +20,11 @@ Lines = tuple[int, int]
 
 MOST_VALUES = 8
 MOST_CHARS = 200_000
-"""Characters of anchored text that are searched for values."""
 BOUND_CHARS = 2_000
 TOKEN_CHARS = 120
 PLAIN_CHARS = 4
 """Letters of the shortest name that counts without looking like code, if the lines define it."""
 DEFINITION_LINES = 60
-"""Lines below a definition in which its bindings are looked for."""
 
 _KEYWORDS = frozenset(
     """

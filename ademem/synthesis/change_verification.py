@@ -39,7 +39,6 @@ _HUNK = re.compile(rb"(?m)^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _COMMIT = re.compile(r"[0-9a-f]{40,64}")
 _FILE_MODES = ("100644", "100755")
 MOST_FILES = 1000
-"""Changed files that are searched for code that was moved to them."""
 
 
 class CannotCompare(AdememError):
@@ -61,8 +60,6 @@ class Hunk(Value):
 
 
 class FileChange(Value):
-    """A file before and after; the ids of blobs are empty where there is none."""
-
     old: str
     new: str
     old_blob: str = ""
@@ -126,10 +123,7 @@ class Change:
 
 
 def locate_in_change(text: str, place: Place, change: Change) -> Location | None:
-    """Return the state of an anchor that a change puts in doubt, and the values that it took away.
-
-    None where the memory with this text is as true after the change as before.
-    """
+    """Return the place that a change puts in doubt; None where the text is as true as before."""
     file = change.by_path[place.path]
     lines = change.lines(file.old_blob)
     if lines is None:

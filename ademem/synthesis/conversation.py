@@ -39,7 +39,6 @@ ITEMS = 20
 """Most errors, decisions, corrections and prompts. Of these the newest are kept, as of tests; of
 actions and files the first."""
 PENDING = 500
-"""Most calls without a result; beyond it the oldest is dropped."""
 SENTENCE_CHARS = 300
 PROMPT_CHARS = 600
 

@@ -56,7 +56,6 @@ MOST_LISTED_FILES = 2_000
 CLOCK_S = 0.01
 """Times of files are coarser than those of a conversation."""
 EARLIER_SESSIONS = 3
-"""Most earlier sessions whose transcripts are read for the cause of an error that came back."""
 ACTIONS_SHOWN = ("edit", "run", "test")
 MOST_CANDIDATES = 30
 MISSION_OUTCOMES = {"succeeded": "succeeded", "failed": "failed", "cancelled": "unknown"}

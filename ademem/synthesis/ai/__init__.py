@@ -24,7 +24,6 @@ from ademem.store.runtime import Runtime
 
 PROVIDERS = ("claude", "openai")
 PROMPT_CHARS = 120_000
-"""Longest question; the rest is cut off."""
 ANSWER_BYTES = 1_000_000
 """Most bytes that are read of a reply, its envelope included."""
 TEXT_CHARS = 4_000
@@ -152,7 +151,6 @@ def _provider(name: str) -> ModuleType:
 
 
 def find_object(text: str) -> dict[str, Any]:
-    """Return the first JSON object in a text that may surround it; raises InvalidAnswer."""
     for brace in islice(re.finditer("{", text), PARSE_ATTEMPTS):
         with suppress(ValueError, RecursionError):
             value: dict[str, Any] = json.JSONDecoder().raw_decode(text, brace.start())[0]

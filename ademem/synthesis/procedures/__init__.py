@@ -27,7 +27,6 @@ SUCCEEDED, FAILED, UNKNOWN = "succeeded", "failed", "unknown"
 RUN, EDIT, USE = "run", "edit", "use"
 """Kinds of steps: a command, a file, a tool of an MCP server."""
 MOST_STEPS = 200
-"""Most steps of one session: the last ones."""
 
 _SHELLS = frozenset({"Bash", "PowerShell"})
 _READING_KINDS = frozenset({"read", "search", "web"})

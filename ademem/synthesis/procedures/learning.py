@@ -455,7 +455,6 @@ def weighted_cosine(
 def make_clusters(
     works: Iterable[Work], similarity: Similarity, threshold: float
 ) -> list[list[Work]]:
-    """Add each work to the cluster with the highest mean similarity, or begin a new one."""
     found: list[list[Work]] = []  # in the order of time: later work leaves earlier clusters alone
     for work in sorted(works, key=lambda each: (each.at, each.id)):
         means = [similarity.mean(work, each) for each in found]

@@ -27,7 +27,6 @@ SUCCESS, FAILURE = OUTCOMES = ("success", "failure")
 MAX_MARKDOWN_BYTES = MAX_TITLED_BYTES // 2
 START = 0.55
 GAIN = 0.15
-"""Share of the missing confidence that a success adds."""
 LOSS = 0.7
 MOST_CONFIDENCE, LEAST_CONFIDENCE = 0.99, 0.01
 TITLE_CHARS = 60
