@@ -372,7 +372,12 @@ def fetch_from_folder(job: Job) -> None:
     if not os.path.isfile(tokenizer):
         raise NotThere(f"{job.path} has no {cache.TOKENIZER}")
     job.on_progress("copying", 0)
-    if graph := _find_graph(job):
+    names = (os.path.join(job.path, name) for name in READY_GRAPHS[job.dtype])
+    graph = next(filter(os.path.isfile, names), "")
+    kept = os.path.join(job.path, cache.GRAPH)  # ademem's name, which tells no number format
+    if not graph and os.path.isfile(kept) and cache.sha256(kept) in published.GRAPHS[job.dtype]:
+        graph = kept
+    if graph:
         shutil.copyfile(graph, os.path.join(job.target, cache.GRAPH))
         shutil.copyfile(tokenizer, os.path.join(job.target, cache.TOKENIZER))
         return
@@ -386,17 +391,6 @@ def fetch_from_folder(job: Job) -> None:
     job.on_progress("building", 50)
     with open(tokenizer, "rb") as file:
         build(tensors, file.read(), job.dtype, job.target)
-
-
-def _find_graph(job: Job) -> str | None:
-    """The graph under its published name, or under ademem's if its bytes are known."""
-    for name in READY_GRAPHS[job.dtype]:
-        graph = os.path.join(job.path, name)
-        if os.path.isfile(graph):
-            return graph
-    kept = os.path.join(job.path, cache.GRAPH)
-    known = os.path.isfile(kept) and cache.sha256(kept) in published.GRAPHS[job.dtype]
-    return kept if known else None
 
 
 def build(weights: bytes, tokenizer: bytes, dtype: str, target: str) -> None:
