@@ -89,7 +89,15 @@ def find_used(
         opened = _OPENING.findall(command)
         if not command and len(id := str(event.input.get("id", ""))) >= ID_DIGITS:
             opened.append(id)
-        written = _written_text(event, command, settings)
+        written = ""
+        if event.tool in WRITING_TOOLS:
+            given = {name: event.input.get(name) for name in _WRITTEN}
+            edits = given["edits"] if isinstance(given["edits"], list) else []
+            given["edits"] = [edit.get("new_string") for edit in edits if isinstance(edit, dict)]
+            written = "\n".join(_texts(given))
+        elif command:  # which counts if it saves a memory or changes something
+            saves = any(saving in command for saving in _SAVING)
+            written = command if saves or judge(command, settings).mutates else ""
         for clue in list(waiting):
             if event.at <= clue.shown_at:
                 clue.drop_names_in(whole)
@@ -100,16 +108,6 @@ def find_used(
                 waiting.remove(clue)
                 found[clue.id] = f"{name} in a call of {event.tool}"
     return found
-
-
-def _written_text(call: Call, command: str, settings: GuardSettings) -> str:
-    if call.tool in WRITING_TOOLS:
-        given = {name: call.input.get(name) for name in _WRITTEN}
-        edits = given["edits"] if isinstance(given["edits"], list) else []
-        given["edits"] = [edit.get("new_string") for edit in edits if isinstance(edit, dict)]
-        return "\n".join(_texts(given))
-    saves = any(saving in command for saving in _SAVING)
-    return command if command and (saves or judge(command, settings).mutates) else ""
 
 
 def find_names(text: str) -> set[str]:
