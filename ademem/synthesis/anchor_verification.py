@@ -300,7 +300,7 @@ def locate(place: Place, tree: WorkingTree, text: str = "") -> Location:
     paths = [place.path] if exists else tree.successors(place.path)
     for path in paths:
         if found := find_in_lines(tree.lines(path) or [], place):
-            renamed = named_path(text, place.path, path)
+            renamed = find_missing_path(text, place.path, path)
             state, now = CHANGED if renamed else MOVED, replace(found, path=path)
             return Location(noted=place, state=state, now=now, missing=renamed)
     values = stored_values(place, text)
@@ -317,12 +317,11 @@ def state_of(missing: Iterable[Finding]) -> str:
 
 
 def stored_values(place: Place, text: str) -> list[CodeValue]:
-    """Return the values of an anchor that the text, which may have been edited, still has."""
+    """Leave out values that the text, which may have been edited, no longer names."""
     return [value for value in map(parse_value, place.values) if is_named(value, text)]
 
 
-def named_path(text: str, old: str, new: str) -> tuple[Finding, ...]:
-    """Return the path, or the file name, that the text has and a file no longer has."""
+def find_missing_path(text: str, old: str, new: str) -> tuple[Finding, ...]:
     for was, now in ((old, new), (os.path.basename(old), os.path.basename(new))):
         if was != now and contains(text, was):
             return (Finding(value=CodeValue(name="path", token=was), now=now),)

@@ -18,7 +18,7 @@ from ademem.synthesis.anchor_verification import (
     Location,
     code_at,
     find_in_lines,
-    named_path,
+    find_missing_path,
     split_lines,
     state_of,
     stored_values,
@@ -149,7 +149,7 @@ def locate_in_change(text: str, place: Place, change: Change) -> Location | None
     path = file.new
     if missing and (receiver := _receiver(values, file, change, missing)):
         path, missing = receiver.new, []
-    missing += named_path(text, file.old, path)
+    missing += find_missing_path(text, file.old, path)
     if missing:
         return Location(noted=place, state=state_of(missing), missing=tuple(missing))
     is_removed = not file.new_blob or (region is not None and region[1] < region[0])
