@@ -33,7 +33,6 @@ _OPPOSITES = [
 ]
 
 _REJECTING = NEGATING | {"instead", "rather", "statt", "lieu", "vez"}
-"""Words before what a text rejects."""
 _COMMON = word_set("""
     a an the to of in on for with by at and or than from into as it we you this that here any ever
     use uses using used run call write take import put keep make do does be is are prefer directly

@@ -121,7 +121,6 @@ class Hit(Value):
     relevance: float
     signals: dict[str, float]
     weak: bool = False
-    """It most likely does not answer the question."""
     missing: tuple[str, ...] = ()
     later: Later | None = None
 

@@ -101,7 +101,6 @@ def write_map(project: Project, store: Store, model: str, now: datetime) -> int:
 
 
 def read_map(project: Project) -> Map | None:
-    """Return None without a map, or where the file is damaged."""
     try:
         content = confined.read_bytes(project.home_root, path_of(project), MOST_BYTES) or b""
         line, _, columns = content.partition(b"\n")

@@ -19,7 +19,6 @@ POSITIONS = 512
 EPSILON = 1e-12
 """Of every layer norm, as in the published configuration."""
 MASKED = float(np.finfo(np.float32).min)
-"""Added to the attention a token must not pay."""
 INT8_TOP = 64
 """Largest weight in 8 bits: one bit less than fits, since AVX2 adds pairs of products in 16."""
 
