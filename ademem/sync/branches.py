@@ -30,7 +30,6 @@ _MARKS = r'(^| )<!-- [^ ]+ -->[[:space:]]*$|"id":"[^"\]+"|"key":"[^"\]+"|^# '
 """An item, a line, or the title of a page: git prints these alone."""
 _MARK = re.compile(r'<!-- (\S+) -->|"id":"([^"]+)"|"key":"([^"]+)"')
 FOUND_OR_NOT = (0, 1)
-"""Exit statuses of git grep that are no failure."""
 _RENAMED = re.compile(r"Branch: renamed refs/heads/(\S+) to refs/heads/(\S+)")
 
 
@@ -40,14 +39,13 @@ class Tree(Value):
     has_files: bool = False
     ids: frozenset[str] = frozenset()
     keys: frozenset[str] = frozenset()
-    """Keys of lines, by ademem and by others."""
 
     def has(self, id: str | None, key: str | None) -> bool:
         return id in self.ids or key in self.keys
 
 
 def read_trees(root: str, refs: Iterable[str]) -> dict[str, Tree] | None:
-    """Read the trees of these refs, without the review sheet; None when git fails."""
+    """Leave out the review sheet; return None when git fails."""
     refs = tuple(refs)
     if not refs:
         return {}
@@ -84,13 +82,12 @@ class Place:
         shared = common_dir(top) if top else None
         refs = (f"refs/heads/{name}", f"refs/remotes/origin/{name}")
         self._default = [ref for ref in refs if shared and name and tip(shared, ref)]
-        """The refs of the default branch, here and of origin, that exist."""
         self._trees: dict[str, Tree | None] = {}
         self._names: dict[str, str] | None = None
 
     @property
     def default(self) -> Tree | None:
-        """The tree of the default branch; None without one, or when git fails."""
+        """None without a default branch, or when git fails."""
         return self._tree(self._default[0]) if self._default else None
 
     @property
@@ -119,19 +116,14 @@ class Place:
         return bool(self._default) and (self.branch is not None or self.detached)
 
     def text_on_default(self, path: str) -> str:
-        """Return a file of the default branch; empty where it has none."""
         return git.text(self.root, "show", f"{self._default[0]}:./{path}") if self._default else ""
 
     def has_arrived(self, memory: Memory) -> bool:
-        """Return True if the default branch has it, here or at origin."""
         found = (self._tree(ref) for ref in self._default)
         return any(tree and tree.has(memory.id, memory.knowledge_key) for tree in found)
 
     def confirmed(self, ids: Iterable[str]) -> set[str]:
-        """Return those of the ids whose line on the default branch, here or at origin, confirms.
-
-        Without a default branch, the commit that is checked out counts.
-        """
+        """Return the ids that their lines confirm: those of the default branch, or else of HEAD."""
         marks = [word for id in ids for word in ("-e", f'"id":"{id}"')]
         refs = self._default or (["HEAD"] if self.commit else [])
         if not marks or not refs:
@@ -147,23 +139,19 @@ class Place:
         return confirmed
 
     def shows(self, memory: Memory) -> bool:
-        """Return True if it belongs into the files here: it waits on no other branch."""
         return memory.source_branch in (None, self.branch) or self.holds(memory)
 
     def holds(self, memory: Memory) -> bool:
-        """Return True if the commit that is checked out has it."""
         here = self._tree("HEAD") if self.commit else None
         return here is not None and memory.id in here.ids
 
     def waits_on(self, id: str | None, key: str | None) -> str | None:
-        """Return the branch that a line of the files here waits on."""
         default = self.default if self.branch or self.detached else None
         if default is None or not default.has_files or default.has(id, key):
             return None
-        return self.branch or self.carrier(id, key)
+        return self.branch or self.find_branch(id, key)
 
-    def carrier(self, id: str | None, key: str | None) -> str | None:
-        """Return the first branch by name whose files have the memory."""
+    def find_branch(self, id: str | None, key: str | None) -> str | None:
         found = ((name, self._tree(ref)) for name, ref in sorted((self.names or {}).items()) if ref)
         return next((name for name, tree in found if tree and tree.has(id, key)), None)
 
@@ -177,7 +165,6 @@ class Place:
         return [*self._default, *refs]
 
     def read_all(self) -> bool:
-        """Read the trees of all branches at once; return False if git fails for one."""
         read = read_trees(self.root, [ref for ref in (self.names or {}).values() if ref])
         self._trees |= read or {}
         return read is not None and self.names is not None
@@ -189,10 +176,7 @@ class Place:
 
 
 def follow_branches(place: Place, store: Store, now: datetime) -> int:
-    """Follow merged, renamed and deleted branches; return the number of memories changed.
-
-    Git runs before the transaction, so that no other writer waits for it.
-    """
+    """Return how many memories changed; git runs before the transaction, so no writer waits."""
     waiting = memory_queries.on_branches(store)
     decided = _decide(waiting, place) if waiting else []
     elsewhere = memory_queries.list_confirmed_elsewhere(store)
@@ -220,7 +204,6 @@ def follow_branches(place: Place, store: Store, now: datetime) -> int:
 
 
 def _decide(waiting: Sequence[Memory], place: Place) -> list[tuple[Memory, dict[str, Any], str]]:
-    """Return the changes with their reasons; none when git fails."""
     default = place.default
     names = place.names if default else None
     if default is None or names is None:
@@ -240,7 +223,6 @@ def _decide(waiting: Sequence[Memory], place: Place) -> list[tuple[Memory, dict[
 def _changes(
     memory: Memory, place: Place, default: Tree, names: Mapping[str, str], heirs: Mapping[str, str]
 ) -> tuple[dict[str, Any], str]:
-    """Return the fields of the memory that change, and the reason; none while it waits rightly."""
     name = memory.source_branch or ""
     restored: dict[str, Any] = {}  # the fields that it had before its branch was deleted
     if memory.has_lost_branch:
@@ -264,7 +246,7 @@ def _changes(
         if heir in names:
             break
     if heir not in names:
-        heir = place.carrier(memory.id, memory.knowledge_key) or ""
+        heir = place.find_branch(memory.id, memory.knowledge_key) or ""
     if heir:
         return restored | {"source_branch": heir}, f"{name} is {heir} now"
     if memory.has_lost_branch:

@@ -41,7 +41,7 @@ from ademem.sync.mirror import File, is_rendered, survey
 from ademem.sync.tracked_files import NOT_TEXT, load_fingerprints, present_text
 
 FIELDS = ("key", "type", "content", "source", "tags", "ts", "bead", "id")
-"""Fields of a line that are read by Beads, and the id: texts but for these."""
+"""Fields of a line that Beads reads, and the id; texts but for OTHER_TYPES."""
 OTHER_TYPES = {"tags": list, "ts": int}
 
 BLOCK_LINES = 1000
@@ -56,7 +56,6 @@ class Subject(Value):
     store: Store
     place: Place
     texts: Texts
-    """The readable files, loaded one by one."""
     files: tuple[File, ...]
     """The files that are not as a refresh would leave them."""
     bounds: GateSettings
@@ -74,7 +73,6 @@ class Subject(Value):
         return [path for path in pages if path not in (INDEX, SHEET)]
 
     def is_refused(self, path: str) -> bool:
-        """Return True if `refused_files` reports the path."""
         return confined.refusal(self.place.root, path) is not None
 
 
@@ -130,10 +128,7 @@ def refused_files(subject: Subject) -> Iterator[Problem]:
 
 
 def outdated_files(subject: Subject) -> Iterator[Problem]:
-    """Report files that a refresh would write, and edits that it would not import.
-
-    Of a fresh clone those that are not UTF-8, where no other check does.
-    """
+    """Of a fresh clone report only what is not UTF-8, where no other check does."""
     for file in subject.files:
         is_conflicted = subject.is_conflicted(file.path)
         if is_conflicted or OVERSIZE in (file.present or "") or subject.is_refused(file.path):
@@ -177,7 +172,6 @@ def machine_files(subject: Subject) -> Iterator[Problem]:
 
 
 def untracked_lines(subject: Subject) -> Iterator[Problem]:
-    """Report lines that git ignores but not the pages, as for a `*.jsonl` of the team."""
     ignored = git.text(subject.place.root, "check-ignore", "--", INDEX, KNOWLEDGE)
     if ignored.split() == [KNOWLEDGE]:
         message = "is ignored by git, so that others get the pages alone;"
@@ -208,8 +202,7 @@ def oversized_lines(subject: Subject) -> Iterator[Problem]:
 
 
 def wrong_lines(subject: Subject) -> Iterator[Problem]:
-    """Report lines of another shape or scope, and those about no memory that may be shown."""
-    ids = _Ids(subject, (one.id for one in rendering.Lines(subject.store, subject.place)))
+    ids = _IdCheck(subject, (one.id for one in rendering.Lines(subject.store, subject.place)))
     if subject.fresh:
         ids.missing = MISREAD
     for path in LINE_FILES:
@@ -234,9 +227,8 @@ def wrong_lines(subject: Subject) -> Iterator[Problem]:
 
 
 def wrong_items(subject: Subject) -> Iterator[Problem]:
-    """Report items of topic files about no memory that may be shown, and second ones."""
     lines = rendering.Lines(subject.store, subject.place)
-    ids = _Ids(subject, (memory.id for memory in lines if rendering.is_on_page(memory)))
+    ids = _IdCheck(subject, (memory.id for memory in lines if rendering.is_on_page(memory)))
     if subject.fresh:
         ids.missing = "has no line in knowledge.jsonl or knowledge.archive.jsonl"
     for path in subject.topic_paths:
@@ -249,10 +241,9 @@ def wrong_items(subject: Subject) -> Iterator[Problem]:
 
 
 def wrong_candidates(subject: Subject) -> Iterator[Problem]:
-    """Report items of the sheet that are no candidate, come twice, or have no valid category."""
     sheet = subject.texts.get(SHEET)
     offered = rendering.each_offered(subject.store, subject.place) if sheet else ()
-    ids = _Ids(subject, (memory.id for memory in offered))
+    ids = _IdCheck(subject, (memory.id for memory in offered))
     for candidate in parse_sheet(sheet or "").candidates:
         message = ids.check(candidate.id, SHEET, anything=subject.fresh)
         message = message or describe_excess(candidate.content, candidate.title, subject.bounds)
@@ -262,9 +253,7 @@ def wrong_candidates(subject: Subject) -> Iterator[Problem]:
             yield Problem(path=SHEET, line=candidate.line, message=message)
 
 
-class _Ids:
-    """Finds ids that are not allowed, or occur twice."""
-
+class _IdCheck:
     missing = "may not be shown here"
 
     def __init__(self, subject: Subject, allowed: Iterable[str]) -> None:
@@ -311,7 +300,6 @@ def secrets(subject: Subject) -> Iterator[Problem]:
 
 
 def _line_blocks(texts: Texts, path: str) -> Iterator[tuple[int, str]]:
-    """Yield BLOCK_LINES lines at once, with the number of the first."""
     lines, first = texts.lines(path), 1
     while block := list(islice(lines, BLOCK_LINES)):
         yield first, "\n".join(block)
@@ -319,7 +307,6 @@ def _line_blocks(texts: Texts, path: str) -> Iterator[tuple[int, str]]:
 
 
 def ignored_files(subject: Subject) -> Iterator[Problem]:
-    """Report tracked files that `.ade/.gitignore` excludes; none without git."""
     root, options = subject.place.root, ("-z", "--cached", "--ignored", "--exclude-standard")
     listed = git.text(root, "ls-files", *options, "--", ".ade", timeout_s=git.LONG_S)
     for path in filter(None, listed.split("\0")):

@@ -30,7 +30,7 @@ TODAY, BEFORE = 14, 8
 
 
 def append_log(project: Project, store: Store, now: datetime) -> None:
-    """Add new activity to the logs of its days, in UTC."""
+    """The days are those of UTC."""
     marker = os.path.join(project.run, "daily.seen")
     last = (confined.read_text(project.root, marker) or "").strip()
     found = statistics.events_since(store, last or stamp(now - timedelta(days=FIRST_DAYS)))
@@ -68,7 +68,6 @@ def days_of(project: Project) -> list[str]:
 
 
 def log_lines(project: Project, day: str) -> list[str]:
-    """Return the lines of a day's log, people's lines included."""
     text = confined.read_text(project.root, _path(project, day)) or ""
     return [line for line in text.splitlines() if line.strip() and not line.startswith("# ")]
 
@@ -78,7 +77,7 @@ def _path(project: Project, day: str) -> str:
 
 
 def write_current(project: Project, store: Store, now: datetime) -> bool:
-    """Update the daily logs and the page; return True if the page changed."""
+    """Return True if the page changed."""
 
     def section(title: str, items: Iterable[str]) -> Iterator[str]:
         listed = [f"- {one_line(item, 2 * SESSION_CHARS)}" for item in items]
