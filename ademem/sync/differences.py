@@ -41,13 +41,10 @@ AT_WORK = "as an agent was at work"
 
 class Difference(Value):
     position: Position
-    """The file and the line where a problem is reported."""
     apply: Callable[[ImportContext], None]
 
 
 class ImportContext:
-    """One import: its target, its sources, and its results so far."""
-
     def __init__(
         self, settings: GateSettings, now: datetime, place: Place | None, provenance: Provenance
     ) -> None:
@@ -95,7 +92,6 @@ class ImportContext:
         return self.place.waits_on(id, key) if self.place else None
 
     def act_of(self, source: Source, id: str = "") -> Act:
-        """Return the act of a source; on the memory *id* it is that of the memory's last commit."""
         made = self.history.commit_of(id)
         return replace(self.act, actor=source.trust, claimed_author=source.author, made=made)
 
@@ -124,7 +120,6 @@ class ImportContext:
     def propose(
         self, current: Memory, changes: Changes, source: Source, position: Position
     ) -> None:
-        """Write an agent's text as a candidate; the memory stays as a person wants it."""
         if not changes.keys() & {"title", "content"}:
             return self.keep(current, position, "edit")
         from ademem.capture import gate
@@ -142,7 +137,6 @@ class ImportContext:
         return self.ignore(position, message, "ademem review")
 
     def is_for_person(self, current: Memory, source: Source) -> bool:
-        """Return True where an agent changes what a person said or confirmed."""
         return source.by_agent and memories.is_of_person(self.act.store, current)
 
     def keep(self, current: Memory, position: Position, verb: str) -> None:
@@ -154,12 +148,10 @@ class ImportContext:
         self.ignored.append(Problem(path=path, line=line, message=message, hint=hint))
 
     def require_length(self, content: str, title: str | None) -> None:
-        """Raise CannotDo for a text that would be cut, as the page is written anew."""
         if excess := transitions.describe_excess(content, title, self.settings):
             raise CannotDo(f"not kept: it {excess}")
 
     def tick(self, current: Record, other: Record) -> str:
-        """Return the stamp of a change of the record that was made in the files, to another."""
         act, said = self.act, f"{current.id} {registers.values_of(other)}"
         made = self.history.commit_of(current.id)
         return stamps.tick(act.store, act.now, current.last_stamp, made=made, said=said)
@@ -190,7 +182,6 @@ class _Comparison:
         self._combined_in = cache(self._read_merges)
 
     def find_lines(self) -> Iterator[Difference]:
-        """Yield what is new or changed in the lines, by ademem and by others."""
         before, now = self._before, self._now
         changed = [id for id, it in now.lines.items() if not it.is_equal(before.lines.get(id))]
         raw_before = {line.raw for line in before.foreign}
@@ -234,7 +225,7 @@ class _Comparison:
                 yield _difference(item, _add, placed=item, is_second=True)
 
     def find_removals(self) -> Iterator[Difference]:
-        """Yield items and lines that were removed; a missing file is written again."""
+        """A missing file removes nothing, as it is written again."""
         before, now = self._before, self._now
         for id in dict.fromkeys((*before.placed, *before.lines)):
             if now.has_item(id):
@@ -252,7 +243,6 @@ class _Comparison:
             yield _difference(found, _archive, **given)
 
     def find_decisions(self) -> Iterator[Difference]:
-        """Yield candidates of the sheet that are new, changed, ticked or removed."""
         before, now = self._before, self._now
         for id, offer in now.sheet.items():
             earlier = before.sheet.get(id)
@@ -443,7 +433,6 @@ def _refuse(context: ImportContext, id: str, before: PlacedItem | None, offered:
 
 
 def _find_candidate(id: str | None, context: ImportContext) -> Memory | None:
-    """Return the memory if it is a candidate that the sheet may decide."""
     found = context.find(id)
     waits = found and found.live and found.status is Status.CANDIDATE
     return found if found and waits and not found.quarantine_reason else None

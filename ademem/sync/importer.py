@@ -58,7 +58,6 @@ if TYPE_CHECKING:
 KINDS = ("added", "edited", "promoted", "rejected", "archived", "restored")
 NAMED_IDS = 5
 NAMED_FILES = 5
-"""Files that are named with their waiting lines; more are summed up."""
 NO_LIMIT = 1 << 40
 PAUSE_S = 0.02
 BATCH = 200
@@ -72,10 +71,7 @@ _BAD_VALUES = (ValueError, TypeError, OverflowError, RecursionError)
 
 
 class ImportReport(Value):
-    """The result of an import: ids of the memories it changed."""
-
     event: str = ""
-    """The act that `ademem undo` takes back."""
     added: tuple[str, ...] = ()
     edited: tuple[str, ...] = ()
     promoted: tuple[str, ...] = ()
@@ -85,7 +81,6 @@ class ImportReport(Value):
     unstamped: tuple[str, ...] = ()
     """Memories whose lines lost their stamps: an ademem that knows none wrote them."""
     problems: tuple[Problem, ...] = ()
-    """Problems, whose text stays in the files."""
     refused: tuple[Problem, ...] = ()
     """Problems of valid text that cannot be imported."""
     oversized: tuple[Problem, ...] = ()
@@ -99,7 +94,6 @@ class ImportReport(Value):
 
     @property
     def summary(self) -> str:
-        """One line with the number and ids of the memories; empty for none."""
         parts = []
         for kind in KINDS:
             if ids := getattr(self, kind):
@@ -110,7 +104,6 @@ class ImportReport(Value):
 
     @property
     def advice(self) -> str:
-        """Sentence about copies of the files that an older ademem writes; empty for none."""
         lines = counted(len(self.unstamped), "line")
         found = f"{lines} came from an older ademem, which writes no stamps: update it there."
         return found if self.unstamped else ""
@@ -169,7 +162,6 @@ def _import_changes(
 
 
 def relate_report(report: ImportReport, runtime: Runtime) -> None:
-    """Compare what was imported with what is known, for facts that changed."""
     if report.count and runtime.environment:
         from ademem.capture.gate import relating  # which a hook leaves to the worker
 
@@ -190,7 +182,6 @@ def _is_large(project: Project) -> bool:
 
 
 def lock_path(project: Project) -> str:
-    """Return the lock file, or the folder itself where the file is refused."""
     path = os.path.join(project.run, "mirror.lock")
     return project.ade if confined.refusal(project.root, path) else path
 
@@ -241,7 +232,6 @@ def update_store(
 
 
 def save_agreement(project: Project, base: MergeBase, refused: Collection[str]) -> None:
-    """Save the base with the commit and branch that are checked out."""
     refused_texts: set[str] = set()
     if (base.refused or refused) and KNOWLEDGE in base.texts:
         refused_texts = {*base.refused, *refused} & set(split_lines(base.texts.parts(KNOWLEDGE)))
@@ -361,7 +351,6 @@ class Progress:
 
     @property
     def changed(self) -> dict[str, list[str]]:
-        """Ids of memories by kind of change."""
         ids: dict[str, list[str]] = defaultdict(list)
         for line in self._record:
             for kind, changed in line.get("changed", {}).items():
@@ -390,7 +379,6 @@ class Progress:
     def add(
         self, files: Mapping[str, int], changed: Mapping[str, list[str]], problems: list[Problem]
     ) -> None:
-        """Record a batch; *files* counts its changes."""
         listed = [[it.path, it.line, it.message] for it in problems]
         line = {"files": dict(files), "changed": dict(changed), "problems": listed}
         self._record.append(line)
@@ -408,7 +396,6 @@ def hand_over(project: Project) -> None:
 
 
 def describe_waiting(project: Project) -> list[str]:
-    """Describe the lines that wait by file: the rest of a plan, or all lines without one."""
     record = _read_record(project)
     left: Counter[str] = Counter()
     if record and "waiting" in record[0]:

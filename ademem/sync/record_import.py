@@ -59,10 +59,9 @@ def make_admission_rule(
 ) -> Admit:
     """Return the rule that admits rows; *author* is the claimed one, None for trusted files.
 
-    Unless it *promotes*, what is confirmed elsewhere is a candidate here.
-
-    What they say, confirm or pin is labelled with the author. An instruction is quarantined, also
-    where another store confirmed it, unless a person approved the same text here.
+    Unless it *promotes*, what is confirmed elsewhere is a candidate here. What rows say, confirm or
+    pin is labelled with the author. An instruction is quarantined, also where another store
+    confirmed it, unless a person approved the same text here.
     """
     gate = Gate(lookup=StoreLookup(store), settings=settings, now=now)
 
@@ -102,7 +101,6 @@ def _reason_against(row: Memory, gate: Gate) -> str | None:
 def import_record(
     context: ImportContext, id: str, lines: MemoryLines, before: MemoryLines | None
 ) -> None:
-    """Import the lines about a memory, which are new or were changed."""
     for line in lines.lines:
         _check(line)
     store, line = context.act.store, lines.last
@@ -219,7 +217,6 @@ def _read_changes(
 
 
 def import_plain_line(context: ImportContext, line: KnowledgeLine) -> None:
-    """Import a line that ademem did not write."""
     found, path = line.found, line.path
     context.require_length(found["content"], records.text(found, "title"))
     source = context.provenance.of_record(path, found, None, [line.raw])
