@@ -69,14 +69,10 @@ class BadManifest(AdememError):
 
 class Manifest(Value):
     chunks: dict[str, Row] = {}
-    """The entries by the ids of their chunks, in the order of the file."""
     is_conflicted: bool = False
-    """The file has the sides of a merge, which the entries are the union of."""
 
 
 class Sent(Value):
-    """The effects of an export; of a dry run those that it would have."""
-
     chunks: tuple[str, ...] = ()
     sessions: int = 0
     observations: int = 0
@@ -94,8 +90,6 @@ class Received(Value):
 
 
 class Outgoing(Value):
-    """Rows for the next chunks, and the states that their memories and sessions have there then."""
-
     sessions: tuple[Row, ...]
     observations: tuple[Row, ...]
     mutations: tuple[Row, ...]
@@ -108,7 +102,7 @@ class Outgoing(Value):
 
 
 def read_manifest(project: Project) -> Manifest:
-    """Read the list of chunks, of both sides of a conflict; raises BadManifest or Refused."""
+    """Read both sides of a conflict; raises BadManifest or Refused."""
     if (data := confined.read_bytes(project.root, MANIFEST, 16 * MIB)) is None:
         return Manifest()
     text = data.decode("utf-8", "replace")
@@ -168,7 +162,6 @@ def _is_intact(project: Project, id: str) -> bool:
 
 
 def unread(store: Store, manifest: Manifest) -> list[str]:
-    """Return the ids of chunks that were not read or written here."""
     listed = journal.chunks(store, TARGET)
     return [id for id in manifest.chunks if id not in listed]
 
@@ -177,7 +170,7 @@ def unread(store: Store, manifest: Manifest) -> list[str]:
 
 
 def receive(project: Project, job: Job, *, dry_run: bool = False) -> Received:
-    """Apply the chunks that were not read yet, each whole or not at all."""
+    """Apply each unread chunk whole or not at all."""
     read, reports, problems = [], [], []
     with locked(os.path.join(project.home, "run", "sync.lock"), root=project.home_root):
         manifest = read_manifest(project)
@@ -410,7 +403,6 @@ SECOND = timedelta(seconds=1)
 def _sessions(
     store: Store, project: str, of: tuple[Row, ...], states: list[tuple[str, str, str]]
 ) -> tuple[list[Row], list[Row]]:
-    """Return the sessions that rows need, and those that ended or were summed up since."""
     stored = foreign.get_all(store, foreign.SESSION)
     marked = {id: fields[SENT] for id, fields in stored.items() if fields.get(SENT)}
     needed = {row["session_id"] for row in of}

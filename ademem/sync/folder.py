@@ -44,7 +44,6 @@ MOST_CHUNKS = 64
 BATCH = 200
 """Entries of one transaction, so that other writers wait a fraction of a second."""
 STALE_S = 86_400
-"""Age of a temporary file that a killed process left."""
 
 
 class OtherProject(AdememError):
@@ -86,7 +85,6 @@ class Folder(Value):
 class Exchanged(Value):
     path: str
     is_new: bool
-    """The folder was enrolled by it."""
     event: str
     """The act that `ademem undo` takes back; empty if nothing changed here."""
     read: tuple[str, ...]
@@ -100,7 +98,6 @@ class Exchanged(Value):
 
 
 def folder_at(path: str, project: Project) -> Folder:
-    """Return the folder at *path*; raises UsageError if it cannot be used."""
     real = os.path.realpath(path)
     if real == os.path.join(project.root, OURS):
         return Folder(root=project.root, base=OURS)
@@ -117,7 +114,6 @@ def list_enrolled(store: Store) -> list[str]:
 
 
 def unread(store: Store, folder: Folder) -> list[str]:
-    """Return the ids of the chunks that were not read or written here."""
     noted = journal.chunks(store, folder.target)
     return [id for id in _chunk_ids(folder) if id not in noted]
 
@@ -213,7 +209,6 @@ def _read(
 
 
 def _ends(entries: list[Any]) -> Iterator[int]:
-    """Yield where batches end: behind an act."""
     start = 0
     acts = [entry.get("event_id") if isinstance(entry, dict) else None for entry in entries]
     for at in range(1, len(entries)):
@@ -280,7 +275,7 @@ def outgoing(store: Store, folder: Folder, held_back: list[str]) -> Iterator[Ent
 
 
 def manifests(folder: Folder) -> list[Manifest]:
-    """Read the manifests; copies under other names, as drives make them, do not count."""
+    """Leave out copies under other names, as drives make them."""
     found = []
     for name in confined.names(folder.root, folder.inside("manifests")):
         try:
@@ -350,8 +345,6 @@ class Chunk(Value):
 
 
 class Manifest(Value):
-    """The chunks of one replica that are in a folder."""
-
     replica: str
     project: str
     sizes: dict[str, int]
@@ -390,7 +383,7 @@ def _chunk(lines: list[bytes]) -> Chunk:
 
 
 def unpack(data: bytes, id: str) -> tuple[Entry, list[Any]]:
-    """Return the head and the entries of a chunk; an entry that is no JSON is its text."""
+    """Return the head and the entries; an entry that is no JSON is its text."""
     text = decompress(data)
     if hashlib.sha256(text).hexdigest() != id:
         raise BadChunk("its content is not what its name says")
@@ -403,7 +396,6 @@ def unpack(data: bytes, id: str) -> tuple[Entry, list[Any]]:
 
 
 def decompress(data: bytes) -> bytes:
-    """Return the content of one gzip file; raises BadChunk if it is not whole, or too large."""
     reader = zlib.decompressobj(wbits=31)
     try:
         text = reader.decompress(data, MOST_BYTES)
