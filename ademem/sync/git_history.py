@@ -29,10 +29,8 @@ if TYPE_CHECKING:
 LAST_SECOND = 253_402_300_799
 """End of the year 9999."""
 MOST_MERGES = 20
-"""Merges whose sides are read."""
 
 _REVERTS = '^(Revert|Reapply) "|^This reverts commit '
-"""Beginnings of lines in messages of commits that revert another."""
 _ITEM_MARKUP = re.compile(r"^\s*[-*+] +(?:\[[ xX]\] +)?|<!-- \S+ -->$")
 _ID = re.compile(r"<!-- (\S+) -->$")
 _ENTRY_FIELDS = {"1": 8, "2": 9, "u": 10}
@@ -60,15 +58,11 @@ class GitHistory(Value):
     """By the id of a memory, the author of the last of these commits."""
     last_author: str = ""
     times: Mapping[str, datetime] = {}
-    """When each of these commits was made."""
     outdated: frozenset[str] = frozenset()
     """Files that git set back to an old rendering."""
 
     def has_change(self, id: str) -> bool:
-        """Return True if the difference about the memory is an edit here or of a commit.
-
-        The checkout of another branch makes differences, too, and is no edit.
-        """
+        """Leave out the differences that the checkout of another branch makes."""
         return self.by_hand or id in self.commits_of
 
     def commit_of(self, id: str) -> Commit | None:
@@ -76,7 +70,6 @@ class GitHistory(Value):
         return self._commit(next(iter(self.commits_of.get(id, ())), ""))
 
     def commit_with(self, text: str) -> Commit | None:
-        """Return the commit that wrote the text into a page, if it is the only one."""
         commits = self.commits_writing(text)
         return self._commit(*commits) if len(commits) == 1 else None
 
@@ -85,11 +78,9 @@ class GitHistory(Value):
         return Commit(id=sha, at=self.times[sha]) if is_known else None
 
     def has_left(self, lines: Iterable[str]) -> bool:
-        """Return True if one of these lines was removed or changed here, or by a commit."""
         return self.by_hand or any(number(line) in self.removed for line in lines)
 
     def has_file_change(self, path: str) -> bool:
-        """Return True if the file was changed here, or by one of the commits."""
         return self.by_hand or bool(self.since and self._log("-1", "%H", self.since, path))
 
     def read_merges(self, path: str) -> Iterator[tuple[str, ...]]:
@@ -144,7 +135,6 @@ class GitHistory(Value):
         return frozenset() if self._is_uncommitted(path) else None
 
     def last_commit_of(self, path: str) -> str | None:
-        """Return the last commit of the file; None for one with uncommitted changes."""
         if self._is_uncommitted(path):
             return None
         return self._log("-1", "%H", "HEAD", path).strip() or None
@@ -161,13 +151,12 @@ class GitHistory(Value):
         return self.by_hand or (signs[:1] == [True] and False in signs)
 
     def is_reverted(self, id: str) -> bool:
-        """Return True if the last commit that added or removed the memory reverts another."""
         last = next((sha for sha, count in self.commits_of.get(id, {}).items() if count), "")
         asked = ("log", "--format=%H", "--extended-regexp", f"--grep={_REVERTS}", self.since)
         return bool(last and self.since) and last in git.text(self.root, *asked).split()
 
     def commits_writing(self, text: str) -> frozenset[str]:
-        counts = self.written.get(_line_number(max(text.split("\n"), key=len)), {})
+        counts = self.written.get(_text_number(max(text.split("\n"), key=len)), {})
         return frozenset(sha for sha, count in counts.items() if count > 0)
 
     def _signs(self, id: str) -> list[bool]:
@@ -183,7 +172,7 @@ class GitHistory(Value):
 
 
 def read_history(project: Project, base: MergeBase) -> GitHistory:
-    """Read the history since the base; without git, every difference is an edit here."""
+    """Without git, every difference is an edit here."""
     root, now = project.root, commit(project.root)
     if now is None:
         return GitHistory(root=root)
@@ -229,7 +218,7 @@ def _read_patches(root: str, commits: str) -> GitHistory:
             if sign < 0:
                 removed.add(number(clean_line(line[1:])))
         if line[1:2] != "{":
-            written[_line_number(line[1:])][sha] += sign
+            written[_text_number(line[1:])][sha] += sign
     return GitHistory(
         root=root,
         by_hand=False,
@@ -244,7 +233,6 @@ def _read_patches(root: str, commits: str) -> GitHistory:
 
 
 def _id_in(line: str) -> str | None:
-    """Return the id of the memory that a line of a file names, whichever way JSON is written."""
     line = clean_line(line.lstrip("\ufeff \t"))
     if line.startswith("{"):
         found = knowledge.parse_line(line) or {}
@@ -254,12 +242,10 @@ def _id_in(line: str) -> str | None:
 
 
 def _is_shallow(root: str) -> bool:
-    """Return True for a clone whose first commit stands for all that were before it."""
     return git.text(root, "rev-parse", "--is-shallow-repository").strip() == "true"
 
 
-def _line_number(line: str) -> int:
-    """Return the number of a line of text, the same in an item of a page."""
+def _text_number(line: str) -> int:
     return number(_ITEM_MARKUP.sub("", line).strip())
 
 
@@ -313,17 +299,14 @@ def is_committed_text(project: Project, path: str, text: str) -> bool:
 
 @lru_cache(maxsize=16)
 def _commits_between(root: str, since: str, _head: str | None, path: str) -> frozenset[str] | None:
-    """Return the commits in a range up to HEAD that changed a file; None where git fails."""
+    """Return None where git fails; *_head* is a key of the cache alone."""
     found = git.output(root, "log", "--format=%H", since, "--", path)
     return None if found is None else frozenset(found.decode().split())
 
 
 @lru_cache(maxsize=16)
 def _states_at(root: str, head: str | None, path: str) -> frozenset[object] | None:
-    """Return the states of the items or lines of a file of HEAD.
-
-    None where git fails, or writes another text into the work tree, as attributes may tell it.
-    """
+    """Return None where git fails, or where attributes let it write another text."""
     asked = ("-z", "ident", "working-tree-encoding", "filter", "--", path)
     attributes = git.text(root, "check-attr", *asked).split("\0")[2::3]
     if not attributes or not {*attributes} <= {"unspecified", "unset"}:
@@ -351,7 +334,6 @@ def _is_in_history(root: str, path: str, object: str) -> bool:
 
 
 def _find_state(states: Mapping[str, str], path: str) -> str | None:
-    """Return the state of the path or of a folder above it; None for a file as in HEAD."""
     parts = path.split("/")  # git lists a folder in place of its content
     above = ("/".join(parts[: end + 1]) for end in range(len(parts)))
     return next((states[name] for name in above if name in states), None)
@@ -377,6 +359,5 @@ def _list_uncommitted(project: Project) -> dict[str, str] | None:
 
 
 def list_committed(project: Project, paths: Iterable[str]) -> list[str]:
-    """Return the paths without uncommitted changes; none when git fails."""
     states = _list_uncommitted(project)
     return [path for path in paths if states is not None and _find_state(states, path) is None]

@@ -19,7 +19,6 @@ from ademem.sync import rendering
 from ademem.sync.branches import Place
 
 BRANCH = "ademem/candidates"
-"""The branch for review, unless another one is named."""
 NO_COMMIT = "0" * 40
 BODY = (
     "Tick what is right, correct what is nearly right, delete what is wrong. After the merge the\n"
@@ -40,10 +39,7 @@ class Proposal(Value):
 
 
 def propose(runtime: Runtime, branch: str = "", *, dry_run: bool = False) -> Proposal:
-    """Commit the sheet upon HEAD to a new branch; index, work tree and HEAD stay as they are.
-
-    Raises CannotPropose without candidates, and when git cannot commit the sheet there.
-    """
+    """Commit the sheet upon HEAD to a new branch; index, work tree and HEAD stay as they are."""
     branch, settings = branch or BRANCH, runtime.settings.mirror
     offered = rendering.each_offered(runtime.store, Place(runtime.project, settings))
     if not (waiting := list(islice(offered, settings.topic_entries))):
@@ -87,7 +83,6 @@ def propose(runtime: Runtime, branch: str = "", *, dry_run: bool = False) -> Pro
 def _run_git(
     root: str, command: str, *arguments: str, stdin: str = "", environment: Mapping[str, str] = {}
 ) -> str:
-    """Return what git prints, without the last line break; raise CannotPropose with its reason."""
     try:
         ran = git.run(
             root,

@@ -38,11 +38,9 @@ NAME_WORDS = 6
 """Words of a claimed name; one with more is a sentence and is not shown."""
 DIGEST_CHARS = 32
 REFLOG_BYTES = 256_000
-"""Bytes read from the end of git's log of HEAD."""
 MOST_AUTHORS = 100
 """Skill files whose author is looked up in git at once; that of others has no name."""
 TRANSCRIPT_BYTES = 16_000_000
-"""Bytes read from the end of a session's transcript."""
 
 _COMMITTED = ("commit: ", "commit (amend): ", "commit (initial): ")
 """Entries of git's log of HEAD for commits made here."""
@@ -67,8 +65,6 @@ class Source(Value):
 
 
 class Provenance:
-    """Finds the source of each change of an import; reads git and transcripts when needed."""
-
     def __init__(
         self, project: Project, store: Store, base: MergeBase, environment: Mapping[str, str]
     ) -> None:
@@ -115,7 +111,6 @@ class Provenance:
         return Source(trust=Trust.IMPORT, author=safe_name(name) or source.author)
 
     def of_brief(self, path: str) -> FileSource:
-        """Return the source of a change in the file of a brief."""
         commits = self.history.commits_of_file(path) if self._agreed_before else None
         if commits is not None and self._are_made_here(commits):
             return FileSource(by_agent=self._writer(path, commits) is not Trust.USER)
@@ -131,7 +126,6 @@ class Provenance:
 
     @cached_property
     def trusts_files(self) -> bool:
-        """True if the person agreed to trust the files of this repository."""
         if not self._environment:
             return False
         project = self._project
@@ -150,7 +144,6 @@ class Provenance:
 
     @cached_property
     def _made_here(self) -> frozenset[str]:
-        """The commits that git's log of HEAD says were made in this work tree."""
         from ademem.core.repository import git_dir, git_root
 
         if (top := git_root(self._project.root)) is None:
@@ -164,7 +157,6 @@ class Provenance:
         return frozenset(each[1] for each in words if len(each) > 1)
 
     def _writer(self, path: str, commits: Iterable[str]) -> Trust:
-        """Return USER, or the trust of the agent that may have changed the file."""
         for sha in commits:
             if session := ledger.session_of_commit(self.store, sha):
                 from ademem.capture import provenance
@@ -176,7 +168,6 @@ class Provenance:
 
 
 def provenance_of(runtime: Runtime) -> Provenance:
-    """Return the provenance of changes since store and files agreed."""
     project, store = runtime.project, runtime.store
     return Provenance(project, store, load_base(project, creation_time(store)), runtime.environment)
 
@@ -212,7 +203,7 @@ def skill_authors(contents: Mapping[str, str], runtime: Runtime) -> dict[str, st
 
 
 def safe_name(claimed: object) -> str:
-    """Clean a claimed name; return "" for one that is no name."""
+    """Return "" for what is no name."""
     from ademem.core.redaction import redact
     from ademem.core.text import clean
     from ademem.guard.injection import instruction_in
@@ -227,7 +218,6 @@ def safe_name(claimed: object) -> str:
 
 
 def _last_writer(project: Project, store: Store, path: str) -> Trust:
-    """Return the trust of the last writer, by the activity of sessions since the last reading."""
     status = confined.status(project.root, path)
     if status is None:
         return Trust.USER
