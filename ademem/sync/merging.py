@@ -54,7 +54,6 @@ def merge_versions(path: str, base: str, ours: str, theirs: str) -> str:
 
 
 def three_way(base: set[Key], ours: set[Key], theirs: set[Key]) -> set[Key]:
-    """Return what both sides have, and what one of them added."""
     return (ours & theirs) | (ours - base) | (theirs - base)
 
 
@@ -71,10 +70,7 @@ def _merge_page(*versions: str) -> str:
 
 
 def _merge_sheet(*versions: str) -> str:
-    """Merge candidates with the decisions of both sides, and the lists of what was offered.
-
-    A losing text becomes a second candidate without an id; the greater wins, without times.
-    """
+    """A losing text becomes a second candidate without an id; the greater wins, without times."""
     sheets = [parse_sheet(text) for text in versions]
     kept: list[ListItem] = []
     for _, merged in _merge_each(one.candidates for one in sheets):
@@ -91,7 +87,6 @@ def _merge_sheet(*versions: str) -> str:
 
 
 def _merge_each(versions: Iterable[Iterable[ListItem]]) -> Iterator[tuple[Hashable, Variants]]:
-    """Yield what each item comes to, in the order of the base, followed by new ones."""
     base, ours, theirs = _items_by_id(versions)
     for id in (*base, *sorted({*ours, *theirs} - {*base}, key=str)):
         if merged := _merge_items(base.get(id, ()), ours.get(id, ()), theirs.get(id, ())):
@@ -162,7 +157,6 @@ def _content_of(item: ListItem) -> tuple[str, ...]:
 
 
 def merge_lines(*versions: str) -> str:
-    """Join the lines of ours and theirs; the base tells which of them were removed."""
     base, ours, theirs = map(_records_of, versions)
     joined: dict[str, Record] = {}
     for id in ours.keys() | theirs.keys():

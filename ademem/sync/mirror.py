@@ -75,11 +75,9 @@ from ademem.sync.tracked_files import (
 
 class File(Value):
     path: str
-    """Its path in the project."""
     wanted: str | None = None
     """None: it is to be removed."""
     present: str | None = None
-    """None: it does not exist."""
     ours: bool = True
     """True if it does not exist, or is as ademem wrote it."""
     can_wait: bool = False
@@ -96,21 +94,17 @@ class File(Value):
 
     @property
     def is_replaceable(self) -> bool:
-        """True for a text that was read whole, and that has another one to replace it."""
         is_read = self.present != NOT_TEXT and OVERSIZE not in str(self.present)
         return is_read and self.wanted is not None
 
 
 class Refreshed(Value):
-    """The result of a refresh: paths in the project, and the bytes written."""
-
     written: tuple[str, ...]
     removed: tuple[str, ...]
     kept: tuple[str, ...]
     """Files with edits that could not be imported, left as they are."""
     bytes: int
     taken: ImportReport = ImportReport()
-    """The import before the writing."""
 
 
 class Preview(Value):
@@ -207,7 +201,6 @@ def _store_state(store: Store) -> list[object]:
 
 
 def _file_state(project: Project, path: str) -> list[int]:
-    """Return an empty list for a file that is missing or refused."""
     with suppress(confined.Refused):
         if found := confined.status(project.root, path):
             return [found.st_mtime_ns, found.st_size, found.st_ino]
@@ -311,7 +304,6 @@ def _are_removed(project: Project, texts: Texts, lines: Iterable[Memory]) -> boo
 
 
 def _find_waiting(project: Project, found: Iterable[File], place: Place) -> set[str]:
-    """Return the paths of files whose refresh can wait until something else is written."""
     stale = (file for file in found if not file.is_current and file.ours)
     if not (paths := [file.path for file in stale if _has_no_news(file, place)]):
         return set()
@@ -347,7 +339,6 @@ def _has_no_news(file: File, place: Place) -> bool:
 
 
 def _parts_of(path: str, text: str | None) -> list[str]:
-    """Return the entries of a page, or the lines of another file."""
     if not text:
         return []
     is_list = path.endswith(".md") and path not in (INDEX, BRIEF_PAGE)

@@ -34,11 +34,9 @@ _PAGE_FIELDS = (
     *("id", "category", "title", "content", "tags", "file_scope_pattern", "pinned", "tier"),
     *("importance", "confidence", "created_at"),
 )
-"""Fields of a memory that pages and the index show or sort by."""
 
 
 def is_on_page(memory: Memory) -> bool:
-    """Return True for a promoted memory that everyone may read."""
     return memory.shareable and memory.status is Status.PROMOTED
 
 

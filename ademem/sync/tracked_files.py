@@ -26,7 +26,6 @@ NOT_TEXT = "\0"
 """The text in place of a file that is not UTF-8, or is refused."""
 
 LINE_CHARS = 256 * 1024
-"""Characters of the longest line that is read."""
 
 
 def present(project: Project) -> Texts:
@@ -70,7 +69,6 @@ def refused_lines(texts: Texts, refused: Sequence[Problem]) -> set[str]:
 
 
 def _stream(project: Project, path: str) -> Iterator[str]:
-    """Yield a text in parts; a file or a line that is too long is replaced by its length."""
     with confined.open_file(project.root, path) as file:
         size, most = os.fstat(file.fileno()).st_size, confined.limit_of(project.root, path)
         if size > most:
@@ -95,7 +93,6 @@ def _stream(project: Project, path: str) -> Iterator[str]:
 _OFFSET_DIGITS = 20
 """Digits at the end of the record of the base: the offset of its last line."""
 _UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError)
-"""Errors of reading a record that is missing or damaged."""
 
 
 class MergeBase(Value):
@@ -109,11 +106,9 @@ class MergeBase(Value):
     """The branch checked out; empty when detached, None if unknown."""
     texts: Texts = Texts()
     refused: tuple[str, ...] = ()
-    """Lines in it that could not be imported."""
 
 
 def load_base(project: Project, database: str) -> MergeBase:
-    """Read the base; it is empty before the first, and when the record cannot be read."""
     with suppress(*_UNREADABLE):
         recorded = _read_base(project)
         if recorded["database"] == database:
@@ -154,7 +149,6 @@ def save_base(project: Project, base: MergeBase) -> None:
 
 
 def _read_base(project: Project) -> dict[str, Any]:
-    """Read the last line of the record."""
     with confined.open_file(project.root, base_path(project)) as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(size - _OFFSET_DIGITS)
@@ -188,7 +182,6 @@ def base_path(project: Project) -> str:
 
 
 RENDERINGS = 200
-"""Fingerprints that are kept of one file."""
 FINGERPRINT_CHARS = 16
 
 
@@ -211,7 +204,6 @@ def save_fingerprints(project: Project, prints: Mapping[str, list[str]]) -> None
 
 
 def fingerprint(path: str, text: str) -> str:
-    """Digest a text; of the index without its hand-written regions."""
     if path == INDEX:
         text = "\n".join(filter(None, split_regions(text)[1]))
     return sha256_hex(text)[:FINGERPRINT_CHARS]
@@ -222,7 +214,6 @@ def fingerprints_path(project: Project) -> str:
 
 
 def read_rendered(project: Project) -> str:
-    """Return the state that the last complete refresh left; empty where it is not known."""
     try:
         return confined.read_text(project.root, _rendered_path(project)) or ""
     except (UnicodeDecodeError, confined.Refused):
