@@ -34,7 +34,6 @@ AFTER = "after"
 
 
 def due(store: Store, target: str, *, with_uses: bool) -> dict[tuple[str, str], Fields]:
-    """Return what the hub does not have, by entity and key."""
     found = {}
     for entity, (read, _) in KINDS.items():
         for fields in read(store, target) if entity != USES or with_uses else ():
@@ -46,7 +45,6 @@ def due(store: Store, target: str, *, with_uses: bool) -> dict[tuple[str, str], 
 
 
 def note_sent(store: Store, entity: str, fields: Fields) -> None:
-    """Record that the hub has the document, or refused it."""
     hub_state.note_sent(store, entity, fields["id"], _digest(fields))
 
 
@@ -56,7 +54,6 @@ def _digest(fields: Fields) -> str:
 
 
 def apply_received(store: Store, change: Change) -> int:
-    """Apply the documents that wait here, if their memories have arrived; return how many did."""
     changed = 0
     for entity, key, (fields, person) in hub_state.list_received(store):
         try:

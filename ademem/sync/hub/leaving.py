@@ -25,7 +25,6 @@ class Sender(Value):
     """Ids of which something arrived that could not be applied."""
     protocol: int = mutations.PROTOCOL
     documents: dict[tuple[str, str], Fields] = {}
-    """Documents sent beside memories and relations, by entity and key."""
 
 
 def shareable(mutation: Fields, sender: Sender) -> Fields | Refusal:
@@ -53,7 +52,6 @@ def shareable(mutation: Fields, sender: Sender) -> Fields | Refusal:
 
 
 def sign(mutation: Fields, sender: Sender) -> Fields | Refusal:
-    """Add person, database, the position of the database, and the id made of the content."""
     if not sender.state.person:
         return Refusal(rule="person", why="nobody's name is on it")
     is_whole = mutation["entity_key"] not in sender.incomplete
@@ -77,7 +75,6 @@ LEAVING: tuple[Callable[[Fields, Sender], Fields | Refusal | None], ...] = (
 
 
 def prepare(entity: str, id: str, sender: Sender) -> Fields | Parked:
-    """Return the mutation that leaves, or the rule that holds it back."""
     mutation: Fields = {"entity": entity, "entity_key": id}
     for step in LEAVING:
         outcome = step(mutation, sender)
@@ -98,7 +95,6 @@ def waiting(sender: Sender) -> list[tuple[str, str]]:
 
 
 def batches(prepared: Iterator[Fields]) -> Iterator[list[Fields]]:
-    """Yield mutations in the sizes of requests."""
     batch: list[Fields] = []
     size = 0
     for one in prepared:

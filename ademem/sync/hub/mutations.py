@@ -39,10 +39,8 @@ WITH_DOCUMENTS = 2
 SCHEMA = 1
 """Version of the fields; a reader keeps those of a newer one as they are."""
 BATCH = 200
-"""Most mutations of one push."""
 BODY_BYTES = 1_000_000
 MUTATION_BYTES = 250_000
-"""Largest mutation, so that each fits into a request."""
 BRANCH_CHARS = 200
 PERSON = "person"
 """Entity of the mutation that takes a name off; only the operator of the hub sends it."""
@@ -83,7 +81,6 @@ def content_id(mutation: Fields) -> str:
 
 
 def to_bytes(value: object) -> bytes:
-    """Return the bytes of a value in a request or an answer."""
     options: Fields = {"ensure_ascii": False, "allow_nan": False, "sort_keys": True}
     return json.dumps(value, **options, separators=(",", ":")).encode()
 
@@ -94,7 +91,6 @@ def digest_body(body: bytes) -> str:
 
 
 def well_formed(mutation: Any, project: str) -> Refusal | None:
-    """Refuse what is no mutation of the project, or has another key or stamp than its fields."""
     if not isinstance(mutation, dict) or mutation.keys() - {AUTHOR} != _KEYS.keys():
         return Refusal(rule="malformed", why="it does not have the keys of a mutation")
     if any(type(value) is not _KEYS.get(name, str) for name, value in mutation.items()):
@@ -117,7 +113,6 @@ def well_formed(mutation: Any, project: str) -> Refusal | None:
 
 
 def bounds(mutation: Any, _: object) -> Refusal | None:
-    """Refuse what is too large, and paths that exist on one machine alone."""
     if len(to_bytes(mutation)) > MUTATION_BYTES:
         return Refusal(rule="size", why=f"it has more than {MUTATION_BYTES:,} bytes")
     fields = mutation["fields"]
@@ -131,7 +126,6 @@ def bounds(mutation: Any, _: object) -> Refusal | None:
 
 
 def redaction(mutation: Any, _: object) -> Refusal | None:
-    """Refuse a text in which today's patterns find a secret."""
     if any(redact(text).found for text in record_json.texts_in(mutation["fields"])):
         return Refusal(rule="secret", why="it has a secret")
     return None
@@ -146,7 +140,6 @@ def refuse(mutation: Any, project: str) -> Refusal | None:
 
 
 def branch_of(fields: Fields) -> str | None:
-    """Return the branch on which the memory waits where it was written."""
     name = fields.get(BRANCH)
     if not isinstance(name, str):
         return None
@@ -186,10 +179,7 @@ def purge(db: Connection, slug: str, ids: Sequence[str], now: datetime) -> list[
 def purge_person(
     db: Connection, slug: str, name: str, now: datetime, *, keep_texts: bool
 ) -> list[str]:
-    """Delete what is a person's, and take their name off the rest; return the deleted ids.
-
-    In memories of others that they changed, their words stay without the name.
-    """
+    """Return the deleted ids; a person's words in memories of others stay without the name."""
     with db.transaction():
         project, person = administration.project_id(db, slug), administration.person_id(db, name)
         rows = [] if keep_texts else administration.list_memories_of(db, slug, name)

@@ -76,19 +76,14 @@ class Round(Value):
     event: str = ""
     """The act that `ademem undo` takes back; empty if nothing changed here."""
     received: int = 0
-    """Mutations that were read."""
     changed: int = 0
     """Memories and relations that changed here."""
     sent: int = 0
-    """Mutations that the hub acknowledged."""
     parked: tuple[Parked, ...] = ()
     has_more: bool = False
-    """The hub has more changes than a round reads."""
 
 
 class Hub:
-    """This store and its hub, for one process."""
-
     def __init__(
         self,
         store: Store,
@@ -158,7 +153,6 @@ class Hub:
                 hub_state.change(self.store, self.owner, self.now(), owner="")
 
     def _run_through_changes(self) -> Round:
-        """Run a round, with the hub that the project moved to; after a restore push it all."""
         for _ in range(4):
             try:
                 self._read_facts()
@@ -226,10 +220,7 @@ class Hub:
         return hub_state.change(self.store, self.owner, self.now(), **changes)
 
     def _read_facts(self) -> None:
-        """Read protocol, role and name of the project, and replace a token that ends soon.
-
-        One whose answer was lost is beside the old one.
-        """
+        """Replace a token that ends soon; one whose answer was lost is beside the old one."""
         facts = self.ask("GET")
         role, slug, protocol = facts.get("role"), facts.get("slug"), facts.get("protocol", 1)
         expires_at = registers.as_time(facts.get("expires_at"))
@@ -249,7 +240,6 @@ class Hub:
             write_token(self.project, self.token)
 
     def _pull(self, change: Change) -> tuple[int, int]:
-        """Apply what others changed; return the numbers of mutations and of changes."""
         received = changed = 0
         state = self.state()
         after, head = state.snapshot
@@ -446,7 +436,6 @@ def join(store: Store, project: Project, url: str, code: str, device: str) -> Hu
 
 
 def leave(store: Store, project: Project) -> HubState | None:
-    """Forget the hub, its token and what waited for it; memories stay."""
     confined.remove(project.home_root, os.path.join(project.home, TOKEN))
     return hub_state.leave(store)
 

@@ -23,9 +23,7 @@ TIMEOUT_S = 20
 ANSWER_S = 120
 """Longest wait for the whole of it."""
 MOST_BYTES = 16_000_000
-"""Largest answer that is read."""
 MOST_RETRY_S = 86_400
-"""Longest wait that an answer may ask for."""
 FACT_CHARS = 500
 """Longest text of an answer that is shown or stored."""
 _HERE = ("127.0.0.1", "localhost", "::1")
@@ -46,7 +44,6 @@ class HubError(AdememError):
 
     @property
     def needs_person(self) -> bool:
-        """True if asking again changes nothing."""
         return self.status in (400, 401, 403, 404, 426)
 
 
@@ -69,7 +66,7 @@ def check_url(url: str) -> str:
 
 
 def certificate_days(url: str) -> int:
-    """Return for how many days a server's certificate is valid; raises HubError for none."""
+    """Raise HubError without a valid certificate."""
     parts = urlsplit(check_url(url))
     address = parts.hostname or "", parts.port or 443
     try:
