@@ -45,10 +45,8 @@ HALF_LIFE_DAYS = 30.0
 FRESH = 0.5
 """Part of the worth that is freshness; the rest does not age."""
 ENTRY_CHARS = 400
-"""Length of an entry; `get` shows a longer memory whole."""
 RECENT_MEMORIES = 5
 MISSION_MEMORIES = 200
-"""Most memories of a mission that are compared."""
 
 
 class Entry(Value):
@@ -75,7 +73,6 @@ def line(text: str, quoted: tuple[Memory, ...] = ()) -> Entry:
 
 
 def worth(memory: Memory, now: datetime, unused: int, patience: int = PATIENCE) -> float:
-    """Multiply importance, confidence, freshness, and the discount of unused memories."""
     age_days = max(0.0, days_between(memory.updated_at, now))
     freshness = 1 - FRESH + FRESH * 2 ** (-age_days / HALF_LIFE_DAYS)
     return memory.importance.weight * memory.confidence * freshness * discount(unused, patience)
@@ -113,9 +110,7 @@ class Reader(Value):
     session: str = ""
     root: str = ""
     mission: str | None = None
-    """Mission that the session works for, whose memories it sees."""
     branch: str | None = None
-    """Current branch; memories of other unmerged branches are not shown."""
     seen: frozenset[str] = frozenset()
     """Ids of memories that the session's context has."""
     own: tuple[Memory, ...] = ()
@@ -127,11 +122,9 @@ class Reader(Value):
         return LEVELS[self.settings.level]
 
     def find(self, query: Query, **values: str | float | None) -> list[Memory]:
-        """Return memories of the project and the reader's own."""
         return query(self.store, agent=self.agent, branch=self.branch, **values)
 
     def of_mission(self) -> list[Memory]:
-        """Return the newest memories of the mission, confirmed or not."""
         return self.find(briefs.of_mission, mission=self.mission, limit=MISSION_MEMORIES)
 
     def by_worth(self, found: Iterable[Memory]) -> list[Entry]:
@@ -194,11 +187,9 @@ SHORT = 7
 AUTHORS = 5
 CONFLICTS = 3
 CONFLICT_CHARS = 120
-"""Length of each of two memories that contradict each other."""
 
 
 def commits_by_people(reader: Reader) -> list[Entry]:
-    """List commits that no session made or was shown."""
     made = _unseen_commits(reader)
     cursor = commits.get_cursor(reader.store, reader.root, reader.branch or "")
     lost = cursor.lost_sha if cursor else None
@@ -222,7 +213,6 @@ def commits_by_people(reader: Reader) -> list[Entry]:
 
 
 def latest_commits(reader: Reader) -> list[Entry]:
-    """List the last commits before those."""
     found = commits.latest(reader.store, reader.root)
     if found is None or not found.commits:
         return []
@@ -242,7 +232,6 @@ CHARS = 160
 
 
 def since_last_session(reader: Reader) -> list[Entry]:
-    """Count changes since the last session, then list changed and invalid memories."""
     moment = sessions.last_activity(reader.store, reader.now, but=reader.session)
     if moment is None:
         return []
@@ -274,7 +263,6 @@ def since_last_session(reader: Reader) -> list[Entry]:
 
 
 def from_colleagues(reader: Reader) -> list[Entry]:
-    """Count what arrived in a project that is in a hub since the last session was briefed."""
     if not is_in_hub(reader.store):
         return []
     from ademem.store import hub_state
@@ -305,7 +293,6 @@ GENERIC = frozenset(
     " dev trunk staging production dependabot renovate merge update add and the for with from into"
     " branch issue ticket task user users".split()
 )
-"""Words of branch names that say nothing about their subject."""
 
 
 class Section(Value):
@@ -342,7 +329,6 @@ def brief_entries(document: CoreMemory | None, store: Store) -> list[Entry]:
 
 
 def of_mission(reader: Reader) -> list[Entry]:
-    """Return the goal of the mission and its memories, by worth."""
     if not reader.mission:
         return []
     mission = missions.get(reader.store, reader.mission)
@@ -357,7 +343,6 @@ def of_mission(reader: Reader) -> list[Entry]:
 
 
 def by_branch(reader: Reader) -> list[Entry]:
-    """Return memories that share words with the name of the branch."""
     names = branch_words(reader.branch or "")
     if not names:
         return []
@@ -374,7 +359,6 @@ def by_branch(reader: Reader) -> list[Entry]:
 
 
 def recent_knowledge(reader: Reader) -> list[Entry]:
-    """Return the newest memories, confirmed or not."""
     newest = reader.find(briefs.newest, limit=RECENT_MEMORIES)
     own = (memory for memory in reader.own if not memory.is_pinned)
     return [*reader.current(newest), *map(memory_entry, own)]
@@ -385,7 +369,6 @@ def procedures(reader: Reader) -> list[Entry]:
 
 
 def knowledge(reader: Reader) -> list[Entry]:
-    """Return confirmed memories by worth, an agent's own first."""
     own = reader.find(briefs.of_agent) if reader.agent else []
     found: list[Memory] = []
     for sinking in (False, True):
@@ -397,7 +380,6 @@ def knowledge(reader: Reader) -> list[Entry]:
 
 
 def fresh(reader: Reader) -> list[Entry]:
-    """Return pinned and new memories that the session was not shown."""
     of_mission = reader.of_mission()[:RECENT_MEMORIES] if reader.mission else []
     newest = reader.current(reader.find(briefs.newest, limit=RECENT_MEMORIES))
     entries = {
@@ -425,14 +407,12 @@ def conflicts(reader: Reader) -> list[Entry]:
 
 
 def branch_words(branch: str) -> list[str]:
-    """Return the words of a branch's name that describe its subject."""
     words = "".join(char if char.isalnum() else " " for char in branch.casefold()).split()
     specific = (word for word in words if len(word) > 2 and not word.isdecimal())
     return [word for word in dict.fromkeys(specific) if word not in GENERIC][:BRANCH_WORDS]
 
 
 def _items(texts: tuple[str, ...]) -> str:
-    """Join the items that fit on the line, at least a part of the first."""
     fitting = [preview(texts[0], FIELD_CHARS)]
     for text in texts[1:]:
         if len("; ".join(fitting)) + len(text) > FIELD_CHARS:
@@ -466,8 +446,6 @@ GOES_ON = ("resume", "fork")
 
 
 class Step(Value):
-    """One section of a briefing with all its entries, and those that fit."""
-
     title: str
     entries: tuple[Entry, ...]
     fitting: tuple[Entry, ...]
@@ -477,13 +455,10 @@ class Step(Value):
 
     @property
     def cut(self) -> int:
-        """Number of entries that lack room."""
         return min(self.most, len(self.entries)) - len(self.fitting)
 
 
 class Briefing:
-    """A briefing: its sections, and a line on what they leave out."""
-
     def __init__(self, reader: Reader, intro: str, *, empty: str = "", total: int = 0) -> None:
         self.reader, self.intro, self.empty = reader, intro, empty
         self.most = reader.settings.max_chars
@@ -504,7 +479,6 @@ class Briefing:
 
     @property
     def text(self) -> str:
-        """The text for the model."""
         return self.fenced if self.lines else self.empty
 
     @property
@@ -533,7 +507,6 @@ class Briefing:
         return [*quoted, *islice(left_out, MOST_LEFT_OUT)]
 
     def add(self, section: Section, reserve: int = 0) -> None:
-        """Add the entries of a section that fit its share and the rest of the page."""
         shown = self.shown
         shown_ids = {memory.id for memory in shown}
         entries = [
@@ -564,7 +537,7 @@ def _is_error(memory: Memory | None) -> bool:
 
 
 def session(reader: Reader, program: str) -> Briefing:
-    """Compose the briefing of a session; an empty memory gives one line on its use."""
+    """An empty memory gives one line on its use."""
     intro, total = how_to(program), count_confirmed(reader.store)
     page = Briefing(reader, intro, empty=intro, total=total)
     titles = [section.title.lower() for section in SECTIONS]
@@ -581,7 +554,6 @@ def session(reader: Reader, program: str) -> Briefing:
 
 
 def news(reader: Reader) -> Briefing:
-    """Compose the news for a resumed session; no text without any."""
     page = Briefing(reader, "New in project memory since you last looked:")
     for section in NEWS:
         page.add(section)
@@ -589,7 +561,6 @@ def news(reader: Reader) -> Briefing:
 
 
 def agent(reader: Reader, program: str, own: CoreMemory | None = None) -> Briefing:
-    """Compose the briefing of a subagent: its *own* brief, pinned memories, mission, knowledge."""
     memories = [*pinned(reader), *of_mission(reader), *knowledge(reader)][:AGENT_MEMORIES]
     entries = [*brief_entries(own, reader.store), *memories]
     page = Briefing(reader, how_to(program))
@@ -606,7 +577,6 @@ def how_to(program: str) -> str:
 
 
 def _describe_omitted(left: int, total: int, cut: dict[str, int], program: str) -> str:
-    """Say how much the briefing leaves out, and where to find it."""
     least = "at least " if total == COUNTED else ""
     for_room = ", ".join(f"{number} {title}" for title, number in cut.items())
     text = f"{least}{left} more: `{program} list`, or `{program} recall` what you need."
