@@ -120,7 +120,6 @@ def _report(
 
 
 def _guard_failed(found: Project | None, error: Exception, environment: Mapping[str, str]) -> str:
-    """Let the call pass, or deny it where the project sets `guard.fail = "closed"`."""
     try:
         settings = load_configuration(found, environment).settings
         closed = found is not None and settings.guard.fail == "closed"

@@ -37,8 +37,6 @@ MODULES = {
 
 
 class Reply(Value):
-    """An answer of our events; empty texts for nothing."""
-
     context: str = ""
     denial: str = ""
     block: str = ""
@@ -213,7 +211,6 @@ def _render_gemini(reply: Reply, data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _name_tool(data: dict[str, Any]) -> str:
-    """Return the name that Claude Code has for the tool."""
     tool = text_of(data, "tool_name")
     if tool.startswith("mcp_"):
         named = text_of(dict_of(data, "mcp_context"), "server_name")

@@ -36,9 +36,7 @@ if TYPE_CHECKING:
 LOOKED_AT = 30
 """Hits of a search that are read for rules about the call."""
 QUERY_WORDS = 12
-"""Words of a path or command that are searched for."""
 LISTED_CHARS = 300
-"""Longest path or command in the flag of a turn."""
 WAITING = (
     "ademem guard: the memories in the denial above are about this call too."
     " Read them first, then make it again if they allow it."

@@ -41,7 +41,6 @@ def set_quiet(project: Project, key: TurnKey, quiet: bool) -> None:
 
 
 def list_calls(project: Project, key: TurnKey) -> list[str]:
-    """Return the lines of the turn's flag; empty without one."""
     path = _path(project, key)
     with suppress(OSError, ValueError):
         text = confined.read_text(project.root, path) if path else None

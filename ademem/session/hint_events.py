@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 ENTRY_CHARS = 600
 ERROR_CHARS = 1000
-"""Length of the line that names an error."""
 WHAT_CHARS = 120
 READ_CHARS = 20_000
 """Length of a path or command that is redacted before its beginning is shown."""
@@ -56,7 +55,6 @@ def write_rest_lists(key: TurnKey, runtime: Runtime) -> None:
 
 
 def find_paths(payload: Payload, runtime: Runtime) -> list[str]:
-    """Return the files below the project's root that a call names and changes."""
     if payload.tool_name in WRITING_TOOLS:
         return [path for path in [_relative(payload.path, payload, runtime)] if path]
     if payload.tool_name not in SHELL_TOOLS:
@@ -87,10 +85,7 @@ def find_tied(payload: Payload, runtime: Runtime, paths: Iterable[str] = ()) -> 
 def find_at(
     what: str, payload: Payload, runtime: Runtime, *, is_path: bool, paths: Iterable[str] = ()
 ) -> list[Tied]:
-    """Find memories tied to a file or command, by the sites as they are stored.
-
-    Each comes once with the state of its anchor, the most specific first.
-    """
+    """Read the sites as they are stored; return each memory once, the most specific first."""
     rows = (_at_path if is_path else _at_command)(what, payload, runtime)
     for path in set(paths) - {what}:
         rows += _at_path(path, payload, runtime)
@@ -139,7 +134,6 @@ def _put_current_first(found: list[Tied], payload: Payload, runtime: Runtime) ->
 
 
 def after_error(payload: Payload, key: TurnKey, runtime: Runtime) -> str | None:
-    """Return memories of the error: by its fingerprint, then by its words."""
     from ademem.capture import errors
 
     line = errors.essential(payload.error)[:ERROR_CHARS]
@@ -171,14 +165,12 @@ def _at_command(command: str, payload: Payload, runtime: Runtime) -> list[sqlite
 
 
 def _here(rows: list[sqlite3.Row], runtime: Runtime) -> list[sqlite3.Row]:
-    """Drop memories of unmerged branches other than the current one."""
     waiting = any(row["source_branch"] for row in rows)
     current = (None, runtime.branch) if waiting else (None,)
     return [row for row in rows if row["source_branch"] in current]
 
 
 def find_on_error(payload: Payload, line: str, runtime: Runtime) -> list[Tied]:
-    """Find memories of an error by its essential *line*: by its fingerprint, then by its words."""
     from ademem.capture import errors
     from ademem.search.engine import Filters, suggest
     from ademem.store import memory_queries
@@ -241,7 +233,6 @@ def show(
 
 
 def format_entries(found: Sequence[Memory], store: Store, chars: int) -> list[str]:
-    """Format memories as lines, of which the earlier of two that contradict each other says so."""
     from ademem.core import untrusted
     from ademem.store import relations
 
@@ -270,7 +261,6 @@ def _tokens(text: str) -> int:
 
 
 def _relative(given: str, payload: Payload, runtime: Runtime) -> str:
-    """Return the path below the project's root; empty for a file elsewhere."""
     if not given:
         return ""
     path = os.path.normpath(os.path.join(payload.cwd, given))

@@ -25,21 +25,17 @@ if TYPE_CHECKING:
     Notice = Callable[[Runtime], Iterator[str]]
 
 CHARS = 120
-"""Length of one line."""
 NAMED = 3
 NAMES_CHARS = 44
-"""Length of their names together."""
 PLACE_CHARS = 32
 """Longest path in a command; a longer one, or one that a shell reads otherwise, is `PATH`."""
 MOST_WAITING = 100
 MOST_STORED = 3
-"""Most texts of one prompt that have a line each."""
 ENTRIES = 2000
 """Most names below `.ade/` that a hook looks at; `ademem files check` looks at all."""
 
 
 def is_quiet(runtime: Runtime) -> bool:
-    """Return True where the person wants warnings and failures alone."""
     return runtime.settings.notice.level == "quiet"
 
 
@@ -69,15 +65,13 @@ def summarize(confirmed: int, runtime: Runtime) -> list[str]:
     return [] if is_quiet(runtime) else [line + ask]
 
 
-def count_anew(runtime: Runtime) -> None:
-    """Update the status line after a change."""
+def update_status_line(runtime: Runtime) -> None:
     from ademem.store import briefs
 
     summarize(briefs.count_confirmed(runtime.store), runtime)
 
 
 def describe_stored(written: Iterable[Written], runtime: Runtime) -> list[str]:
-    """Return a line for each text of a prompt: what was stored or refused, and how to undo it."""
     lines = []
     for each in written:
         memory = each.memory
@@ -107,7 +101,6 @@ def describe_carried(memories: Iterable[Memory], runtime: Runtime) -> list[str]:
 
 
 def describe_problems(problems: Sequence[Problem]) -> list[str]:
-    """Return the line about parts of the files that could not be imported, such as conflicts."""
     if not problems:
         return []
     first, more = problems[0], len(problems) - 1
@@ -168,7 +161,6 @@ def collect(payload: Payload, runtime: Runtime) -> list[str]:
 
 
 def database_made_elsewhere(runtime: Runtime) -> Iterator[str]:
-    """Report a database that was set aside, or that the person has not registered."""
     project, environment = runtime.project, runtime.environment
     for path in admission.list_foreign(project):
         if trust.claim_notice(f"{path} {os.lstat(path).st_ino}", project.database, environment):
@@ -198,14 +190,12 @@ def settings_in_doubt(runtime: Runtime) -> Iterator[str]:
 
 
 def pending_import(runtime: Runtime) -> Iterator[str]:
-    """Report files whose import would take longer than a session's start may."""
     if import_waits(runtime.project):
         how = "the worker imports" if runtime.settings.jobs.auto else "`ademem work` imports"
         yield f"ademem: {how} what is new in .ade/memory; `ademem status` tells how much waits"
 
 
 def changed_sources(runtime: Runtime) -> Iterator[str]:
-    """Report files that memories were imported from and that changed since."""
     for format, path, changed in ledger.changed_sources(runtime.store):
         name = confined.printable(os.path.basename(changed[0]))
         more = f" (and {len(changed) - 1} more)" if len(changed) > 1 else ""
@@ -218,7 +208,6 @@ def changed_sources(runtime: Runtime) -> Iterator[str]:
 
 
 def came_with_files(runtime: Runtime) -> Iterator[str]:
-    """Report the number and authors of imported memories, once in each clone."""
     from ademem.store import memory_queries
 
     count = memory_queries.count_with_files(runtime.store)

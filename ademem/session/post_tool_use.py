@@ -11,7 +11,6 @@ if TYPE_CHECKING:
 
 
 def handle(payload: Payload, runtime: Runtime) -> None:
-    """Print nothing: the model sees the result of its call."""
     is_shell = payload.tool_name in SHELL_TOOLS
     own = own_tool(payload.tool_name, runtime.settings.guard.mcp_servers)
     if own in SEARCHES or "ademem" in payload.command:

@@ -31,7 +31,6 @@ MEMORY = ".ade"
 
 
 def handle(payload: Payload, runtime: Runtime) -> str | None:
-    """Deny a change in a turn that has to search memory first; else return memories about it."""
     key = key_of(payload, runtime)
     if own_tool(payload.tool_name, runtime.settings.guard.mcp_servers):
         turns.note_mcp_call(runtime.store, payload.tool_use_id, key, runtime.now)
@@ -87,7 +86,6 @@ def _refuse(reason: str, why: str, call: ToolCall, key: TurnKey, runtime: Runtim
 
 
 def _approval(call: ToolCall, runtime: Runtime) -> str | None:
-    """Return the command that only a person may run, if the call has one."""
     guard = runtime.settings.guard
     if call.tool not in SHELL_TOOLS or guard.mode == "off":
         return None
@@ -103,7 +101,6 @@ def _approval(call: ToolCall, runtime: Runtime) -> str | None:
 
 
 def _writes_settings(call: ToolCall, runtime: Runtime) -> bool:
-    """True if the call may write `.ade/config.toml` or `.ade/config.local.toml`."""
     guard, project = runtime.settings.guard, runtime.project
     if guard.mode == "off":
         return False

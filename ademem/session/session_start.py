@@ -116,7 +116,6 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
 
 
 def _import_changes(runtime: Runtime) -> tuple[str, Sequence[Problem]]:
-    """Import changed files within READING_S; return a line on what came, and the problems."""
     try:
         if import_waits(runtime.project):
             jobs.queue(runtime.store, "mirror", "project", runtime.now)

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 HITS = 5
 LISTED = 20
 CHARS = 100
-"""Length of the text of a memory in a list."""
 DECIDE = "/ademem:review keep ID confirms, /ademem:review drop ID removes; several ids are fine"
 
 
@@ -80,7 +79,6 @@ def recall(text: str, payload: Payload, runtime: Runtime) -> str:
 
 
 def review(text: str, payload: Payload, runtime: Runtime) -> str:
-    """List what waits for review, or decide about it as the person typed."""
     verb, *ids = text.split() or [""]
     if verb not in ("keep", "drop"):
         waiting = memory_queries.in_review(runtime.store, limit=LISTED + 1)
@@ -108,12 +106,11 @@ def review(text: str, payload: Payload, runtime: Runtime) -> str:
         branch=runtime.branch,
     )
     done = [_decide(verb, id, act) for id in ids]
-    notices.count_anew(runtime)
+    notices.update_status_line(runtime)
     return client.block("\n".join(done))
 
 
 def why(_text: str, payload: Payload, runtime: Runtime) -> str:
-    """List what the session was shown, and the reason."""
     shown: dict[str, tuple[str, Memory | None]] = {}
     for sent in injections.list_sent(runtime.store, payload.session_id):
         for part in sent.parts:
@@ -137,7 +134,6 @@ COMMANDS: dict[str, Command] = {"recall": recall, "review": review, "why": why}
 
 
 def _split(prompt: str) -> tuple[str, str]:
-    """Return the name of a slash command, and the text after it."""
     name, *rest = prompt.removeprefix(client.SLASH).split(None, 1) or [""]
     return name, "".join(rest).strip()
 

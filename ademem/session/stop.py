@@ -30,7 +30,6 @@ CAPTURED = (ledger.ERROR, "intervention", "episode")
 
 
 def handle(payload: Payload, runtime: Runtime) -> str | None:
-    """Ask for findings once a session where `capture.ask_at_stop` is on; else print nothing."""
     if may_have_learnings(payload.last_message):
         from ademem.capture import record
 

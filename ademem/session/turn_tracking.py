@@ -19,7 +19,6 @@ VERBS = frozenset({"recall", "search"})
 START_MS = 2000
 """Longest time between a command and its hook."""
 CALL_WORDS = 3
-"""Words of a file or command in the query of a search."""
 
 
 def log_decision(
@@ -48,7 +47,6 @@ def key_of(payload: Payload, runtime: Runtime) -> TurnKey:
 
 
 def new_key(payload: Payload, runtime: Runtime) -> TurnKey:
-    """Return the turn that a prompt starts; prompts without an id are numbered."""
     prompt_id = payload.prompt_id
     if not prompt_id:
         prompt_id = f"prompt-{sessions.count_prompts(runtime.store, payload.session_id) + 1}"
@@ -56,7 +54,6 @@ def new_key(payload: Payload, runtime: Runtime) -> TurnKey:
 
 
 def query_of(turn: Turn, call: ToolCall, root: str) -> str:
-    """Return the words to search memory for: those of the order, then of the file or command."""
     from ademem.core.redaction import redact
     from ademem.search.query import keywords
 
@@ -73,7 +70,6 @@ def query_of(turn: Turn, call: ToolCall, root: str) -> str:
 
 
 def is_oriented(key: TurnKey, runtime: Runtime) -> bool:
-    """True in mode `orient` if the session was briefed."""
     orients = runtime.settings.guard.mode == "orient"
     return orients and logs.was_briefed(runtime.store, key.session_id)
 

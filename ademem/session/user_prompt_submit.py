@@ -24,14 +24,12 @@ if TYPE_CHECKING:
 
 TASK_NOTIFICATION = "<task-notification>"
 MOST_CHARS = 20_000
-"""Length of a stored prompt."""
 HINT_WORDS = 4
 MOST_DICTATED = 8
 """Dictated texts that are shown to the model; all are stored."""
 
 
 def handle(payload: Payload, runtime: Runtime) -> str | None:
-    """Return memories for a turn that may need them, and the texts that the person dictated."""
     if payload.prompt.startswith(TASK_NOTIFICATION):  # the last turn goes on under a new id
         earlier = turns.latest(runtime.store, payload.session_id)
         if earlier and payload.prompt_id and not runtime.is_read_only:
@@ -75,7 +73,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
             is_first = ledger.claim(runtime.store, "prompt", source_key, runtime.now)
         if not is_first:  # the hook of a second installation was faster
             return None
-        dictated, corrected = _save(prompt, key, runtime)
+        dictated, corrected = _write_lessons(prompt, key, runtime)
         lines = []
         if saved := [untrusted.entry(one.memory) for one in dictated if one.memory]:
             more = len(saved) - MOST_DICTATED
@@ -107,12 +105,13 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         from ademem.session import notices
 
         shown_to_person = notices.describe_stored([*dictated, *corrected], runtime)
-        notices.count_anew(runtime)
+        notices.update_status_line(runtime)
     return client.context("UserPromptSubmit", "\n".join(lines), shown_to_person) or None
 
 
-def _save(prompt: str, key: TurnKey, runtime: Runtime) -> tuple[list[Written], list[Written]]:
-    """Write what the person dictated, and the corrections outside of it."""
+def _write_lessons(
+    prompt: str, key: TurnKey, runtime: Runtime
+) -> tuple[list[Written], list[Written]]:
     texts = dictations(prompt)
     rules = corrections(prompt) if runtime.settings.capture.corrections else []
     if not texts and not rules:
@@ -143,9 +142,8 @@ def _save(prompt: str, key: TurnKey, runtime: Runtime) -> tuple[list[Written], l
 def _recall(
     prompt: str, key: TurnKey, runtime: Runtime
 ) -> tuple[list[tuple[Memory, float]], list[Placed]]:
-    """Return the memories that the prompt is about with their scores, and those not shown again.
+    """Search by meaning in a process with a loaded model; without an answer in time, by words.
 
-    A process with a loaded model searches by meaning; without an answer in time, words decide.
     A memory with too little evidence of its own comes only beside a better one.
     """
     most = runtime.settings.briefing.prompt
