@@ -69,7 +69,17 @@ def answer(client: Client, raw: bytes, environment: Mapping[str, str], now: date
     replies = []
     for module, payload in client.translate(data):
         event = json.dumps(payload).encode()
-        replies.append(_read(session.answer(_handler(module), event, environment, now)))
+        text = session.answer(_handler(module), event, environment, now)
+        found = loads(text) if text else {}
+        output = dict_of(found, "hookSpecificOutput")
+        replies.append(
+            Reply(
+                context=text_of(output, "additionalContext"),
+                denial=text_of(output, "permissionDecisionReason"),
+                block=text_of(found, "reason"),
+                notice=text_of(found, "systemMessage"),
+            )
+        )
         if replies[-1].denial:
             session.answer(_handler("post_tool_batch"), event, environment, now)
             break
@@ -94,20 +104,6 @@ def _handler(module: str) -> session.Handle:
 
     handle: session.Handle = import_module(f"ademem.session.{module}").handle
     return handle
-
-
-def _read(text: str) -> Reply:
-    """Read an answer to Claude Code; its plain text of PreCompact is of no use elsewhere."""
-    if not text.startswith("{"):
-        return Reply()
-    data = loads(text)
-    output = dict_of(data, "hookSpecificOutput")
-    return Reply(
-        context=text_of(output, "additionalContext"),
-        denial=text_of(output, "permissionDecisionReason"),
-        block=text_of(data, "reason"),
-        notice=text_of(data, "systemMessage"),
-    )
 
 
 PATCH = "*** Begin Patch"
@@ -179,7 +175,12 @@ def _translate_gemini(data: dict[str, Any]) -> Iterator[Event]:
     prompt, (begin, end) = text_of(data, "prompt"), BRIEFED
     payload["prompt"] = prompt.partition(end)[2].lstrip() if prompt.startswith(begin) else prompt
     payload["last_assistant_message"] = text_of(data, "prompt_response")
-    payload["tool_name"] = _name_tool(data)
+    tool = text_of(data, "tool_name")
+    if tool.startswith("mcp_"):
+        named = text_of(dict_of(data, "mcp_context"), "server_name")
+        server = named or tool[4:].partition("_")[0]
+        tool = f"mcp__{server}__{tool[len('mcp_' + server + '_') :]}"
+    payload["tool_name"] = TOOLS.get(tool, tool)
     if name == "PostToolUse":
         response = dict_of(data, "tool_response")
         result = text_of(response, "llmContent")
@@ -208,15 +209,6 @@ def _render_gemini(reply: Reply, data: dict[str, Any]) -> dict[str, Any]:
     if context:
         answer["hookSpecificOutput"] = {"hookEventName": event, "additionalContext": context}
     return answer
-
-
-def _name_tool(data: dict[str, Any]) -> str:
-    tool = text_of(data, "tool_name")
-    if tool.startswith("mcp_"):
-        named = text_of(dict_of(data, "mcp_context"), "server_name")
-        server = named or tool[4:].partition("_")[0]
-        return f"mcp__{server}__{tool[len('mcp_' + server + '_') :]}"
-    return TOOLS.get(tool, tool)
 
 
 def _held_path(data: dict[str, Any]) -> tuple[str, str]:
