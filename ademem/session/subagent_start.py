@@ -15,7 +15,7 @@ from ademem.store.runtime import Runtime, program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ademem.files.project_brief import CoreMemory, FileSource
+    from ademem.files.project_brief import FileSource
 
 
 def handle(payload: Payload, runtime: Runtime) -> str:
@@ -23,13 +23,22 @@ def handle(payload: Payload, runtime: Runtime) -> str:
 
     After a compaction of its conversation SessionStart asks for the briefing again.
     """
+
+    def source(path: str) -> FileSource:
+        from ademem.sync.provenance import provenance_of  # only for a file that was edited
+
+        return provenance_of(runtime).of_brief(path)
+
     store = runtime.store
     is_new = payload.source != "compact"
     key = TurnKey(session_id=payload.session_id, agent_id=payload.agent_id)
     main = turns.get(store, TurnKey(session_id=payload.session_id, prompt_id=payload.prompt_id))
     here = branch(runtime.project.root)
     reader = make_reader(payload, runtime, here, agent=payload.agent_type or None)
-    own = _own_brief(payload.agent_type, runtime)
+    own = None
+    if payload.agent_type:
+        folder = project_brief.agent_folder(payload.agent_type)
+        own = project_brief.agent_brief(store, runtime.project, folder, source)
     brief = briefing.agent(reader, program(runtime.environment), own)
     with store.transaction():
         if turns.get(store, key) if is_new else not logs.note_compaction(store, key, runtime.now):
@@ -49,15 +58,3 @@ def handle(payload: Payload, runtime: Runtime) -> str:
     else:
         remove_lists(runtime.project, key)
     return client.context("SubagentStart" if is_new else "SessionStart", brief.text)
-
-
-def _own_brief(kind: str, runtime: Runtime) -> CoreMemory | None:
-    def source(path: str) -> FileSource:
-        from ademem.sync.provenance import provenance_of  # only for a file that was edited
-
-        return provenance_of(runtime).of_brief(path)
-
-    if not kind:
-        return None
-    folder = project_brief.agent_folder(kind)
-    return project_brief.agent_brief(runtime.store, runtime.project, folder, source)
