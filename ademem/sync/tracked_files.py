@@ -109,8 +109,12 @@ class MergeBase(Value):
 
 
 def load_base(project: Project, database: str) -> MergeBase:
-    with suppress(*_UNREADABLE):
-        recorded = _read_base(project)
+    with suppress(*_UNREADABLE), confined.open_file(project.root, base_path(project)) as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(size - _OFFSET_DIGITS)
+        start = int(file.read())
+        file.seek(start)
+        recorded = json.loads(file.read(size - _OFFSET_DIGITS - start))
         if recorded["database"] == database:
             return MergeBase(
                 database=database,
@@ -146,15 +150,6 @@ def save_base(project: Project, base: MergeBase) -> None:
     except BaseException:
         confined.remove(project.root, temporary)
         raise
-
-
-def _read_base(project: Project) -> dict[str, Any]:
-    with confined.open_file(project.root, base_path(project)) as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(size - _OFFSET_DIGITS)
-        start = int(file.read())
-        file.seek(start)
-        return dict(json.loads(file.read(size - _OFFSET_DIGITS - start)))
 
 
 def _texts(project: Project, files: Mapping[str, tuple[str, int, int]]) -> Texts:
