@@ -50,6 +50,7 @@ MANIFEST = os.path.join(FOLDER, "manifest.json")
 VERSION = 1
 ID_CHARS = 8
 MOST_CHUNKS = 100_000
+SECOND = timedelta(seconds=1)
 _SIDES = {"<<<<<<<": (True, False), "|||||||": (False, False), "=======": (False, True)}
 """Lines of a conflict by their beginning, and which sides have those after them."""
 _ROWS = {
@@ -395,9 +396,6 @@ def outgoing(store: Store, project: str, *, anew: bool = False) -> Outgoing:
         states=tuple(states),
         held_back=unique(held_back),
     )
-
-
-SECOND = timedelta(seconds=1)
 
 
 def _sessions(
