@@ -128,7 +128,6 @@ class Reader(Value):
         return self.find(briefs.of_mission, mission=self.mission, limit=MISSION_MEMORIES)
 
     def by_worth(self, found: Iterable[Memory]) -> list[Entry]:
-        """Return entries by worth, without memories that a later one replaced."""
         rows = list(found)
         unused = logs.count_unused(self.store, [memory.id for memory in rows])
         worths = {one.id: worth(one, self.now, unused.get(one.id, 0)) for one in rows}
@@ -537,7 +536,7 @@ def _is_error(memory: Memory | None) -> bool:
 
 
 def session(reader: Reader, program: str) -> Briefing:
-    """An empty memory gives one line on its use."""
+    """Give one line on its use for an empty memory."""
     intro, total = how_to(program), count_confirmed(reader.store)
     page = Briefing(reader, intro, empty=intro, total=total)
     titles = [section.title.lower() for section in SECTIONS]

@@ -49,7 +49,6 @@ def list_calls(project: Project, key: TurnKey) -> list[str]:
 
 
 def write_calls(project: Project, key: TurnKey, calls: Iterable[str] = ()) -> None:
-    """Write the calls that need no other look in this turn."""
     fit = [call for call in calls if call and call.isprintable() and not {'"', "\\"} & set(call)]
     _write(project, key, "".join(f"{line}\n" for line in (CONSULT, *dict.fromkeys(fit[-LISTED:]))))
 

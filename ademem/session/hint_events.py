@@ -36,7 +36,6 @@ STALE = " [may be outdated: the code no longer has a value that it names]"
 
 
 def before_call(payload: Payload, key: TurnKey, runtime: Runtime) -> str | None:
-    """Return memories of the file or command of a call, each once a context."""
     what = name_target(payload, runtime)
     if not what:
         return None

@@ -33,7 +33,6 @@ DECIDE = "/ademem:review keep ID confirms, /ademem:review drop ID removes; sever
 
 
 def answer(payload: Payload, runtime: Runtime) -> str | None:
-    """Return the output for a prompt that is one of COMMANDS, claimed once; else None."""
     name, text = _split(payload.prompt)
     command = COMMANDS.get(name)
     if command is None:

@@ -30,7 +30,7 @@ TODAY, BEFORE = 14, 8
 
 
 def append_log(project: Project, store: Store, now: datetime) -> None:
-    """The days are those of UTC."""
+    """Count days in UTC."""
     marker = os.path.join(project.run, "daily.seen")
     last = (confined.read_text(project.root, marker) or "").strip()
     found = statistics.events_since(store, last or stamp(now - timedelta(days=FIRST_DAYS)))

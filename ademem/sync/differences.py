@@ -225,7 +225,7 @@ class _Comparison:
                 yield _difference(item, _add, placed=item, is_second=True)
 
     def find_removals(self) -> Iterator[Difference]:
-        """A missing file removes nothing, as it is written again."""
+        """Skip missing files, which are written again."""
         before, now = self._before, self._now
         for id in dict.fromkeys((*before.placed, *before.lines)):
             if now.has_item(id):

@@ -180,7 +180,6 @@ def is_rendered(store: Store, place: Place) -> bool:
 
 
 def _rendered_state(database: list[object], place: Place) -> str:
-    """Digest everything that a refresh depends on; empty where the files were changed since."""
     project = place.project
     if import_waits(project) or under_way(project.root) or files_changed(project):
         return ""
@@ -219,7 +218,6 @@ def preview(runtime: Runtime, *, force: bool = False) -> Preview:
 
 
 def compare_with_copy(runtime: Runtime) -> Preview:
-    """Compare the files with a store that was made from them."""
     place = Place(runtime.project, runtime.settings.mirror)
     found = survey(runtime.store, place, present_text(runtime.project))
     return Preview(taken=ImportReport(), files=tuple(file for file in found if not file.is_current))

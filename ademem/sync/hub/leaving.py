@@ -28,7 +28,6 @@ class Sender(Value):
 
 
 def shareable(mutation: Fields, sender: Sender) -> Fields | Refusal:
-    """Add the record as it is now, if it is still one that others may have."""
     store, id = sender.store, mutation["entity_key"]
     shows_promoted = False
     if mutation["entity"] == "memory":
