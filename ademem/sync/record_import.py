@@ -64,10 +64,20 @@ def make_admission_rule(
     confirmed it, unless a person approved the same text here.
     """
     gate = Gate(lookup=StoreLookup(store), settings=settings, now=now)
+    same = ("content", "title", "anchors", "topic_key", "knowledge_key", "bead")
 
     def admit(row: Memory, before: Memory | None) -> Memory:
         if before is None or any(getattr(row, name) != getattr(before, name) for name in _TEXTS):
-            row = replace(row, quarantine_reason=_reason_against(row, gate))
+            draft = Draft(
+                tags=(" ".join(row.tags),),  # a row has the words of a tag apart
+                path=row.file_scope_pattern,
+                origin=Origin(trust=Trust.IMPORT, agent_id=row.agent_id),
+                **{name: getattr(row, name) for name in same},
+            )
+            reviewed = judge(draft, gate, RULES).verdict.draft
+            is_cut = reviewed.content != row.content
+            reason = "is longer than a memory may be" if is_cut else reviewed.quarantine_reason
+            row = replace(row, quarantine_reason=reason)
         if before is None or _claims(row) != _claims(before):
             row = replace(row, claimed_author=author)
         confirms = row.status == Status.PROMOTED and not promotes
@@ -82,20 +92,6 @@ def make_admission_rule(
 
 def _claims(memory: Memory) -> tuple[object, ...]:
     return tuple(getattr(memory, name) for name in (*_TEXTS, "category", "status", "pinned"))
-
-
-def _reason_against(row: Memory, gate: Gate) -> str | None:
-    same = ("content", "title", "anchors", "topic_key", "knowledge_key", "bead")
-    draft = Draft(
-        tags=(" ".join(row.tags),),  # a row has the words of a tag apart
-        path=row.file_scope_pattern,
-        origin=Origin(trust=Trust.IMPORT, agent_id=row.agent_id),
-        **{name: getattr(row, name) for name in same},
-    )
-    reviewed = judge(draft, gate, RULES).verdict.draft
-    if reviewed.content != row.content:
-        return "is longer than a memory may be"
-    return reviewed.quarantine_reason
 
 
 def import_record(
