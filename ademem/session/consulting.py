@@ -89,7 +89,7 @@ def _decide(
     from ademem.store import injections
 
     what = hint_events.name_target(payload, runtime) or call.tool
-    irreversible = _find_irreversible(call, runtime)
+    irreversible = _is_irreversible(call, runtime)
     store = runtime.store
     with store.transaction():
         turn = turns.get(store, key)
@@ -111,7 +111,7 @@ def _decide(
         ]
         outcome = consult(
             findings,
-            irreversible=bool(irreversible),
+            irreversible=irreversible,
             was_denied=logs.was_denied(store, turn, call.target),
             is_counted=is_counted,
             denials=len(turn.denied),
@@ -167,15 +167,15 @@ def _decide(
                 return False, client.context("PreToolUse", text) or None
 
 
-def _find_irreversible(call: ToolCall, runtime: Runtime) -> str:
+def _is_irreversible(call: ToolCall, runtime: Runtime) -> bool:
     is_mcp = call.tool.startswith("mcp__")
     if call.tool not in SHELL_TOOLS and not is_mcp:
-        return ""
+        return False
     from ademem.guard import mutation
 
     if is_mcp:
-        return call.tool if mutation.is_irreversible_tool(call.tool) else ""
-    return mutation.find_irreversible(call.command, runtime.settings.guard)
+        return mutation.is_irreversible_tool(call.tool)
+    return bool(mutation.find_irreversible(call.command, runtime.settings.guard))
 
 
 def _mark_calls(call: ToolCall, paths: Iterable[str], runtime: Runtime) -> list[str]:
