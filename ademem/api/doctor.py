@@ -115,7 +115,7 @@ def database_is_sound(patient: Patient) -> Finding:
         message = f"lost its index {', '.join(lost)}"
         return _bad("database", message, "`ademem doctor --fix` rebuilds it")
     if parked:
-        named = "; ".join(worker.gave_up(*job) for job in parked)
+        named = "; ".join(worker.describe_failure(*job) for job in parked)
         return _bad("database", f"work that gave up: {named}", "`ademem work --retry` tries again")
     if ahead:
         named = "; ".join(

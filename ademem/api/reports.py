@@ -131,8 +131,8 @@ def work_due(runtime: Runtime) -> dict[str, Any]:
     return {
         "due": sum(due.values()),
         "kinds": [f"{name} ({count})" for name, count in due.items() if count],
-        "failing": [worker.gave_up(*job) for job in jobs.list_failing(runtime.store)],
-        "parked": [worker.gave_up(*job) for job in jobs.list_parked(runtime.store)],
+        "failing": [worker.describe_failure(*job) for job in jobs.list_failing(runtime.store)],
+        "parked": [worker.describe_failure(*job) for job in jobs.list_parked(runtime.store)],
         "worker": "running" if worker.is_running(runtime.project) else "not running",
         "last": f"{runs[-1]['job']} {runs[-1]['outcome']} at {runs[-1]['at']}" if runs else None,
     }

@@ -38,10 +38,10 @@ def start(runtime: Runtime) -> None:
 
 
 def start_server(runtime: Runtime) -> None:
-    """Start a process that loads the model and answers prompts from now on.
+    """Keep the model loaded in a process that answers prompts.
 
-    Not without the model, and not while another one serves this project, or one that was started
-    so serves any project of the user.
+    Not without the model, and not while another process serves this project, or one that was
+    started so serves any project of the user.
     """
     settings = runtime.settings
     if not (settings.search.warm and settings.search.hybrid and settings.jobs.auto):
@@ -63,7 +63,7 @@ def start_server(runtime: Runtime) -> None:
 
 
 def _packages() -> str:
-    """Return the folder of the package, which an interpreter need not know: a plugin has none."""
+    """Return the folder of the package: a plugin's is not on the interpreter's path."""
     return os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
@@ -84,6 +84,6 @@ def lock(project: Project) -> str:
     return os.path.join(project.home, "run", "work.lock")
 
 
-def gave_up(kind: str, key: str, error: str) -> str:
-    """Describe a parked job; a memory is named by its id alone."""
+def describe_failure(kind: str, key: str, error: str) -> str:
+    """Name a memory by its id, with which its key begins."""
     return f"{kind} {key.partition(' ')[0]}: {error}"

@@ -24,7 +24,6 @@ PAUSE_S = 0.1
 
 
 def main(root: str, model: Model | None = None) -> None:
-    """Run due jobs and exit; *model* replaces the installed one in tests."""
     os.environ["ADEMEM_DISABLE"] = "1"  # no job starts a session whose hooks start a job
     bytecode.update()
     place = project.at(root)
@@ -32,7 +31,6 @@ def main(root: str, model: Model | None = None) -> None:
         return
 
     def offer(embedder: Embedder) -> AbstractContextManager[None]:
-        """Let hooks use the model while it is loaded."""
         from ademem.worker.warm_server import serve_while
 
         return serve_while(place, os.environ, embedder, "work")
@@ -49,7 +47,7 @@ def main(root: str, model: Model | None = None) -> None:
 
 
 def serve(root: str, load: Callable[[Runtime], Embedder | None] | None = None) -> None:
-    """Keep the model loaded for hooks until none asks; *load* replaces it in tests."""
+    """Keep the model loaded until no hook asks for it."""
     os.environ["ADEMEM_DISABLE"] = "1"
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a second one gains nothing on a few rows
     from ademem.search import embedding
@@ -72,7 +70,6 @@ def serve(root: str, load: Callable[[Runtime], Embedder | None] | None = None) -
 
 
 def _bound_memory(runtime: Runtime) -> None:
-    """Limit the memory of jobs; one above the limit fails with a MemoryError."""
     try:
         import resource
     except ImportError:  # not on this system

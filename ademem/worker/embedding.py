@@ -33,9 +33,7 @@ if TYPE_CHECKING:
 
 BATCH_IDLE = 50
 BATCH_ACTIVE = 10
-"""Memories of one batch while a session is active on the same machine."""
 NORM_ERROR = 1e-3
-"""Largest difference of a unit vector's length from 1."""
 SAMPLE = "a plain sentence that any working model can embed"
 
 
@@ -44,7 +42,6 @@ class ModelFails(AdememError):
 
 
 def run(context: JobContext) -> datetime | None:
-    """Embed memories without a vector of a model, then drop the vectors of unknown models."""
     model = context.model
     if model is None:
         return None

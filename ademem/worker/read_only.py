@@ -31,7 +31,6 @@ _COPIED = ("", "-wal")
 def open_copy(
     project: Project, environment: Mapping[str, str], now: datetime, *, is_locked: bool = False
 ) -> Runtime:
-    """Open a copy of the database, or of the files where there is none."""
     found = load_configuration(project, environment)
     folder = _folder(project, environment)
     copy = replace(project, home=folder)
@@ -91,7 +90,6 @@ def _state(project: Project, has_database: bool) -> str:
 
 
 def _folder(project: Project, environment: Mapping[str, str]) -> str:
-    """Return the user's folder for the copy, in the cache or among temporary files."""
     home = environment.get("HOME") or os.path.expanduser("~")
     cache = environment.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")
     name = sha256_hex(project.home)[:16]

@@ -44,12 +44,10 @@ LOG_BYTES = 128_000
 
 
 class Model(Value):
-    """The installed model, loaded on demand."""
-
     id: str
     load: Callable[[], Embedder | None]
     second: Model | None = None
-    """The one for other languages, if it is installed."""
+    """For other languages."""
 
 
 class JobContext:
@@ -68,13 +66,10 @@ class JobContext:
         self.store = runtime.store
         self.now = now
         self.model = model
-        """None when no model is installed."""
         self.patient = patient
         """Postpone what can wait while a session is active."""
         self.pause = pause
-        """Called between two batches."""
         self.on_progress = on_progress
-        """Called with the progress, for a person who watches."""
         self.offer = offer
         """Serves the loaded model to other processes while the context lasts."""
         self.figures: dict[str, int] = {}
@@ -82,15 +77,13 @@ class JobContext:
 
 
 class Kind(Value):
-    """A kind of job, by its name in the table `jobs`."""
-
     name: str
     run: Callable[[JobContext, Job], datetime | None]
-    """Run a job; return when to continue, if a part is left."""
+    """Return when to continue, if a part is left."""
     able: Callable[[JobContext], bool] = lambda _context: True
-    """Tell whether such jobs can run here now; until then they wait."""
+    """Until then such jobs wait."""
     needed: Callable[[JobContext], bool] = lambda _context: False
-    """Tell whether a job is due without a request."""
+    """Make a job due without a request."""
     patience_s: float = 0.0
     """Seconds for which a job waits while a session is active."""
 
@@ -137,7 +130,7 @@ def is_due(context: JobContext, kind: str) -> bool:
 
 
 COLD_START_S = 60.0
-"""Seconds for which embedding waits for an active session, as loading the model takes a core."""
+"""Patience of embedding, as loading the model takes a core."""
 CROWDED = "crowded"
 """The kind of a consolidation that a sweep queues."""
 GIT_RETRY = timedelta(minutes=1)
@@ -145,7 +138,6 @@ GIT_RETRY = timedelta(minutes=1)
 
 
 def mirror(context: JobContext, _job: Job) -> datetime | None:
-    """Bring the files of the project up to date, in every worktree that has them."""
     from ademem.store.runtime import Runtime
     from ademem.sync.mirror import refresh
 
@@ -237,7 +229,6 @@ def map_vectors(context: JobContext, _job: Job) -> None:
 
 
 def is_map_needed(context: JobContext) -> bool:
-    """Return True where a map was asked for and the number of vectors has changed since."""
     from ademem.search import embedding, vector_map
 
     model = embedding.model_id(context.runtime.settings.embed)
@@ -262,10 +253,9 @@ def is_relating_needed(context: JobContext) -> bool:
 
 
 def sweep(context: JobContext, _job: Job) -> None:
-    """Sweep the store, unless that was done since it was queued."""
     from ademem.synthesis import sweeping
 
-    if not is_due(context, SWEEP):
+    if not is_due(context, SWEEP):  # since it was queued
         return
     swept = sweeping.sweep_locked(context.runtime, context.now(), trigger="schedule")
     context.figures |= {name: getattr(swept, name) for name in maintenance.COUNTED}
@@ -284,7 +274,6 @@ def extract(context: JobContext, job: Job) -> None:
 
 
 def episode(context: JobContext, job: Job) -> None:
-    """Build the episode of a session, and queue the count of the memories it used."""
     from ademem.synthesis.episode_building import build_session_episode
 
     jobs.queue(context.store, "uses", job.key.partition(" ")[0], context.now())
@@ -301,12 +290,11 @@ def mission(context: JobContext, job: Job) -> None:
 
 
 def consolidate(context: JobContext, job: Job) -> None:
-    """Consolidate the store, unless that was done since it was queued."""
     from ademem.search.embedding import model_id
     from ademem.synthesis import consolidation
 
     crowded = job.kind == CROWDED
-    if not crowded and not is_due(context, CONSOLIDATION):
+    if not crowded and not is_due(context, CONSOLIDATION):  # since it was queued
         return
     run = consolidation.ConsolidationRun(
         store=context.store,
@@ -326,7 +314,6 @@ def uses(context: JobContext, job: Job) -> None:
 
 
 def back_up(context: JobContext, _job: Job) -> None:
-    """Write the weekly backup, and one of the person's own memories, which all projects share."""
     from ademem.store import backups
     from ademem.store.runtime import personal_project
 
@@ -349,7 +336,7 @@ def is_backup_needed(context: JobContext) -> bool:
 
 
 def sync_hub(context: JobContext, _job: Job) -> datetime | None:
-    """Sync with the hub the project is in; after a failure it is due when the round says."""
+    """After a failure the state of the hub has the time of the next try."""
     from ademem.store import hub_state
     from ademem.sync.hub.rounds import Hub
     from ademem.sync.hub.transport import HubError
@@ -407,7 +394,7 @@ JOBS: tuple[Kind, ...] = (
     Kind(name="backup", run=back_up, needed=is_backup_needed),
     Kind(name="hub", run=sync_hub, needed=is_hub_needed),
 )
-"""All kinds of jobs, in the order in which they run; each has rows in the table `jobs`."""
+"""In the order in which they run; each has rows in the table `jobs`."""
 
 
 def any_due(runtime: Runtime) -> bool:
@@ -444,13 +431,15 @@ def run_due(context: JobContext, *, retry: bool = False, wait: bool = False) -> 
             if not ours:
                 break
             done += [
-                job.kind for kind in JOBS for job in due(context, kind) if _do(kind, job, context)
+                job.kind
+                for kind in JOBS
+                for job in due(context, kind)
+                if _run_job(kind, job, context)
             ]
     return list(dict.fromkeys(done))
 
 
 def find_model(runtime: Runtime) -> Model | None:
-    """Return the project's model; None while it is not installed."""
     from ademem.search import embedding
     from ademem.search.embedding import cache
 
@@ -474,7 +463,7 @@ def find_model(runtime: Runtime) -> Model | None:
     )
 
 
-def _do(kind: Kind, job: Job, context: JobContext) -> bool:
+def _run_job(kind: Kind, job: Job, context: JobContext) -> bool:
     started = context.now()
     context.figures = {}
     again, error = attempt(lambda: kind.run(context, job)), None
@@ -504,7 +493,7 @@ def _do(kind: Kind, job: Job, context: JobContext) -> bool:
 
 
 def recent_runs(project: Project) -> list[dict[str, Any]]:
-    """Return the logged jobs, oldest first."""
+    """Oldest first."""
     runs = []
     for path in (_path(project) + ".1", _path(project)):
         with suppress(OSError, UnicodeDecodeError):

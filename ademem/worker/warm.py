@@ -33,9 +33,7 @@ PATH_BYTES = 100
 """Longest path of a socket; the system's own limit is 104 or 108."""
 REQUEST_BYTES = 1 << 18
 REPLY_BYTES = 1 << 20
-"""Longest messages that are read."""
 SEARCH_S = 2.0
-"""Longest wait of a server for the hits of a search."""
 
 
 class Stranger(OSError):
@@ -98,7 +96,6 @@ def socket_root(project: Project, path: str) -> str:
 
 
 def socket_path(project: Project, environment: Mapping[str, str]) -> str:
-    """Return a path beside the database, or in the user's folder where that is too long."""
     path = os.path.join(project.home, "run", "warm.sock")
     if len(os.fsencode(path)) <= PATH_BYTES:
         return path
@@ -111,7 +108,7 @@ def socket_path(project: Project, environment: Mapping[str, str]) -> str:
 
 
 def exchange(path: str, request: bytes, budget_s: float) -> bytes:
-    """Send a request and return its reply, within the budget; raises OSError."""
+    """Raise OSError unless the reply comes within the budget."""
     import _socket as sockets  # the module `socket` takes longer to load than the search
 
     deadline = time.monotonic() + budget_s
@@ -128,7 +125,7 @@ def exchange(path: str, request: bytes, budget_s: float) -> bytes:
 
 
 def receive(source: sockets.socket, limit: int, deadline: float) -> bytes:
-    """Read until the other end closes its side; raises OSError after the deadline or the limit."""
+    """Read until the other end closes its side; raise OSError after the deadline or the limit."""
     body = b""
     while len(body) <= limit:
         left = deadline - time.monotonic()

@@ -34,11 +34,9 @@ CHARS = 20_000
 REQUEST_S = 0.25
 """Longest time for which one connection is read, while the others wait."""
 CONNECTIONS = 16
-"""Connections that may wait."""
 TICK_S = 0.25
 """Interval at which a server checks that it is needed and that its socket exists."""
 OWN = 0o600
-"""Mode of the socket, for its owner alone."""
 
 
 class Refused(ValueError):
@@ -46,8 +44,6 @@ class Refused(ValueError):
 
 
 class Server:
-    """Answer for one database with one model until stopped."""
-
     def __init__(
         self,
         project: Project,
@@ -70,13 +66,10 @@ class Server:
         self._stopped.set()
 
     def run(self, *, idle_s: float = 0, on_ready: Callable[[], None] = lambda: None) -> None:
-        """Answer until stopped, or until *idle_s* seconds pass without a request; 0: no limit.
-
-        While another process has the socket, wait for its end.
-        """
+        """Answer until stopped, or until *idle_s* seconds pass without a request; 0: no limit."""
         while not self._is_over(idle_s):
             with listening(self.path, socket_root(self.project, self.path)) as listener:
-                if listener is None:
+                if listener is None:  # another process has the socket
                     self._stopped.wait(TICK_S)
                     continue
                 on_ready()
@@ -143,7 +136,7 @@ def ping(server: Server, runtime: Runtime, params: dict[str, Any]) -> dict[str, 
 
 
 def suggest(server: Server, runtime: Runtime, params: dict[str, Any]) -> dict[str, Any]:
-    """Return row numbers, scores and evidence of hits; the client reads rows that it may see."""
+    """Return row numbers, scores and evidence; the client reads rows that it may see."""
     hits = engine.suggest(
         params["query"][:CHARS],
         runtime.store,
@@ -162,7 +155,6 @@ def suggest(server: Server, runtime: Runtime, params: dict[str, Any]) -> dict[st
 
 
 def search(server: Server, runtime: Runtime, params: dict[str, Any]) -> dict[str, Any]:
-    """Return the mode and the hits of a search, for a server that loads no model."""
     values: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in params["filters"].items()
@@ -195,7 +187,6 @@ METHODS = (ping, suggest, search, stop)
 def serve_while(
     project: Project, environment: Mapping[str, str], embedder: Embedder, role: str
 ) -> Iterator[None]:
-    """Answer hooks in a thread while the context lasts."""
     server = Server(project, environment, embedder, role)
     thread = Thread(target=server.run, daemon=True)
     thread.start()
