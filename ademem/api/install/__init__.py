@@ -137,7 +137,6 @@ def settings_path(project: str, where: Where) -> str:
 
 
 def hooks_folder() -> str:
-    """Return the folder of scripts: the checkout's own, or those of a wheel."""
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     checkout = os.path.join(os.path.dirname(package), "hooks")
     shipped = os.path.join(sysconfig.get_path("data"), "share", "ademem", "hooks")
@@ -169,7 +168,6 @@ def _settings(path: str, text: str) -> registration.Settings:
 
 
 def _restore(text: str | None, original: Original | None) -> str | None:
-    """Return the original text, or after edits the text without our entries."""
     if text is None or original is None:
         return text if text is None else registration.remove_entries(text, None)
     if text == original.after:
@@ -186,7 +184,7 @@ class BadSettingsFile(AdememError):
 
 
 class Original(Value):
-    """The content of a settings file before and after `install`, to restore it byte for byte."""
+    """Contents of a settings file before and after `install`, to restore it byte for byte."""
 
     before: str | None
     after: str
@@ -241,7 +239,7 @@ def save(
 
 
 def put_back(change: Change, record: tuple[str, str], original: Original | None) -> None:
-    """Write or delete the file, and the folder that was made for it; delete the record."""
+    """Write or delete the file, and the folder made for it; delete the record."""
     target = os.path.realpath(change.path)
     if change.before is not None and change.after is None:
         remove(target)
@@ -263,7 +261,6 @@ PLUGIN_MARK = "// ademem: project memory"
 def add_plugin(
     environment: Mapping[str, str], *, python: str, hooks: str, dry_run: bool = False
 ) -> Change:
-    """Write the plugin that calls our hooks; raises BadSettingsFile if another has its name."""
     path, before = _find_plugin(environment)
     with open(os.path.join(hooks, "agents", "opencode.js"), encoding="utf-8") as file:
         after = file.read().replace('"PYTHON"', json.dumps(python))
@@ -286,7 +283,6 @@ def remove_plugin(environment: Mapping[str, str], *, dry_run: bool = False) -> C
 
 
 def _find_plugin(environment: Mapping[str, str]) -> tuple[str, str | None]:
-    """Return the path and text of our plugin; raises BadSettingsFile for another one."""
     config = environment.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
     path = os.path.join(config, "opencode", "plugins", "ademem.js")
     text = read_file(path)
@@ -329,7 +325,6 @@ def remove_commands(claude: str, *, dry_run: bool = False) -> list[str]:
 
 
 def _read_command(path: str) -> str | None:
-    """Return the text of a file; empty where it is no text."""
     try:
         return read_text(path)
     except (UnicodeDecodeError, OSError):
@@ -384,7 +379,6 @@ MCP_CLIENTS = {
 def add_server(
     name: str, root: str, environment: Mapping[str, str], *, shared: bool, dry_run: bool = False
 ) -> Change:
-    """Add our server; raises BadSettingsFile for a file that is unsafe, or has another one."""
     client, keys, path, record = _find_client(name, root, environment, shared=shared)
     command = SERVER if shared else program(environment)
     text = read_file(path)
@@ -406,7 +400,6 @@ def add_server(
 def remove_server(
     name: str, root: str, environment: Mapping[str, str], *, shared: bool, dry_run: bool = False
 ) -> Change:
-    """Restore the original file, or remove our entry from a file that was edited since."""
     _, keys, path, record = _find_client(name, root, environment, shared=shared)
     text, original = read_file(path), read_record(*record)
     after = text

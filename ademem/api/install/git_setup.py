@@ -55,7 +55,6 @@ def add_hooks(root: str, program: str, *, dry_run: bool = False) -> list[str]:
 
 
 def remove_hooks(root: str, *, dry_run: bool = False) -> list[str]:
-    """Delete hooks that are unchanged since they were written."""
     try:
         folder, _ = _places(root)
     except NoGitHooks:
@@ -85,7 +84,7 @@ def _places(root: str) -> tuple[str, str]:
 
 
 def _is_ours(name: str, text: str) -> bool:
-    """Tell whether a version of ademem wrote the hook, for any project."""
+    """Tell whether this version wrote the hook, for any project."""
     pattern = re.escape(SCRIPT.format(guard=GUARDS.get(name, ""), program="\0", project="\0"))
     return re.fullmatch(pattern.replace(re.escape("\0"), ".+"), text) is not None
 

@@ -15,8 +15,6 @@ _BYTE_ORDER_MARK = "\ufeff"
 
 
 class Item(Value):
-    """A member of an object or array, by its positions in the text."""
-
     name: str | int
     start: int
     value: int
@@ -33,7 +31,6 @@ def parse(text: str) -> Any:
 
 
 def raw(text: str, path: Keys) -> str | None:
-    """Return the characters of the value at *path*; None when there is none."""
     span = _span(text, path)
     return text[slice(*span)] if span else None
 
@@ -61,7 +58,6 @@ def add(text: str, path: Keys, value: Any) -> str:
 
 
 def remove(text: str, path: Keys) -> str:
-    """Remove the member at *path* with its comma and blanks."""
     opening, end = _find(text, path[:-1])
     items = _items(text, opening)
     place = max(number for number, item in enumerate(items) if item.name == path[-1])
@@ -79,40 +75,37 @@ def _insert(text: str, path: Keys, label: str, value: Any) -> str:
         gap = "," + text[opening + 1 : items[0].start]
         if len(items) > 1:
             gap = text[items[-2].end : items[-1].start]
-        shown = label + _format(value, text, _last_line(gap) if "\n" in gap else None)
+        shown = label + _format(value, text, _last_indent(gap) if "\n" in gap else None)
         return text[: items[-1].end] + gap + shown + text[items[-1].end :]
     top, bottom = _find(text, ())
     if "\n" not in text[top:bottom] and _items(text, top):
         shown = label + _format(value, text, None)
     else:
-        outer, line = _last_line(text[:opening]), _newline(text)
-        inner = outer + _unit(text)
+        outer, line = _last_indent(text[:opening]), _newline(text)
+        inner = outer + _indent_step(text)
         shown = line + inner + label + _format(value, text, inner) + line + outer
     return text[: opening + 1] + shown + text[end - 1 :]
 
 
 def _format(value: Any, text: str, indent: str | None) -> str:
-    """Format a value with the file's indentation; without an indent on one line."""
     if indent is None:
         return json.dumps(value, ensure_ascii=False)
-    lines = json.dumps(value, ensure_ascii=False, indent=_unit(text)).split("\n")
+    lines = json.dumps(value, ensure_ascii=False, indent=_indent_step(text)).split("\n")
     return (_newline(text) + indent).join(lines)
 
 
-def _unit(text: str) -> str:
-    """Return one step of indentation, from the first member of the text."""
+def _indent_step(text: str) -> str:
     start, _ = _find(text, ())
     items = _items(text, start)
     gap = text[start + 1 : items[0].start] if items else ""
-    return _last_line(gap).removeprefix(_last_line(text[:start])) if "\n" in gap else "  "
+    return _last_indent(gap).removeprefix(_last_indent(text[:start])) if "\n" in gap else "  "
 
 
 def _newline(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
 
 
-def _last_line(text: str) -> str:
-    """Return the blanks at the start of the last line."""
+def _last_indent(text: str) -> str:
     line = text[text.rfind("\n") + 1 :].removeprefix(_BYTE_ORDER_MARK)
     return line[: len(line) - len(line.lstrip(" \t"))]
 
@@ -125,7 +118,7 @@ def _find(text: str, path: Keys) -> tuple[int, int]:
 
 
 def _span(text: str, path: Keys) -> tuple[int, int] | None:
-    start = _blank(text, len(_BYTE_ORDER_MARK) if text.startswith(_BYTE_ORDER_MARK) else 0)
+    start = _skip_blanks(text, len(_BYTE_ORDER_MARK) if text.startswith(_BYTE_ORDER_MARK) else 0)
     end = _DECODER.raw_decode(text, start)[1]
     for name in path:
         items = [item for item in _items(text, start) if item.name == name]
@@ -136,25 +129,24 @@ def _span(text: str, path: Keys) -> tuple[int, int] | None:
 
 
 def _items(text: str, opening: int) -> list[Item]:
-    """Return the members of the container at *opening*; none for a scalar."""
     items: list[Item] = []
     if text[opening] not in "{[":
         return items
-    at = _blank(text, opening + 1)
+    at = _skip_blanks(text, opening + 1)
     while text[at] not in "}]":
         start, name = at, len(items)
         if text[opening] == "{":
             name, at = _DECODER.raw_decode(text, at)
-            at = _blank(text, _blank(text, at) + 1)
+            at = _skip_blanks(text, _skip_blanks(text, at) + 1)
         end = _DECODER.raw_decode(text, at)[1]
         items.append(Item(name=name, start=start, value=at, end=end))
-        at = _blank(text, end)
+        at = _skip_blanks(text, end)
         if text[at] == ",":
-            at = _blank(text, at + 1)
+            at = _skip_blanks(text, at + 1)
     return items
 
 
-def _blank(text: str, at: int) -> int:
+def _skip_blanks(text: str, at: int) -> int:
     while text.startswith((" ", "\t", "\r", "\n"), at):
         at += 1
     return at

@@ -17,10 +17,10 @@ Settings = dict[str, Any]
 class Event(NamedTuple):
     name: str
     status: str
-    """What the client shows while the hook runs, in place of its command."""
+    """Shown while the hook runs, in place of its command."""
     matcher: str | None = None
     timeout: int = 10
-    """Seconds after which the client stops waiting."""
+    """Seconds."""
     agent: str = ""
 
     @property
@@ -54,19 +54,15 @@ PERMISSIONS = (
     *(f"Bash(ademem {verb}:*)" for verb in ("recall", "search", "get", "add")),
     *(f"mcp__ademem__memory_{tool}" for tool in ("search", "timeline", "get", "context", "status")),
 )
-"""Commands and reading tools that Claude may run without asking."""
 
 
 def _adapt(agent: str, names: str, before: str, after: str) -> Iterator[Event]:
-    """Yield our events by the agent's *names*; *before* and *after* match the tools of calls.
-
-    Codex waits 3 seconds at the end of a session.
-    """
+    """Yield our events by the agent's *names*; *before* and *after* match the tools of calls."""
     statuses = {event.name: event.status for event in EVENTS}
     matchers = {"PreToolUse": before, "PostToolUse": after}
     for pair in names.split():
         name, _, theirs = pair.partition("=")
-        timeout = 3 if name == "SessionEnd" else 10
+        timeout = 3 if name == "SessionEnd" else 10  # Codex waits no longer
         yield Event(theirs or name, statuses[name], matchers.get(name), timeout, agent)
 
 
@@ -158,7 +154,7 @@ def remove_entries(text: str, original: str | None) -> str:
 def is_current(
     settings: Settings, wanted: dict[str, Settings], permissions: Sequence[str] = PERMISSIONS
 ) -> bool:
-    """Tell whether the settings have just the wanted entries, at any position."""
+    """Tell whether our entries are just the wanted ones, at any position."""
     found = [(path[1], entry) for path, entry in _our_hooks(settings)]
     return (
         len(found) == len(wanted)
@@ -191,7 +187,7 @@ def find_misfit(settings: Any) -> str | None:
 
 
 def _our_hooks(settings: Settings) -> Iterator[tuple[Keys, Settings]]:
-    """Yield paths and values of our groups, and of our handlers in groups of others."""
+    """Yield our groups, and our handlers in groups of others."""
     for event, groups in settings.get("hooks", {}).items():
         for number, group in enumerate(groups if isinstance(groups, list) else []):
             handlers = group.get("hooks") if isinstance(group, dict) else None
