@@ -38,7 +38,6 @@ DEPTH = 20
 OVERALL = "overall"
 FIRST = clock.parse("2000-01-01")
 OURS = ("CLAUDE_", "ADEMEM_PROJECT", "ADEMEM_DISABLE")
-"""Variables of the project and session that evaluates."""
 RANK_CONSTANT = 60
 """Constant of reciprocal rank fusion (Cormack, Clarke and Buettcher 2009)."""
 
@@ -56,7 +55,6 @@ def recall(ranked: Sequence[str], relevant: Collection[str], k: int) -> float:
 
 
 def reciprocal_rank(ranked: Sequence[str], relevant: Collection[str], k: int = DEPTH) -> float:
-    """Return 1 over the rank of the first relevant id, 0 without one."""
     ranks = (rank for rank, id in enumerate(ranked[:k], 1) if id in relevant)
     return 1 / next(ranks, math.inf)
 
@@ -94,11 +92,8 @@ class Run(Value):
     stores: int
     items: int
     refused: int
-    """Items that the gate of the product did not take."""
     merged: int
-    """Items that said what another says."""
     model: str | None
-    """Name of the model; None when none is installed, and words decide."""
     mode: str
     """hybrid or lexical: how `ademem` answered."""
     settings: dict[str, Any]
@@ -163,7 +158,7 @@ def average(rankings: Sequence[tuple[str, str, dict[str, float]]]) -> Iterator[R
 
 
 class Corpus:
-    """A haystack that was imported and embedded through the product's own doors, or a project."""
+    """A haystack that was imported, or a project."""
 
     imported: records.Imported
     made: dict[str, str]
@@ -173,7 +168,6 @@ class Corpus:
         self.memories, self.store = memories, memories.store
         self._embedder = embedder
         self.modes: set[str] = set()
-        """How searches were answered: lexical, hybrid."""
 
     def ids(self, items: tuple[str, ...]) -> frozenset[str]:
         return frozenset(self.made[item] for item in items)
@@ -184,12 +178,10 @@ class Corpus:
         return [hit.memory.id for hit in results.hits]
 
     def rank_words(self, query: str) -> list[str]:
-        """Rank the rows that have any of the words as FTS5 does."""
         words = re.findall(r"\w+", query)
         return memory_queries.match_any_word(self.store, words, DEPTH) if words else []
 
     def rank_cosines(self, query: str) -> list[str]:
-        """Return the memories of the highest cosines to the query; none without a model."""
         if self._embedder is None:
             return []
         cosines = vectors.Cosines(self._embedder.embed([readable(query)])[0], self._vectors)
@@ -225,7 +217,6 @@ def open_arena(
     environment: Mapping[str, str],
     embedder: embedding.Embedder | None = None,
 ) -> Iterator[Corpus]:
-    """Import a haystack into a project of its own, which is deleted at the end."""
     dates = (clock.parse(item.date) for item in haystack.items if item.date)
     moment = max([FIRST, *dates]) + timedelta(days=1)  # questions come after the last item
     own = {name: text for name, text in environment.items() if not name.startswith(OURS)}
@@ -259,26 +250,25 @@ def open_arena(
 class Prompt(Value):
     text: str
     kind: str
-    """A group of the report, such as `related`, `near` or `far`."""
+    """Such as `related`, `near` or `far`."""
     relevant: frozenset[str] = frozenset()
     """Ids of the memories, here or at their source, that are right to show; often none."""
 
 
 class Kind(Value):
-    """The prompts of one kind; shares are of 1."""
+    """Shares are of 1."""
 
     kind: str
     prompts: int
     shown: float
-    """Share of the prompts that any memory is shown for."""
+    """Share of the prompts for which anything is shown."""
     right: float | None
-    """Share of those with relevant memories that one of them is shown for; None without any."""
+    """Share of the prompts with relevant memories for which one of them is shown."""
     memories: float
 
 
 class Report(Value):
     mode: str
-    """hybrid or lexical: whether a model compared meanings."""
     kinds: tuple[Kind, ...]
     right: float | None
 
@@ -368,7 +358,6 @@ class Dataset(Value):
 
 
 def read(data: bytes, format: str | None = None) -> Dataset:
-    """Parse a dataset; raises UsageError for another file or format."""
     if not format and data.lstrip()[:1] == b"{":  # plain lines begin with an object
         format = "jsonl"
     elif not format:
@@ -438,7 +427,7 @@ def longmemeval(data: bytes) -> Iterator[Haystack]:
 
 
 def _haystack(name: str, items: tuple[Item, ...], asked: Any) -> Haystack:
-    """Evidence that nothing has is left out, and a question with none left as well."""
+    """Leave out evidence that nothing has, and questions with none left."""
     ids = {item.id for item in items}
     questions = []
     for query, evidence, category in asked:
@@ -449,7 +438,7 @@ def _haystack(name: str, items: tuple[Item, ...], asked: Any) -> Haystack:
 
 
 def _evidence(given: Any) -> list[str]:
-    """Ids of turns, several of which may stand in one text, some as `D30:05`."""
+    """Several ids may stand in one text, some as `D30:05`."""
     return [
         f"D{int(session)}:{int(turn)}"
         for text in given

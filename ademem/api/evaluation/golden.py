@@ -36,15 +36,12 @@ RUNS, RANKS = "eval/runs", "eval/ranks"
 MOST_RUNS = 200
 SHOWN = ("any@5", "any@10", "MRR", "nDCG@10")
 CUT = 10
-"""Hits within which a golden memory counts as found, for the reported recall."""
 
 
 class Golden(Value):
-    """One question and the ranks its memories had when they were recorded."""
-
     query: str
     ranks: dict[str, int | None]
-    """By sync id; None: not among the first DEPTH."""
+    """By sync id, as they were recorded; None: not among the first DEPTH."""
 
 
 class Moved(Value):
@@ -80,7 +77,6 @@ class Verdict(Value):
 
 
 def load(project: Project) -> list[Golden]:
-    """Sorted by query; raises AdememError for a line that cannot be read."""
     path, found = os.path.join(project.ade, FILE), []
     for number, line in enumerate((confined.read_text(project.root, path) or "").splitlines(), 1):
         if line.strip():
@@ -115,7 +111,6 @@ def save(project: Project, golden: Iterable[Golden]) -> None:
 
 
 def add(memories: Runtime, query: str, ids: Sequence[str]) -> Golden:
-    """Record where the memories rank for the question now, beside those recorded before."""
     query = redact(" ".join(query.split())).text
     earlier = {one.query: one for one in load(memories.project)}
     wanted = set(earlier[query].ranks) if query in earlier else set()
@@ -156,7 +151,7 @@ def check(memories: Runtime, *, slack: int = 0) -> Verdict:
 
 
 def measure(memories: Runtime) -> dict[str, Any]:
-    """Ask every question of each system, and record means and ranks; raises NotFound."""
+    """Ask every question of each system, and record means and ranks."""
     golden = _load_some(memories)
     embedder = load_embedder(memories)
     corpus = Corpus(memories, embedder)
@@ -208,7 +203,6 @@ def _ranks(memories: Runtime, query: str, sync_ids: Iterable[str]) -> dict[str, 
 
 
 def _here(memories: Runtime, sync_ids: Iterable[str]) -> dict[str, str]:
-    """Map the sync ids of memories that are here to their ids."""
     here = {}
     for sync_id in sync_ids:
         with suppress(NoSuchMemory):
