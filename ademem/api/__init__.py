@@ -91,7 +91,7 @@ FUNCTIONS = {
         get_health get_last_run get_sync_status find_changes
     """,
 }
-"""Functions by their module of this package, besides those below."""
+"""By their module of this package; those below are defined here."""
 
 _MODULES = {name: module for module, names in FUNCTIONS.items() for name in names.split()}
 
@@ -103,7 +103,7 @@ def __getattr__(name: str) -> Any:
 
 
 def init(root: str, *, environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
-    """Enrol the folder, import its files, and return a line for each step."""
+    """Enrol the folder and import its files; return a line for each step."""
     from ademem.api.files import refresh_files
     from ademem.files import enrolment
 
@@ -191,7 +191,6 @@ def _follow_up(changes: int, runtime: Runtime) -> None:
 
 
 def start_worker(runtime: Runtime) -> None:
-    """Start the worker for what is due: without a hook nothing else would write the files."""
     from ademem import worker
 
     worker.start(runtime)

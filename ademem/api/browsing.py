@@ -130,7 +130,6 @@ def find(
 def _preview_all(
     sources: Mapping[str, Runtime], live: Mapping[int, Sequence[Memory]]
 ) -> dict[tuple[int, int], Row]:
-    """Return previews by number of the source and row."""
     found: dict[tuple[int, int], Row] = {}
     for number, (name, each) in enumerate(sources.items()):
         related = verdicts.annotate(each.store, live[number])
@@ -145,7 +144,7 @@ def _preview_all(
 
 
 def get_numbered(runtime: Runtime, number: int) -> Memory:
-    """Return the memory of a row number, by which Engram names it; raises NoSuchMemory."""
+    """Engram names memories by their row numbers."""
     found = memories.list_by_number(runtime.store, [number])
     if not found:
         raise NoSuchMemory(str(number))
@@ -176,7 +175,7 @@ def read_part(text: str, offset: int, max_chars: int = PART_CHARS) -> tuple[str,
 
 
 def size_of(value: object) -> int:
-    """Return the number of characters of the compact JSON, with a comma."""
+    """Count the characters of compact JSON, with a comma."""
     return len(json.dumps(value, ensure_ascii=False, separators=(",", ":"))) + 1
 
 
@@ -313,7 +312,6 @@ def _write_cursor(head: Row, rest: list[Position]) -> str:
 
 
 def _read_cursor(cursor: str, asked: str, runtime: Runtime) -> tuple[Row, list[Position]]:
-    """Return what `_write_cursor` was given; raises UsageError for another search's cursor."""
     again = "search again without a cursor"
     try:
         raw = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))

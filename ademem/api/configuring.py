@@ -58,7 +58,7 @@ class Changed(Value):
 
 class UntrustedParts(Value):
     settings: dict[str, Any]
-    """Values of `config.toml` that the person did not agree to."""
+    """Of `config.toml`, without those that the person agreed to."""
     local: SourceValues | None
     """A `config.local.toml` that was not written here."""
     memories: int
@@ -66,7 +66,7 @@ class UntrustedParts(Value):
     briefs: tuple[str, ...]
     authors: tuple[str, ...]
     trusts_files: bool
-    """The person trusts the files, and what later pulls bring."""
+    """Also what later pulls bring."""
     database: dict[str, int] | None
     """Claims of a database that was not made here."""
 
@@ -112,7 +112,6 @@ def set_value(
     root: str | None = None,
     environment: Mapping[str, str] = os.environ,
 ) -> Changed:
-    """Write one value; raises BadSetting, AdememError, or NotByPerson."""
     yours = not key_of(key).is_shared
     value = as_value(key, text)
     if yours:
@@ -162,7 +161,7 @@ def find_untrusted(root: str | None = None) -> UntrustedParts:
 
 
 def agree(arrived: UntrustedParts, part: str, *, root: str | None = None) -> None:
-    """Trust *part* as shown: `settings`, `local`, `database` or `files`; raises NotByPerson."""
+    """Trust *part* as shown: `settings`, `local`, `database` or `files`."""
     caller.require_person(os.environ, "trust in a project")
     here = project.find(root, os.environ, os.getcwd())
     match part:
@@ -240,13 +239,12 @@ def _with_line(lines: list[str], section: str, key: str, line: str) -> str:
 
 
 def _replace_value(lines: list[str], at: int, line: str) -> str:
-    """Replace the value that begins there, and keep the comment behind it."""
+    """Replace the value that begins there; it may have several lines."""
     end = next(end for end in range(at + 1, len(lines) + 1) if _is_toml("\n".join(lines[at:end])))
     return "\n".join([*lines[:at], line + _comment(lines[end - 1]), *lines[end:], ""])
 
 
 def _comment(line: str) -> str:
-    """Return the comment at the end of a line, with the blanks before it."""
     for at, sign in enumerate(line):
         if sign == "#" and (_is_toml(line[:at]) or _is_toml(f"x = [{line[:at]}")):
             return line[len(line[:at].rstrip()) :]

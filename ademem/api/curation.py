@@ -50,7 +50,6 @@ from ademem.synthesis.procedures.records import undo_details
 
 
 def act(runtime: Runtime) -> Act:
-    """Describe the actor: the person, or the session in whose shell this process runs."""
     return Act(
         store=runtime.store,
         now=runtime.clock(),
@@ -65,7 +64,6 @@ def get_speaker(runtime: Runtime) -> Trust:
 
 
 CONFLICT_CHARS = 500
-"""Length of the present text in the message of a conflict."""
 
 
 class Selection(Value):
@@ -172,12 +170,10 @@ def continue_review(runtime: Runtime, queue: Sequence[Waiting]) -> list[Waiting]
 
 
 def stop_review(runtime: Runtime, at: Waiting | None) -> None:
-    """Record where a review stopped; None for its end."""
     write_list(runtime.store.db, _POSITION, at.position if at else [])
 
 
 def list_skipped(runtime: Runtime) -> list[str]:
-    """List the ids of memories that are left out of every review till tomorrow."""
     day, *ids = read_list(runtime.store.db, _SKIPPED) or [""]
     return ids if day == _today(runtime) else []
 
@@ -231,7 +227,6 @@ def tag_all(runtime: Runtime, found: Sequence[Memory], tag: str) -> tuple[str, l
 
 
 def accept_files(runtime: Runtime) -> int:
-    """Accept memories and briefs of the files, except quarantined texts; return the number."""
     with runtime.store.transaction():
         briefs.accept(runtime.store)
         return transitions.accept_all(replace(act(runtime), event_id=memories.new_event()))
@@ -254,7 +249,6 @@ def _decide(
     reason: str = "",
     **options: Any,
 ) -> Memory:
-    """Decide in one transaction; raises Conflict where the memory is at another *revision*."""
     runtime = runtime.holding(id)
     with runtime.store.transaction():
         require_revision(memories.get(runtime.store, id), revision)
@@ -342,7 +336,6 @@ def _complete_text(
     replacement: str | None,
     settings: GateSettings,
 ) -> None:
-    """Set the text with *find* replaced; raises UsageError where it has none, or CannotDo."""
     if find is not None or replacement is not None:
         if find is None or replacement is None or "content" in changes:
             why = "a text to find needs one that replaces it, and no whole text beside it"
@@ -358,17 +351,14 @@ def _complete_text(
 # Changes that agents may make: never of what a person said or confirmed, and few pins.
 
 PINS = 5
-"""Most memories that are pinned by agents."""
 REASON_CHARS = 500
 
 
 class Updated(Value):
-    """A changed memory, or the candidate for a change that a person has to make."""
-
     memory: Memory
     changed: tuple[str, ...]
     proposed_for: str = ""
-    """Id of the unchanged memory, where the other is a candidate."""
+    """Id of the unchanged memory, where *memory* is a candidate for the change."""
 
 
 def update_by_agent(
@@ -381,7 +371,7 @@ def update_by_agent(
     replacement: str | None = None,
     **changes: Any,
 ) -> Updated:
-    """Edit a memory; what a person said or confirmed gets a candidate beside it, or CannotDo."""
+    """Edit a memory; propose a candidate beside one that a person said or confirmed."""
     runtime = runtime.holding(id)
     memory = memories.get(runtime.store, id)
     if not memories.is_of_person(runtime.store, memory):
@@ -404,14 +394,12 @@ def update_by_agent(
 
 
 def remove_by_agent(runtime: Runtime, id: str, *, delete: bool = False, reason: str = "") -> Memory:
-    """Archive or delete a memory; raises CannotDo for one that a person said or confirmed."""
     reason = "" if instruction_in(reason) else preview(clean(redact(reason).text), REASON_CHARS)
     remove = transitions.delete if delete else transitions.archive
     return _decide(remove, runtime, id, reason=reason)
 
 
 def pin_by_agent(runtime: Runtime, id: str, *, pinned: bool = True) -> Memory:
-    """Pin or unpin a memory; raises CannotDo for an unconfirmed one, and above PINS."""
     runtime = runtime.holding(id)
     memory = memories.get(runtime.store, id)
     if memory.pinned is pinned:
@@ -434,13 +422,11 @@ def mark_reviewed(runtime: Runtime, id: str) -> Memory:
 
 
 def correct(runtime: Runtime, found: Checked, text: str) -> Memory:
-    """Give a memory in doubt a text that holds, and anchor it to the code of today."""
     anchors = anchor_verification.anchor_anew(found, text, runtime.project.root)
     return edit(runtime, found.memory.id, content=text, anchors=anchors)
 
 
 def propose(runtime: Runtime, branch: str | None = None, *, dry_run: bool = False) -> Proposal:
-    """Commit the sheet of candidates to a new branch; raises CannotPropose."""
     return proposal.propose(runtime, branch or "", dry_run=dry_run)
 
 
@@ -448,7 +434,6 @@ list_conflicts = on_store(relations.list_conflicts)
 
 
 def _settle(settle: Callable[..., bool], runtime: Runtime, id: str, other: str) -> bool:
-    """Raises OfPerson for an agent, where a person said or confirmed one of the two."""
     done = act(runtime)
     left, right = memories.get(runtime.store, id), memories.get(runtime.store, other)
     for one, its in ((left, right), (right, left)) if done.by_agent else ():
@@ -458,9 +443,9 @@ def _settle(settle: Callable[..., bool], runtime: Runtime, id: str, other: str) 
 
 
 settle_conflict = partial(_settle, relations.resolve)
-"""Record that both memories are true; return False where no conflict was known."""
+"""Both memories are true. Return False where no conflict was known."""
 reopen_conflict = partial(_settle, relations.reopen)
-"""Take `settle_conflict` back; return False where nothing was settled."""
+"""Return False where nothing was settled."""
 
 
 list_acts = on_store(revisions.list_acts)
@@ -479,7 +464,7 @@ class Event(Value):
     text: str
     """Content of the first one after the act; empty when it was deleted for good."""
     undone_by: str = ""
-    """The event that took it back; undoing that brings it again."""
+    """The event that took it back."""
 
 
 QUARANTINED = "(in quarantine; `ademem review` shows it)"
@@ -534,7 +519,7 @@ COUNTED = 1000
 class Past(Value):
     memories: tuple[Memory, ...]
     total: int
-    """The number on all pages, at most COUNTED + 1."""
+    """At most COUNTED + 1."""
     has_more: bool = False
 
 

@@ -82,7 +82,6 @@ def settings_are_readable(patient: Patient) -> Finding:
 
 
 def nothing_is_refused(patient: Patient) -> Finding:
-    """List the links, pipes and files of other users below `.ade/`, which are not used."""
     project = patient.project
     found = confined.refusals(project.root, project.ade)
     if project.home != project.ade:
@@ -127,7 +126,6 @@ def database_is_sound(patient: Patient) -> Finding:
 
 
 def sessions_are_whole(patient: Patient) -> Finding:
-    """Fail for sessions of another project; count those that no program ended."""
     with open_runtime(patient.project, patient.environment, patient.now) as runtime:
         before = stamp(patient.now - timedelta(days=sessions.LEFT_DAYS))
         found = statistics.count_misplaced_sessions(runtime.store, before)
@@ -139,7 +137,6 @@ def sessions_are_whole(patient: Patient) -> Finding:
 
 
 def journal_is_sound(patient: Patient) -> Finding:
-    """Tell what waits to be exchanged; the journal is off where no target is enrolled."""
     with open_runtime(patient.project, patient.environment, patient.now) as runtime:
         targets = stamps.targets(runtime.store.db)
         deferred = journal.find_deferred(runtime.store)
@@ -166,7 +163,6 @@ def _rebuild_hint(patient: Patient) -> str:
 
 
 def database_was_made_here(patient: Patient) -> Finding:
-    """Check that git tracks no database, none is set aside, and the person trusts this one."""
     project = patient.project
     if tracked := admission.list_tracked(project):
         hint = "`ademem files check` tells how to take it out of git"
@@ -271,7 +267,6 @@ def merges_are_ours(patient: Patient) -> Finding:
 
 
 def model_is_sound(patient: Patient) -> Finding:
-    """Fail for an incomplete model, not for a missing one."""
     chosen = load_configuration(patient.project, patient.environment).settings.embed
     found = published.status(chosen, patient.environment)
     match found.state:
@@ -289,7 +284,6 @@ def model_is_sound(patient: Patient) -> Finding:
 
 
 def second_model_is_sound(patient: Patient) -> Finding:
-    """Fail for an incomplete model, and for a missing one that the settings ask for."""
     chosen = load_configuration(patient.project, patient.environment).settings.embed
     found = published.status(second_settings(chosen), patient.environment)
     repairs = "`ademem model install multilingual` gets it"
@@ -394,7 +388,7 @@ def _failure_logs(patient: Patient) -> Iterator[tuple[str, str]]:
 
 
 def _find_unregistered(patient: Patient) -> Iterator[install.Where]:
-    """Yield where some hooks are missing, or all that `uninstall` did not remove."""
+    """Yield also where all are missing and `uninstall` did not remove them."""
     everything = install.own_commands()
     for where in install.OF_CLAUDE:
         found = _find_installed(patient, where)

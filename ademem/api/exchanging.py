@@ -30,7 +30,6 @@ class Preview(Value):
     is_new: bool
     """The folder is not enrolled yet."""
     unread: tuple[str, ...]
-    """Ids of the chunks that it would read."""
     entries: tuple[dict[str, Any], ...]
     held_back: tuple[str, ...]
     """Ids of memories with a secret, which it would not send."""
@@ -125,7 +124,7 @@ def _state(runtime: Runtime, path: str) -> FolderState:
 
 
 def leave_folder(runtime: Runtime, path: str) -> bool:
-    """End the exchange with a folder, and leave its files; False if it was not enrolled."""
+    """Leave the files there; return False if it was not enrolled."""
     return journal.leave(runtime.store, folder.TARGET + os.path.realpath(path))
 
 
@@ -185,7 +184,6 @@ def get_engram_status(runtime: Runtime) -> EngramStatus:
 class HubPreview(Value):
     mutations: tuple[dict[str, Any], ...]
     parked: tuple[Parked, ...]
-    """Records that stay here, and why."""
 
 
 class HubStatus(Value):
@@ -212,7 +210,7 @@ def join_hub(runtime: Runtime, url: str, code: str) -> HubState:
 
 
 def leave_hub(runtime: Runtime) -> HubState | None:
-    """Forget the hub and what waits for it; the memories stay. None: there was none."""
+    """The memories stay."""
     return rounds.leave(runtime.store, runtime.project)
 
 

@@ -79,7 +79,7 @@ def check_files(inspection: Inspection) -> tuple[Problem, ...]:
 
 
 def preview_files(inspection: Inspection, *, force: bool = False) -> Preview:
-    """Return what an import would change and a refresh would write; *force* drops edits."""
+    """*force* drops edits of the files."""
     runtime = inspection.runtime
     if inspection.read is not None:
         return mirror.compare_with_copy(runtime)
@@ -104,7 +104,7 @@ def import_pending(
 
 
 def read_pending_brief(runtime: Runtime) -> tuple[CoreMemory | None, BadCore | None]:
-    """Return the project brief of the file if it is not imported, or why it cannot be."""
+    """Return a brief in the file that is not imported, or why it cannot be."""
     return project_brief.pending_edit(runtime.store, runtime.project)
 
 
@@ -188,7 +188,6 @@ def _rolled_back(runtime: Runtime) -> Iterator[None]:
 
 
 def find_format(path: str) -> str:
-    """Return the format that the path has; raises UsageError where none or several fit."""
     ours = [name for name, fits in (("engram", engram.fits), ("beads", beads.fits)) if fits(path)]
     if not ours:
         return readers.find_reader(readers.AUTO, path).name
@@ -291,13 +290,13 @@ def export_engram(runtime: Runtime) -> dict[str, Any]:
 
 
 def import_feedback(runtime: Runtime, text: str, *, dry_run: bool = False) -> FeedbackReport:
-    """Write candidates from review comments as `gh` prints them; raises BadFeedback."""
+    """Read review comments as `gh` prints them."""
     with _rolled_back(runtime) if dry_run else nullcontext():
         return capture_comments(text, runtime)
 
 
 def get_brief(runtime: Runtime, agent: str = "", *, labelled: bool = False) -> CoreMemory | None:
-    """Return the newest brief; *labelled* marks texts that an agent set. Raises BadCore."""
+    """*labelled* marks texts that an agent set; raises BadCore."""
     store, project = runtime.store, runtime.project
 
     def source(path: str) -> FileSource:
@@ -311,7 +310,7 @@ def get_brief(runtime: Runtime, agent: str = "", *, labelled: bool = False) -> C
 
 
 def list_earlier_briefs(runtime: Runtime, agent: str = "") -> list[CoreMemory]:
-    """Return the versions before the present one that are still known, newest first."""
+    """Newest first, without the present one."""
     return project_brief.list_earlier(runtime.store, agent and project_brief.agent_folder(agent))
 
 
@@ -322,7 +321,7 @@ def update_brief(
     *,
     expect_version: int | None = None,
 ) -> CoreMemory:
-    """Replace the given fields; raises when another update came first."""
+    """Replace the given fields; raises StaleCore when another update came first."""
     document = project_brief.patch(
         runtime.store,
         runtime.project,

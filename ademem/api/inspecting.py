@@ -34,7 +34,6 @@ from ademem.synthesis import anchor_verification, change_verification
 from ademem.synthesis.anchor_verification import Checked, Excerpt
 
 FILE_BYTES = 64_000_000
-"""Largest file in which lines of a memory are looked for."""
 USES = 50
 
 
@@ -47,7 +46,7 @@ class Line(Value):
 class Similar(Value):
     by_words: tuple[Memory, ...]
     by_meaning: tuple[tuple[Memory, float], ...] | None
-    """With the cosines, nearest first; None without a vector."""
+    """Nearest first, with the cosines; None without a vector."""
 
 
 def list_uses(runtime: Runtime, id: str) -> list[dict[str, Any]]:
@@ -56,7 +55,7 @@ def list_uses(runtime: Runtime, id: str) -> list[dict[str, Any]]:
 
 
 def compare(runtime: Runtime, id: str, limit: int = 3) -> Similar:
-    """Find the unarchived memories nearest to one, by words and by the stored vectors."""
+    """Find the nearest unarchived memories."""
     runtime = runtime.holding(id)
     store, memory = runtime.store, memories.get(runtime.store, id)
     by_words, by_meaning = tuple(find_similar(runtime, memory, limit)), None
@@ -88,7 +87,7 @@ def compare_anchors(runtime: Runtime, id: str) -> list[Excerpt]:
 
 
 def renew_anchor(runtime: Runtime, id: str, anchor: str, *, revision: int | None = None) -> Memory:
-    """Move an anchor to the code of today; without such code the anchor is removed."""
+    """Move an anchor to the code of today, or remove it without such code."""
     memory = memories.get(runtime.holding(id).store, id)
     tree = anchor_verification.WorkingTree(runtime.project.root)
     for found in anchor_verification.check_memory(memory, tree):
@@ -104,7 +103,7 @@ def list_embedded(runtime: Runtime, ids: Iterable[str]) -> frozenset[str]:
 
 
 def verify(runtime: Runtime, *, fix: bool = False) -> list[Checked]:
-    """Check anchors of live memories; *fix* updates those whose text moved."""
+    """*fix* updates anchors whose text moved."""
     found = anchor_verification.verify(runtime.project, runtime.store, runtime.clock())
     if not fix:
         return found
@@ -117,12 +116,11 @@ def verify_change(runtime: Runtime, commits: str) -> list[Checked]:
 
 
 def list_doubtful(runtime: Runtime) -> list[Checked]:
-    """List anchors of which the code lost a value, as far as `verify` saw it."""
+    """List anchors whose code lost a value, as far as `verify` saw it."""
     return anchor_verification.find_doubtful(runtime.project, runtime.store)
 
 
 def list_sites(runtime: Runtime, id: str) -> list[Site]:
-    """Return the files and commands at which a memory comes up; none of one that may not."""
     memory = memories.get(runtime.holding(id).store, id)
     is_showable = memory.live and memory.status is Status.PROMOTED
     if not is_showable or memory.quarantine_reason or memory.superseded_by:
@@ -150,7 +148,6 @@ def find_lines(runtime: Runtime, id: str) -> list[Line]:
 
 
 def preview_edit(runtime: Runtime, id: str, **changes: Any) -> list[RuleEffect]:
-    """Return the verdict of each rule of the gate on a memory with these changes."""
     runtime = runtime.holding(id)
     memory = memories.get(runtime.store, id)
     origin = Origin(trust=get_speaker(runtime), source_type=memory.source_type)
@@ -167,7 +164,6 @@ def preview_edit(runtime: Runtime, id: str, **changes: Any) -> list[RuleEffect]:
 LOOKED_UP = ("recall", "search", "mcp")
 """Places of what the model asked for itself, which is shown again however often it asks."""
 PROMPTS = 500
-"""Newest prompts of a session that are looked through."""
 
 
 class Stage(Value):
@@ -185,7 +181,6 @@ class Reconsidered(Value):
     """The prompt, or the occasion."""
     was_shown: bool
     left_out: str
-    """The recorded reason; empty where none is."""
     stages: tuple[Stage, ...]
 
 
@@ -384,5 +379,4 @@ def _for_search(query: str, memory: Memory, runtime: Runtime) -> Stage:
 
 
 def _place(memory: Memory, ids: Sequence[str]) -> int | None:
-    """Return the place of the memory, from 1; None where it is not among them."""
     return ids.index(memory.id) + 1 if memory.id in ids else None

@@ -30,7 +30,6 @@ def install_model(
     dtype: str = "",
     root: str | None = None,
 ) -> Done:
-    """Install or repair the model; raises CannotInstall or DamagedModel."""
     chosen = _settings(root, dtype)
     return install.install(chosen, os.environ, on_progress, source=source, path=path)
 
@@ -44,12 +43,11 @@ def verify_model(*, dtype: str = "", root: str | None = None) -> list[str]:
 
 
 def remove_model(*, dtype: str = "") -> int:
-    """Delete the model in one number format, or in all; return the number of freed bytes."""
+    """Return the number of freed bytes; without a *dtype* all are removed."""
     return sum(install.remove(each, os.environ) for each in ([dtype] if dtype else DTYPES))
 
 
 def _settings(root: str | None, dtype: str) -> EmbedSettings:
-    """Return the settings of the current project, or the user's own outside of one."""
     found = load_configuration(find_project(root), os.environ).settings.embed
     return replace(found, dtype=dtype) if dtype else found
 
@@ -101,6 +99,6 @@ def find_server(
 def stop_server(
     root: str | None = None, *, environment: Mapping[str, str] = os.environ
 ) -> int | None:
-    """Stop the process of `ademem serve` and return its pid; None when there is none."""
+    """Return the pid of the stopped process."""
     stopped = find_server(root, environment=environment, method="stop")
     return stopped["pid"] if stopped else None

@@ -37,7 +37,7 @@ def get_procedure_history(runtime: Runtime, id: str) -> dict[str, list[Any]]:
 
 
 def record_outcome(runtime: Runtime, id: str, outcome: str, reason: str = "") -> Procedure:
-    """Record one use: `success` or `failure`. Raises CannotDo for an abandoned procedure."""
+    """*outcome* is `success` or `failure`; raises CannotDo for an abandoned procedure."""
     procedure, settings = get_procedure(runtime, id), runtime.settings.procedures
     return records.report_outcome(procedure, outcome, reason, act(runtime), settings)
 
@@ -65,7 +65,7 @@ def export_procedures(
 
 
 def read_skill_files(runtime: Runtime, paths: Iterable[str]) -> Files:
-    """Return these files and what the store has of them, for `restore_skill_files`."""
+    """Return the files and their rows, for `restore_skill_files`."""
     return export.read_files(paths, runtime)
 
 
@@ -79,7 +79,7 @@ def start_mission(runtime: Runtime, goal: str, *, id: str = "") -> Mission:
 
 
 def end_mission(runtime: Runtime, id: str, outcome: str, *, reason: str = "") -> Ended:
-    """End a mission with success, failure or cancelled, and copy its lessons."""
+    """Copy the lessons; *outcome* is success, failure or cancelled."""
     return missions.end(id, outcome, reason, act(runtime), runtime.settings)
 
 

@@ -55,14 +55,14 @@ def list_projects(environment: Mapping[str, str], now: datetime) -> list[dict[st
 
 
 def forget_project(name: str, environment: Mapping[str, str]) -> RegisteredProject:
-    """Take a project off the list; its memory stays where it is."""
+    """Leave its memory where it is."""
     registered = find_registered(name, environment)
     enrolment.forget_use(registered.root, environment)
     return registered
 
 
 def find_registered(name: str, environment: Mapping[str, str]) -> RegisteredProject:
-    """Return the project of a name or folder; raises NoSuchProject, or UsageError for several."""
+    """Find a project by name or folder."""
     wanted, folder = enrolment.normalize_name(name), os.path.realpath(name)
     projects = enrolment.list_projects(environment)
     found = [each for each in projects if folder == each.root]
@@ -165,7 +165,6 @@ def _open(registered: RegisteredProject, environment: Mapping[str, str], now: da
 
 
 def _is_variant(one: RegisteredProject, other: RegisteredProject) -> bool:
-    """True for spellings of one name, and clones of one remote."""
     if one.remote and one.remote == other.remote:
         return True
     name, its = (re.sub("[-_ ]", "", each.name) for each in (one, other))

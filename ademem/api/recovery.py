@@ -33,7 +33,6 @@ class Restored(Value):
     schema: int
     memories: int
     done: tuple[str, ...] = ()
-    """A line for each step after it."""
 
 
 def back_up(project: Project, environment: Mapping[str, str], now: datetime) -> backups.Backup:
@@ -54,7 +53,6 @@ def restore_backup(
     """Replace the database by a backup, then import what the files know beyond it.
 
     The person's own memories, which are in no files, are those of the project `personal_project`.
-
     What is replaced is kept, and *force* accepts the backup of another project. Raises NoBackup,
     BadBackup, DamagedBackup, NewerDatabase, or InUse.
     """
@@ -171,7 +169,7 @@ DONE = ".imported"
 
 
 def import_foreign(project: Project, environment: Mapping[str, str], now: datetime) -> list[str]:
-    """Import what the gate takes of each database that was set aside; return a line for each."""
+    """Import databases that were set aside; return a line for each."""
     done = []
     with open_runtime(project, environment, now) as runtime:
         for path in admission.list_foreign(project):

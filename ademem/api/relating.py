@@ -40,7 +40,6 @@ from ademem.sync.record_import import make_admission_rule
 SURE = 0.7
 """Confidence from which a verdict of an agent takes effect."""
 SCAN_ROWS = 100
-"""Most memories of one page of a scan."""
 
 EFFECTS = {
     "related": "an annotation of both",
@@ -156,7 +155,7 @@ def _find_pair(runtime: Runtime, judgment_id: str, id: str, other: str) -> tuple
 def _apply(
     runtime: Runtime, relation: str, source: Memory, target: Memory, before: Verdict | None
 ) -> None:
-    """Take back what the verdict before did, and do what this one says."""
+    """Take back what an earlier verdict did, and do what this one says."""
     done, pair = act(runtime), (source.id, target.id)
     if before and before.status == "judged" and before.relation == relations.SUPERSEDES:
         if relation == relations.SUPERSEDES and (before.source, before.target) == pair:
@@ -197,7 +196,7 @@ def scan_relations(
 
 
 def replay_deferred(runtime: Runtime) -> int:
-    """Try again what arrived and was given up, or can be applied by now; return how many were."""
+    """Return how many records no longer wait; those given up are tried, too."""
     store, now = runtime.store, runtime.clock()
     trusted = provenance_of(runtime).trusts_files
     admit = make_admission_rule(store, runtime.settings.gate, now, None if trusted else "")
@@ -210,7 +209,6 @@ def replay_deferred(runtime: Runtime) -> int:
 
 
 def drop_deferred(runtime: Runtime, id: str) -> None:
-    """Forget a record that waits; raises NoSuchRelation."""
     if not journal.drop_deferred(runtime.store, id):
         raise NoSuchRelation(id)
 
@@ -244,7 +242,6 @@ class Graph(Value):
 
 
 def get_graph(runtime: Runtime, kind: str, name: str, most: int = MOST_NODES) -> Graph:
-    """Return what is around a node, to the second neighbour; raises UsageError, or NoSuchMemory."""
     if kind not in KINDS:
         raise UsageError(f"no kind of node {kind!r}", ", ".join(KINDS))
     memory = memories.get(runtime.store, name) if kind == "memory" else None
@@ -314,7 +311,7 @@ def get_map(runtime: Runtime) -> Map | None:
 
 
 def list_area(runtime: Runtime, found: Map, area: Area, limit: int) -> tuple[list[Memory], int]:
-    """Return the newest memories of an area that may be shown, and how many points it has."""
+    """Return the newest that may be shown, and how many points the area has."""
     rows, statuses = found.within(area), tuple(Status)
     given = filters.Filters(statuses=statuses)
     return filters.visible(rows, runtime.store, given, statuses, limit), len(rows)

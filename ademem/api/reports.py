@@ -1,4 +1,4 @@
-"""Reports: health, costs, knowledge, impressions, decisions; read only."""
+"""Reports, read only: health, costs, knowledge, impressions, decisions; keys as in `--json`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,6 @@ SHOWN_CHARS = 100
 
 
 def get_status(runtime: Runtime) -> dict[str, Any]:
-    """Return the keys of `ademem status --json`."""
     runtime.now = runtime.clock()
     store, settings = runtime.store, runtime.settings
     owners, pairs = statistics.by_owner(store), curation.list_conflicts(runtime)
@@ -139,7 +138,7 @@ def work_due(runtime: Runtime) -> dict[str, Any]:
 
 
 def get_cost(runtime: Runtime, days: int = 30) -> dict[str, Any]:
-    """Return the keys of `ademem status cost --json`; `usd` is None while no call has a price."""
+    """`usd` is None while no call has a price."""
     since = runtime.now - timedelta(days=days - 1)
     calls, output = maintenance.sum_calls(runtime.store, since), logs.output(runtime.store, since)
     prices = [row["usd"] for row in calls if row["usd"] is not None]
@@ -160,7 +159,6 @@ def get_cost(runtime: Runtime, days: int = 30) -> dict[str, Any]:
 class Ledger(Value):
     days: int
     session: str
-    """The one session that was asked for; empty for all."""
     by_event: tuple[injections.Spent, ...]
     by_session: tuple[injections.Spent, ...]
     by_day: tuple[injections.Spent, ...]
@@ -175,7 +173,6 @@ COSTLY = 20
 
 
 def get_ledger(runtime: Runtime, days: int = 30, session: str = "") -> Ledger:
-    """Sum what texts for models cost, of all sessions or of one; raises NotFound."""
     store, since = runtime.store, runtime.now - timedelta(days=days - 1)
     if session:
         since = datetime.fromtimestamp(0, UTC)
@@ -239,7 +236,6 @@ list_decisions = on_store(logs.list_decisions)
 
 
 def get_last_run(runtime: Runtime, kind: str) -> dict[str, Any] | None:
-    """Return the sweep or consolidation that runs or ended last; None before the first."""
     run = maintenance.last(runtime.store, kind, running=True)
     return as_dict(run) if run else None
 
@@ -261,7 +257,6 @@ def get_sync_status(runtime: Runtime) -> dict[str, Any]:
 
 
 def get_knowledge(runtime: Runtime) -> dict[str, Any]:
-    """Return the keys of `ademem recall --stats --json`: captures, memories, and their sources."""
     store = runtime.store
     rows = statistics.live_kinds(store)
     tags = Counter(tag for row in rows for tag in row["tags"].split())
@@ -281,7 +276,6 @@ def get_knowledge(runtime: Runtime) -> dict[str, Any]:
 
 
 def get_impressions(runtime: Runtime, limit: int = 20) -> dict[str, Any]:
-    """Return how often memories were shown and used: `ademem status impressions --json`."""
     store = runtime.store
     return {
         **dict(logs.impression_totals(store)),
@@ -305,7 +299,6 @@ def get_impressions(runtime: Runtime, limit: int = 20) -> dict[str, Any]:
 
 
 def get_guard_state(runtime: Runtime) -> dict[str, Any]:
-    """Return settings, open turns and decisions: the keys of `ademem status guard --json`."""
     return {
         "mode": runtime.settings.guard.mode,
         "max_blocks": runtime.settings.guard.max_blocks,

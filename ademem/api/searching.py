@@ -30,14 +30,14 @@ SIMILAR_CHARS = 300
 def recall(
     runtime: Runtime, query: str, filters: Filters | None = None, limit: int | None = None
 ) -> Results:
-    """Search the project and the person's own memories, and count an access for each hit."""
+    """Count an access for each hit; the person's own memories are searched, too."""
     return _search_both(engine.recall, runtime, query, filters, limit, key=turn_of(runtime))
 
 
 def search(
     runtime: Runtime, query: str, filters: Filters | None = None, limit: int | None = None
 ) -> Results:
-    """Rank memories that answer *query*; in a session, record the search."""
+    """In a session, record what was shown."""
     results = _search_both(engine.search, runtime, query, filters, limit)
     if turn := turn_of(runtime):
         shown = engine.as_shown(hit for hit in results.hits if not hit.weak)
@@ -53,7 +53,6 @@ def _search_both(
     limit: int | None,
     **options: Any,
 ) -> Results:
-    """Search the project and the person's own memories; of all hits weak ones come last."""
     limit = runtime.settings.search.limit if limit is None else limit
     filters, found = complete_filters(runtime, filters), []
     for each in runtime.with_own():
@@ -67,7 +66,6 @@ def _search_both(
 
 
 def log_shown(runtime: Runtime, place: str, shown: list[Shown], turn: TurnKey) -> None:
-    """Record what a search showed, unless another process writes or the disk is full."""
     try:
         logs.log_shown(runtime.store, place, shown, runtime.clock(), key=turn)
     except OperationalError as error:
@@ -78,7 +76,6 @@ def log_shown(runtime: Runtime, place: str, shown: list[Shown], turn: TurnKey) -
 def explain_search(
     runtime: Runtime, query: str, filters: Filters | None = None, limit: int | None = None
 ) -> Explained:
-    """Search, and keep what each stage had; nothing is recorded."""
     from ademem.search import ranking
     from ademem.store import full_text
 
@@ -148,7 +145,6 @@ def _rank_elsewhere(runtime: Runtime, query: str, filters: Filters, limit: int) 
 
 
 def find_similar(runtime: Runtime, memory: Memory, limit: int = 3) -> list[Memory]:
-    """Find other memories with similar words, without a record."""
     found = engine.search(
         preview(memory.content, SIMILAR_CHARS),
         runtime.store,
@@ -162,7 +158,7 @@ def find_similar(runtime: Runtime, memory: Memory, limit: int = 3) -> list[Memor
 def list_memories(
     runtime: Runtime, filters: Filters | None = None, limit: int | None = 100
 ) -> list[Memory]:
-    """List memories in the order of the filters; by default all but archived ones."""
+    """By default all but archived ones; the person's own, too."""
     mission = client.mission_of(runtime.environment)
     filters = filters or Filters(statuses=UNARCHIVED, mission=mission)
     found = engine.list_filtered(runtime.store, filters, limit)
@@ -194,7 +190,6 @@ def get(runtime: Runtime, id: str) -> Memory:
 
 
 def find_related(runtime: Runtime, id: str) -> dict[str, list[str]]:
-    """Return ids of related memories by relation: conflict, merged from, merged into."""
     from ademem.store import memory_queries, relations
 
     runtime = runtime.holding(id)
@@ -236,7 +231,6 @@ def turn_of(runtime: Runtime) -> TurnKey | None:
 
 
 def complete_filters(runtime: Runtime, filters: Filters | None) -> Filters:
-    """Include faded memories, and those of this branch and mission."""
     filters = filters or Filters()
     return replace(
         filters,
@@ -247,12 +241,12 @@ def complete_filters(runtime: Runtime, filters: Filters | None) -> Filters:
 
 
 def get_search_mode(runtime: Runtime) -> str:
-    """Return `hybrid` where a search compares vectors, `lexical` where words alone decide."""
+    """Return `hybrid` or `lexical`."""
     return "lexical" if load_embedder(runtime) is None else "hybrid"
 
 
 def load_embedder(runtime: Runtime) -> Embedder | None:
-    """Load the model if the store has vectors; None where words alone decide."""
+    """Load the model if the store has vectors."""
     if not (runtime.settings.search.hybrid and memories.any_vector(runtime.store)):
         return None
     from ademem.search import embedding

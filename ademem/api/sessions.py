@@ -166,13 +166,13 @@ def search_prompts(
 
 
 def find_prompt(runtime: Runtime, session: str, at: datetime) -> str:
-    """Return the prompt that a session worked on at a moment, redacted; empty without one."""
+    """Find the prompt that a session worked on at a moment; empty without one."""
     found = sessions.find_prompt_at(runtime.store, session, at)
     return preview(redact(found).text, PROMPT_CHARS)
 
 
 def add_prompt(runtime: Runtime, text: str, session: str) -> bool:
-    """Store what the person typed, redacted; False if the session has it already.
+    """Store the redacted text; False if the session has it already.
 
     Raises CannotDo where the settings store no prompts, and for an instruction, as a program says
     that a person typed it.

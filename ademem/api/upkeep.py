@@ -45,7 +45,6 @@ def is_worker_running(runtime: Runtime) -> bool:
 
 
 def sweep(runtime: Runtime, *, dry_run: bool = False) -> Swept:
-    """Age the memories; the result's `id` is the event that `undo` takes back."""
     if dry_run:
         shared, settings = sweeping.is_shared(runtime), runtime.settings.lifecycle
         return sweeping.preview_sweep(runtime.store, settings, runtime.clock(), shared=shared)
@@ -53,7 +52,6 @@ def sweep(runtime: Runtime, *, dry_run: bool = False) -> Swept:
 
 
 def consolidate(runtime: Runtime, *, dry_run: bool = False) -> Consolidated:
-    """Merge memories of the same meaning; the result's `id` is what `undo` takes back."""
     run = consolidation.ConsolidationRun(
         store=runtime.store,
         settings=runtime.settings,
@@ -70,7 +68,6 @@ def sync_commits(runtime: Runtime) -> dict[str, Any] | None:
 
 
 def download_model(runtime: Runtime) -> None:
-    """Start `ademem model install` and return at once."""
     start = "from ademem.doors.cli import program; program()"
     command = [sys.executable, "-c", start, "model", "install"]
     process.detach([*command, "--project", runtime.project.root], runtime.environment)
@@ -96,7 +93,6 @@ class Scrubbed(Value):
 
 
 def scrub(runtime: Runtime, *, dry_run: bool = False) -> Scrubbed:
-    """Redact database, copies, logs and files; raises UnusableStore while others use them."""
     store, project = runtime.store, runtime.project
     rows, left = texts.scrub(store, runtime.now, dry_run=dry_run), []
     copies = {
@@ -147,7 +143,6 @@ def scrub(runtime: Runtime, *, dry_run: bool = False) -> Scrubbed:
 
 
 def _texts_below(runtime: Runtime) -> Iterator[tuple[str, str]]:
-    """Yield files below `.ade/`, but no databases or settings, and logs, each after its root."""
     project = runtime.project
     logs = failure_log.user_log_dir(runtime.environment)
     tops = {project.ade: project.root, project.home: project.home_root, logs: os.path.dirname(logs)}
@@ -159,7 +154,6 @@ def _texts_below(runtime: Runtime) -> Iterator[tuple[str, str]]:
 
 
 def _read(root: str, path: str) -> str:
-    """Return the text of a file; empty where it cannot be read."""
     try:
         return confined.read_text(root, path) or ""
     except (UnicodeDecodeError, OSError):

@@ -66,7 +66,6 @@ def _surface(runtime: Runtime, written: Written) -> Written:
 
 
 def _note_on_mission(runtime: Runtime, memory: Memory) -> str:
-    """Return the note on a memory of a mission that is not running; empty for any other."""
     id = memory.scope_owner_id
     if memory.scope is not Scope.MISSION or id is None:
         return ""
@@ -129,7 +128,7 @@ def _find_answer(runtime: Runtime, payload: str, operation_id: str) -> Written |
 
 
 def categorize(category: str | None, type: str | None) -> str:
-    """Return the given category, else that of a known type such as `bugfix`, else fact."""
+    """Choose the category, else that of a known type such as `bugfix`, else fact."""
     is_known = type in TYPES or type in frozenset(Category)
     return category or (type if type and is_known else Category.FACT)
 
@@ -149,7 +148,7 @@ def learn(
     tags: Iterable[str] = (),
     key: str | None = None,
 ) -> Written:
-    """Write a lesson, as `bd comment … LEARNED:` does; raises UsageError for an unknown type."""
+    """Write a lesson, as `bd comment … LEARNED:` does."""
     from ademem.capture.learned import CATEGORY, Lesson, draft_of, source_of
 
     prefix = type.upper() if type.upper() in CATEGORY else "LEARNED"
@@ -164,7 +163,7 @@ def learn(
 
 
 def origin(runtime: Runtime, source_type: str = "") -> Origin:
-    """Return the person as the source, or in a client's shell the agent."""
+    """Name the person, or in a client's shell the agent, as the source."""
     trust = provenance.trust_of_caller(runtime.environment, runtime.store)
     speaker = Trust.USER if trust is Trust.USER else Trust.AGENT
     return Origin(
@@ -182,7 +181,7 @@ def place_draft(
     *,
     start_mission: bool = True,
 ) -> Draft:
-    """Set the scope, by default the mission of this process; raises UsageError without its id."""
+    """Set the scope, by default the mission of this process."""
     if scope is None:
         store = runtime.store if start_mission else None
         return missions.assign_mission(draft, runtime.environment, store, runtime.clock())
@@ -194,7 +193,7 @@ def place_draft(
 
 
 def complete_draft(runtime: Runtime, draft: Draft | str) -> Draft:
-    """Add session and branch, resolve anchors and keys; raises NoSuchPlace or NoSuchCommand."""
+    """Add session and branch; resolve anchors and keys."""
     if isinstance(draft, str):
         draft = Draft(content=draft)
     origin = replace(
