@@ -101,7 +101,11 @@ def find(
         for number, hit in hits[: limit + 1]:  # all of which may be shown
             live[number].append(hit.memory)
     found = _preview_all(sources, live)
-    marks = {(number, hit.memory.seq): _marks(hit) for number, hit in hits}
+    marks = {
+        (number, hit.memory.seq): (["weak"] if hit.weak else [])
+        + ([hit.later.flag] if hit.later else [])
+        for number, hit in hits
+    }
     page: list[Row] = []
     size, last = ENVELOPE_CHARS + len(json.dumps(query)) + len(ranked) * 12, 0
     for at, (number, seq, score) in enumerate(ranked):
@@ -299,11 +303,6 @@ def _sections_of(runtime: Runtime, chars: int, session: str) -> Iterator[Section
     typed = sessions.search_prompts(runtime, session=session, limit=CONTEXT_PROMPTS)
     lines = [f"- {escape(preview(each['text'], chars))}" for each in typed]
     yield "Prompts", lines, row["prompts"]
-
-
-def _marks(hit: Hit) -> list[str]:
-    weak = ["weak"] if hit.weak else []
-    return weak + ([hit.later.flag] if hit.later else [])
 
 
 def _write_cursor(head: Row, rest: list[Position]) -> str:

@@ -239,16 +239,14 @@ def _with_line(lines: list[str], section: str, key: str, line: str) -> str:
 
 
 def _replace_value(lines: list[str], at: int, line: str) -> str:
-    """Replace the value that begins there; it may have several lines."""
+    """Replace the value that begins there, and keep the comment behind it."""
     end = next(end for end in range(at + 1, len(lines) + 1) if _is_toml("\n".join(lines[at:end])))
-    return "\n".join([*lines[:at], line + _comment(lines[end - 1]), *lines[end:], ""])
-
-
-def _comment(line: str) -> str:
-    for at, sign in enumerate(line):
-        if sign == "#" and (_is_toml(line[:at]) or _is_toml(f"x = [{line[:at]}")):
-            return line[len(line[:at].rstrip()) :]
-    return ""
+    last, comment = lines[end - 1], ""
+    for place, sign in enumerate(last):
+        if sign == "#" and (_is_toml(last[:place]) or _is_toml(f"x = [{last[:place]}")):
+            comment = last[len(last[:place].rstrip()) :]
+            break
+    return "\n".join([*lines[:at], line + comment, *lines[end:], ""])
 
 
 def _is_toml(text: str) -> bool:

@@ -100,26 +100,27 @@ list_folders = on_store(folder.list_enrolled)
 
 
 def get_exchange_status(runtime: Runtime) -> SyncStatus:
-    deferred = journal.find_deferred(runtime.store)
-    states = [_state(runtime, path) for path in list_folders(runtime)]
+    store, states = runtime.store, []
+    deferred = journal.find_deferred(store)
+    for path in list_folders(runtime):
+        waiting = len(journal.rows_since(store, folder.TARGET + path))
+        try:
+            place = folder.folder_at(path, runtime.project)
+            unread, found = folder.unread(store, place), folder.manifests(place)
+        except (UsageError, OSError):
+            states.append(FolderState(path=path, is_there=False, waiting=waiting))
+            continue
+        states.append(
+            FolderState(
+                path=path,
+                is_there=True,
+                waiting=waiting,
+                unread=tuple(unread),
+                replicas=tuple(sorted(each.replica for each in found)),
+            )
+        )
     return SyncStatus(
         folders=tuple(states), deferred=deferred.count, oldest=deferred.oldest, dead=deferred.dead
-    )
-
-
-def _state(runtime: Runtime, path: str) -> FolderState:
-    store, waiting = runtime.store, len(journal.rows_since(runtime.store, folder.TARGET + path))
-    try:
-        place = folder.folder_at(path, runtime.project)
-        unread, found = folder.unread(store, place), folder.manifests(place)
-    except (UsageError, OSError):
-        return FolderState(path=path, is_there=False, waiting=waiting)
-    return FolderState(
-        path=path,
-        is_there=True,
-        waiting=waiting,
-        unread=tuple(unread),
-        replicas=tuple(sorted(each.replica for each in found)),
     )
 
 

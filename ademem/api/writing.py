@@ -20,6 +20,9 @@ from ademem.store import ledger, memories, missions
 from ademem.store.runtime import Runtime, is_personal
 from ademem.synthesis import anchor_verification
 
+_noted: set[str] = set()
+"""Projects whose use this process has recorded."""
+
 
 def write(runtime: Runtime, draft: Draft | str, *, operation_id: str = "") -> Written:
     """Write a draft through the gate; a plain text is a fact from an agent.
@@ -32,7 +35,12 @@ def write(runtime: Runtime, draft: Draft | str, *, operation_id: str = "") -> Wr
     asked = as_dict(replace(draft, origin=Origin()))  # the same from another session or process
     payload = sha256_hex(repr(asked)) if operation_id else ""
     draft, now = complete_draft(runtime, draft), runtime.clock()
-    _note_use(runtime)
+    if runtime.project.root not in _noted:
+        _noted.add(runtime.project.root)
+        with suppress(OSError):  # the text is worth more than the list of projects
+            enrolment.note_use(
+                runtime.project, runtime.settings.project.name, runtime.environment, now
+            )
     if is_personal(draft):
         runtime = runtime.open_personal(create=True) or runtime
     with runtime.store.transaction():
@@ -76,20 +84,6 @@ def _note_on_mission(runtime: Runtime, memory: Memory) -> str:
         return ""
     copies = f"`ademem mission promote {memory.id}` copies this to the project"
     return f"the mission {id} has ended ({mission.status}); {copies}"
-
-
-_noted: set[str] = set()
-"""Projects whose use this process has recorded."""
-
-
-def _note_use(runtime: Runtime) -> None:
-    """Record the project with the first write of a process; a failure does not stop the write."""
-    if runtime.project.root in _noted:
-        return
-    _noted.add(runtime.project.root)
-    with suppress(OSError):
-        name = runtime.settings.project.name
-        enrolment.note_use(runtime.project, name, runtime.environment, runtime.clock())
 
 
 _ANSWER = ("accepted", "durability", "rule", "reason", "deduped", "merged_into_id", "notes")
