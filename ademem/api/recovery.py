@@ -116,7 +116,7 @@ def _admit(
     project: Project, environment: Mapping[str, str], now: datetime
 ) -> tuple[list[str], str]:
     """Check as every opening does; return corrections, and the damage that prevented the checks."""
-    noted = trust.last_inspection(project.database, environment)  # which does: look again
+    noted = trust.last_inspection(project.database, environment)  # so that it is inspected again
     try:
         admission.admit(project, environment, clock.stamp(now), WAIT_S, noted)
     except NewerDatabase:

@@ -48,29 +48,22 @@ def write(runtime: Runtime, draft: Draft | str, *, operation_id: str = "") -> Wr
             return known
         written = gate.write(draft, runtime.store, runtime.settings.gate, now)
         _keep_answer(runtime, payload, operation_id, written)
-    written = _surface(runtime, written)
-    _keep_answer(runtime, payload, operation_id, written)
-    return written
-
-
-def _surface(runtime: Runtime, written: Written) -> Written:
-    """Compare what was written with its neighbours; add notes, and candidates to be judged."""
     memory, now = written.memory, runtime.clock()
     if memory and (note := _note_on_mission(runtime, memory)):
         written = replace(written, notes=(*written.notes, note))
-    if memory is None or written.deduped:
-        return written
-    from ademem.capture.gate import relating  # which reading commands need not load
+    if memory and not written.deduped:
+        from ademem.capture.gate import relating  # which reading commands need not load
 
-    alike = relating.find_alike(memory, runtime.store)
-    pairs = relating.relate_written(memory, alike, runtime.store, now)
-    notes = (relating.note(pair, memory) for pair in pairs)
-    written = replace(written, notes=(*written.notes, *notes))
-    surfaced = runtime.settings.relations
-    if not surfaced.surface or memory.quarantine_reason:
-        return written
-    found = relating.propose(memory, alike, runtime.store, now, surfaced.candidates)
-    return replace(written, candidates=tuple(found))
+        alike = relating.find_alike(memory, runtime.store)
+        pairs = relating.relate_written(memory, alike, runtime.store, now)
+        notes = (relating.note(pair, memory) for pair in pairs)
+        written = replace(written, notes=(*written.notes, *notes))
+        surfaced = runtime.settings.relations
+        if surfaced.surface and not memory.quarantine_reason:
+            found = relating.propose(memory, alike, runtime.store, now, surfaced.candidates)
+            written = replace(written, candidates=tuple(found))
+    _keep_answer(runtime, payload, operation_id, written)
+    return written
 
 
 def _note_on_mission(runtime: Runtime, memory: Memory) -> str:

@@ -36,7 +36,7 @@ def main(root: str, model: Model | None = None) -> None:
         return serve_while(place, os.environ, embedder, "work")
 
     def pause() -> None:
-        if not place.has_home:  # the rest of the work is for nobody
+        if not place.has_home:  # the project was removed
             raise SystemExit
         time.sleep(PAUSE_S)
 

@@ -52,7 +52,7 @@ def run(context: JobContext) -> datetime | None:
     from ademem.search import dense
 
     if not embeddings.counts(context.store, model.id).waiting:
-        second = model_id(second_settings(context.runtime.settings.embed))  # or it is away
+        second = model_id(second_settings(context.runtime.settings.embed))  # even if not installed
         context.figures["dropped"] = embeddings.drop_others(context.store, [model.id, second])
         dense.update_whitening(context.store, model.id, DIMENSIONS)
     if model.second and _embed_missing(model.second, context):

@@ -255,7 +255,7 @@ def is_relating_needed(context: JobContext) -> bool:
 def sweep(context: JobContext, _job: Job) -> None:
     from ademem.synthesis import sweeping
 
-    if not is_due(context, SWEEP):  # since it was queued
+    if not is_due(context, SWEEP):  # it was swept after the job was queued
         return
     swept = sweeping.sweep_locked(context.runtime, context.now(), trigger="schedule")
     context.figures |= {name: getattr(swept, name) for name in maintenance.COUNTED}
@@ -294,7 +294,7 @@ def consolidate(context: JobContext, job: Job) -> None:
     from ademem.synthesis import consolidation
 
     crowded = job.kind == CROWDED
-    if not crowded and not is_due(context, CONSOLIDATION):  # since it was queued
+    if not crowded and not is_due(context, CONSOLIDATION):  # done after it was queued
         return
     run = consolidation.ConsolidationRun(
         store=context.store,

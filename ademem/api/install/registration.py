@@ -121,7 +121,7 @@ def add_entries(
         text = json_text.append(text, ("hooks", event), group)
     allowed = _read_permissions(json_text.parse(text))
     missing = [permission for permission in permissions if permission not in allowed]
-    if len(missing) < len(permissions):  # so that `_as_added` takes none for ours that was there
+    if len(missing) < len(permissions):  # else `_as_added` takes theirs for ours
         missing.reverse()
     for permission in missing:
         text = json_text.append(text, ("permissions", "allow"), permission)
