@@ -68,8 +68,8 @@ def sync_commits(runtime: Runtime) -> dict[str, Any] | None:
 
 
 def download_model(runtime: Runtime) -> None:
-    start = "from ademem.doors.cli import program; program()"
-    command = [sys.executable, "-c", start, "model", "install"]
+    start = f"{worker.ADD_PATH}from ademem.doors.cli import program\nprogram()"
+    command = [sys.executable, "-I", "-c", start, worker.package_folder(), "model", "install"]
     process.detach([*command, "--project", runtime.project.root], runtime.environment)
 
 

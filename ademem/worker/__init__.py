@@ -12,14 +12,16 @@ if TYPE_CHECKING:
 
 CONDITIONAL = ("embed", "vector")
 """Kinds of jobs that may be queued and not due; all others are due at once."""
-RUN = """\
+ADD_PATH = """\
 import sys
 package = sys.argv.pop(1)
 sys.path[:0] = [] if package in sys.path else [package]
-from ademem.worker import __main__ as worker
-worker.{}(sys.argv[1])
 """
-"""Program of a worker; its arguments are the folder of the package and the project."""
+"""Beginning of a program for `python -I -c`; its first argument is the folder of the package."""
+RUN = f"""\
+{ADD_PATH}from ademem.worker import __main__ as worker
+worker.{{}}(sys.argv[1])
+"""
 
 
 def start(runtime: Runtime) -> None:
@@ -34,7 +36,8 @@ def start(runtime: Runtime) -> None:
         if not running.any_due(runtime):
             return
     if not is_running(runtime.project):
-        _detach([sys.executable, "-I", "-c", RUN.format("main"), _packages(), runtime.project.root])
+        program = RUN.format("main")
+        _detach([sys.executable, "-I", "-c", program, package_folder(), runtime.project.root])
 
 
 def start_server(runtime: Runtime) -> None:
@@ -59,11 +62,11 @@ def start_server(runtime: Runtime) -> None:
     serves = is_held(f"{path}.lock", root=socket_root(runtime.project, path))
     if cache.state(folder) is cache.State.INSTALLED and not (serves or cache.is_served(folder)):
         program = RUN.format("serve")
-        _detach([sys.executable, "-I", "-c", program, _packages(), runtime.project.root])
+        _detach([sys.executable, "-I", "-c", program, package_folder(), runtime.project.root])
 
 
-def _packages() -> str:
-    """Return the folder of the package: a plugin's is not on the interpreter's path."""
+def package_folder() -> str:
+    """Return the folder that has the package; a plugin's is not on the interpreter's path."""
     return os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 

@@ -7,7 +7,9 @@ import sys
 
 import pytest
 
+from ademem import __version__, api
 from ademem import worker as work
+from ademem.core import process
 from ademem.search.embedding import cache
 from ademem.store import jobs
 from ademem.worker import running
@@ -102,3 +104,17 @@ def test_one_such_process_runs_on_a_machine(world, models, embedded):
 def test_without_a_model_or_vectors_no_such_process_starts(world, models, tmp_path):
     assert start(world, models, "start_server") is None
     assert start(world, tmp_path / "none", "start_server") is None
+
+
+def test_the_download_of_the_model_imports_nothing_of_the_project(world, monkeypatch):
+    with open(os.path.join(world.root, "typer.py"), "w", encoding="utf-8") as file:
+        file.write("raise SystemExit('the module of the project was run')")
+    started = []
+    monkeypatch.setattr(process, "detach", lambda command, _environment: started.append(command))
+    api.download_model(world.runtime)
+
+    (command,) = started
+    asked = [*command[: command.index("model")], "--version"]
+    ran = subprocess.run(asked, cwd=world.root, capture_output=True, text=True, check=False)
+    assert (ran.stdout, ran.stderr) == (f"ademem {__version__}\n", "")
+    assert command[command.index("model") :] == ["model", "install", "--project", str(world.root)]
