@@ -97,15 +97,16 @@ def open_others(runtime: Runtime) -> Iterator[dict[str, Runtime]]:
 def find_groups(environment: Mapping[str, str]) -> list[tuple[RegisteredProject, ...]]:
     """Return groups of projects that may be one, the last used first in each."""
     projects = enrolment.list_projects(environment)
-    groups: list[list[RegisteredProject]] = []
-    for one, other in combinations(projects, 2):
-        if not (_is_variant(one, other) or _is_near(one.name, other.name)):
-            continue
-        group = next((each for each in groups if one in each or other in each), [])
-        if not group:
-            groups.append(group)
-        group += [each for each in (one, other) if each not in group]
-    return [tuple(group) for group in groups]
+    group_of = list(range(len(projects)))  # for each project the place of the first of its group
+    for (a, one), (b, other) in combinations(enumerate(projects), 2):
+        if _is_variant(one, other) or _is_near(one.name, other.name):
+            kept, joined = sorted((group_of[a], group_of[b]))
+            group_of = [kept if group == joined else group for group in group_of]
+    groups = [
+        tuple(each for each, group in zip(projects, group_of, strict=True) if group == number)
+        for number in range(len(projects))
+    ]
+    return [group for group in groups if len(group) > 1]
 
 
 def merge_projects(

@@ -181,6 +181,15 @@ def test_projects_that_may_be_one_are_proposed_together(worlds):
     assert sorted(groups, key=min) == [{"billing", "biling"}, {"kafka-tools", "kafka2"}]
 
 
+def test_projects_that_are_linked_by_others_are_one_group_the_last_used_first(worlds):
+    for name in ("kafkabcde", "kafkabc", "kafka", "kafkabcdefg"):
+        world = worlds(name)
+
+    (group,) = find_groups(world.environment)
+    listed = enrolment.list_projects(world.environment)
+    assert list(group) == listed
+
+
 def test_the_last_project_that_is_forgotten_takes_the_list_with_it(tmp_path):
     environment = {"ADEMEM_DATA_DIR": str(tmp_path / "data")}
     for name in ("one", "two"):
