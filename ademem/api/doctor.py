@@ -193,8 +193,10 @@ def disk_is_local(patient: Patient) -> Finding:
     best, kind = "", ""
     for line in (shared_files.read_text("/proc/mounts") or "").splitlines():
         _device, mount, found, *_ = line.split()
-        if patient.project.home.startswith(mount) and len(mount) > len(best):
-            best, kind = mount, found
+        inside = mount.replace("\\040", " ").rstrip("/") + "/"
+        # Of equal places the last one is in use: one that is mounted on demand has two lines.
+        if f"{patient.project.home}/".startswith(inside) and len(inside) >= len(best):
+            best, kind = inside, found
     if kind in NETWORK_FILE_SYSTEMS:
         hint = "SQLite's locks do not hold there; use a local disk"
         return _bad("disk", f"the database is on {kind}", hint)

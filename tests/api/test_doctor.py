@@ -8,11 +8,12 @@ from ademem.api.doctor import (
     Patient,
     ai_can_be_asked,
     database_is_sound,
+    disk_is_local,
     files_are_current,
     journal_is_sound,
     settings_are_readable,
 )
-from ademem.core import project
+from ademem.core import project, shared_files
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.core.registers import Record
 from ademem.store import replication, stamps
@@ -200,3 +201,27 @@ def test_an_edit_by_hand_that_nobody_took_over_is_not(files):
 
     assert not finding.ok
     assert finding.message.startswith(".ade/memory/facts.md: was changed by hand or by git")
+
+
+@pytest.mark.parametrize(
+    ("name", "mounts", "kind"),
+    [
+        pytest.param("a", "/ ext4; {root}/a nfs4", "nfs4", id="of another machine"),
+        pytest.param("a", "/ ext4; {root}/a autofs; {root}/a nfs4", "nfs4", id="mounted on demand"),
+        pytest.param("a b", "/ ext4; {root}/a\\040b nfs4", "nfs4", id="with a blank in its name"),
+        pytest.param(
+            "a", "/ ext4; {root}/a nfs4; {root}/a/.ade ext4", "ext4", id="a local one in it"
+        ),
+        pytest.param("ab", "/ ext4; {root}/a nfs4", "ext4", id="beside the database"),
+    ],
+)
+def test_a_database_on_a_network_file_system_is_found(tmp_path, monkeypatch, name, mounts, kind):
+    (tmp_path / name).mkdir()
+    api.init(str(tmp_path / name))
+    lines = [f"device {mount} rw 0 0" for mount in mounts.format(root=tmp_path).split("; ")]
+    monkeypatch.setattr(shared_files, "read_text", lambda _path: "\n".join(lines))
+    patient = Patient(project=project.at(str(tmp_path / name)), environment={}, now=NOW)
+
+    finding = disk_is_local(patient)
+    assert finding.ok is (kind == "ext4")
+    assert kind in finding.message
