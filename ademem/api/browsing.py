@@ -186,11 +186,7 @@ def size_of(value: object) -> int:
 def timeline(
     runtime: Runtime, id: str, before: int = 3, after: int = 3, *, max_chars: int = TIMELINE_CHARS
 ) -> Row:
-    """Return a memory with its neighbours of the same session, in order of arrival.
-
-    A memory without a session has none. The farthest neighbours are left out, and counted, where
-    the result would be too large.
-    """
+    """Return a memory with those before and after it; of too many the farthest are counted."""
     runtime = runtime.holding(id)
     memory = memories.get(runtime.store, id)
     session = None

@@ -51,7 +51,6 @@ class Described(Value):
 class Changed(Value):
     path: str
     others_are_asked: bool
-    """Other people have to agree to it first."""
     in_force: bool
     source: str
 

@@ -173,7 +173,7 @@ class Stage(Value):
 
 
 class Reconsidered(Value):
-    """One memory in a selection, as recorded and as it is run again."""
+    """A memory in a selection, as recorded and as the selection runs again."""
 
     memory: Memory
     at: str

@@ -166,7 +166,6 @@ def search_prompts(
 
 
 def find_prompt(runtime: Runtime, session: str, at: datetime) -> str:
-    """Find the prompt that a session worked on at a moment; empty without one."""
     found = sessions.find_prompt_at(runtime.store, session, at)
     return preview(redact(found).text, PROMPT_CHARS)
 

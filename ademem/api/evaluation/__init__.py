@@ -72,7 +72,6 @@ METRICS: dict[str, tuple[Callable[[Sequence[str], Collection[str], int], float],
     "MRR": (reciprocal_rank, DEPTH),
     "nDCG@10": (ndcg, 10),
 }
-"""Functions of ranked and relevant ids, each with the number of hits it is asked about."""
 
 
 def scores(ranked: Sequence[str], relevant: Collection[str]) -> dict[str, float]:
@@ -250,7 +249,6 @@ def open_arena(
 class Prompt(Value):
     text: str
     kind: str
-    """Such as `related`, `near` or `far`."""
     relevant: frozenset[str] = frozenset()
     """Ids of the memories, here or at their source, that are right to show; often none."""
 
@@ -274,7 +272,6 @@ class Report(Value):
 
 
 def read_prompts(data: bytes) -> list[Prompt]:
-    """Read lines of `{"prompt", "kind", "relevant"}`; raise UsageError for others."""
     try:
         lines = [orjson.loads(line) for line in data.splitlines() if line.strip()]
         return [

@@ -239,7 +239,6 @@ def save(
 
 
 def put_back(change: Change, record: tuple[str, str], original: Original | None) -> None:
-    """Write or delete the file, and the folder made for it; delete the record."""
     target = os.path.realpath(change.path)
     if change.before is not None and change.after is None:
         remove(target)

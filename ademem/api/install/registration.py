@@ -81,7 +81,6 @@ AGENTS = {
         _adapt("gemini", _GEMINI, f"^({_TOOLS})$", f"^({_TOOLS}|web_fetch|google_web_search)$")
     ),
 }
-"""Events of other coding agents, whose hooks are registered in the form of Claude Code's."""
 
 _START = '[ -r "$hooks/start.sh" ] && . "$hooks/start.sh"'
 _BY_NAME = "/ademem pre_compact"
