@@ -220,6 +220,8 @@ def tag_all(runtime: Runtime, found: Sequence[Memory], tag: str) -> tuple[str, l
     lacking = [memory for memory in found if tag not in memory.tags]
     done = replace(act(runtime), event_id=memories.new_event())
     with runtime.store.transaction():
+        for memory in lacking:
+            require_revision(memories.get(runtime.store, memory.id), memory.revision_count)
         return done.event_id, [
             transitions.edit(each.id, done, runtime.settings.gate, tags=(*each.tags, tag))
             for each in lacking
@@ -278,11 +280,12 @@ def merge(
 
 def delete(runtime: Runtime, id: str, *, hard: bool = False, revision: int | None = None) -> Memory:
     """Delete a memory; *hard* also deletes the backups that have it, and makes a new one."""
+    if not hard:
+        return _decide(transitions.delete, runtime, id, revision=revision)
     runtime = runtime.holding(id)
     require_revision(memories.get(runtime.store, id), revision)
-    memory = transitions.delete(id, act(runtime), hard=hard)
-    if hard:
-        backups.forget(runtime.project, runtime.environment, memory.id, runtime.clock())
+    memory = transitions.delete(id, act(runtime), hard=True)  # which rewrites the whole file
+    backups.forget(runtime.project, runtime.environment, memory.id, runtime.clock())
     return memory
 
 

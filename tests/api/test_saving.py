@@ -8,6 +8,7 @@ from ademem import api
 from ademem.core.errors import Conflict, NoSuchMemory, UsageError
 from ademem.core.memory import Draft, Origin
 from ademem.core.value import replace
+from ademem.store import transitions
 from tests.world import World
 
 
@@ -137,3 +138,28 @@ def test_what_ages_is_to_be_reviewed_and_marking_it_renews_the_date(world, type,
     world.now += timedelta(days=days or 3650)
     with world.memories() as memories:
         assert [each.id for each in api.list_due(memories)] == ([id] if days else [])
+
+
+def test_many_memories_are_tagged_as_they_were_read(world):
+    with world.memories() as memories:
+        read = api.write(memories, "Deploys need a lock").memory
+        api.edit(memories, read.id, tags=("ops",))
+
+        with pytest.raises(Conflict):
+            api.tag_all(memories, [read], "deploy")
+        assert api.get(memories, read.id).tags == ("ops",)
+
+
+def test_a_memory_is_deleted_at_the_revision_that_is_looked_at(world, monkeypatch):
+    is_locked = []
+    delete = transitions.delete
+
+    def look_and_delete(id, act, **options):
+        is_locked.append(act.store.db.in_transaction)
+        return delete(id, act, **options)
+
+    monkeypatch.setattr(transitions, "delete", look_and_delete)
+    with world.memories() as memories:
+        memory = api.write(memories, "Deploys need a lock").memory
+        api.delete(memories, memory.id, revision=memory.revision_count)
+        assert is_locked == [True]
