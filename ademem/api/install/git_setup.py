@@ -111,6 +111,7 @@ def _exclusion(project: str) -> tuple[str, str]:
     if top is None or shared is None:
         return "", ""
     inside = os.path.relpath(os.path.realpath(project), os.path.realpath(top))
-    prefix = "" if inside == os.curdir else f"{inside.replace(os.sep, '/')}/"
+    escaped = re.sub(r"([\\*?\[])", r"\\\1", inside)
+    prefix = "" if inside == os.curdir else f"{escaped}/"
     lines = "".join(f"/{prefix}{name}\n" for name in HIDDEN)
     return os.path.join(shared, "info", "exclude"), f"# files of ademem for one person\n{lines}"

@@ -188,7 +188,9 @@ def test_a_project_inside_a_repository_is_found_from_its_top(repository):
     assert repository.known() == []
 
 
-@pytest.mark.parametrize("inside", [".", "packages/app"], ids=["root", "subfolder"])
+@pytest.mark.parametrize(
+    "inside", [".", "packages/app", "app [old] *"], ids=["root", "subfolder", "signs of patterns"]
+)
 def test_git_ignores_the_files_of_one_person_until_uninstall(tmp_path, inside):
     subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
     project = tmp_path / inside
