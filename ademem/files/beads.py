@@ -34,12 +34,9 @@ Record = dict[str, Any]
 
 FILES = ("knowledge.archive.jsonl", "knowledge.jsonl")
 FOLDERS = ("", "memory", ".beads/memory")
-"""Folders of these files, relative to the one that a person names."""
 NOT_IMPORTED = "not-imported.jsonl"
-"""The file with unreadable lines, in the folder of logs."""
 SOURCES = ("orchestrator", "supervisor")
 OLDEST = datetime.fromtimestamp(0, UTC)
-"""The time of a line without one."""
 KEY_BYTES = 60
 """Bytes of a text that Beads makes a key of."""
 
@@ -52,12 +49,9 @@ class Line(Value):
     text: str
     record: Record | None = None
     fault: str = ""
-    """The reason if there is no record."""
 
 
 class Misread(Value):
-    """A line that could not be read, without its secrets."""
-
     path: str
     line: int
     message: str
@@ -99,22 +93,18 @@ def save_misread(misread: Iterable[Misread], project: Project) -> None:
 
 
 def fits(path: str) -> bool:
-    """Return True for a project, a folder or a file with lines of Beads, which have no sync id."""
     if not os.path.isdir(path) and os.path.basename(path) not in FILES:
         return False
     with suppress(UsageError):
         root, newest = _find_sources(path)[-1]
         first = next(_read_lines(newest, root), None)
         found = (first and first.record) or {}
-        return "key" in found and "sync_id" not in found
+        return "key" in found and "sync_id" not in found  # our own lines have both
     return False
 
 
 def _find_sources(source: str) -> list[tuple[str, str]]:
-    """Return a file itself; of a project or its folders the archive and the live file.
-
-    Each stands behind the folder below which no link is followed to it; empty for a named file.
-    """
+    """Return files, each behind the folder below which no link is followed; "" for a named one."""
     if not os.path.isdir(source):
         return [("", source)]
     root = os.path.realpath(source)
@@ -126,7 +116,6 @@ def _find_sources(source: str) -> list[tuple[str, str]]:
 
 
 def _read_lines(path: str, root: str) -> Iterator[Line]:
-    """Yield each line that is not blank; raises UsageError for a missing file."""
     try:
         with confined.open_file(root, path) if root else open(path, "rb") as file:
             raw = file.read().removeprefix(b"\xef\xbb\xbf")

@@ -64,7 +64,6 @@ TARGET = "engram"
 """The target whose chunks are in `.engram/`; it is enrolled by the first export."""
 TITLE_CHARS = 60
 STEP = 1000
-"""Observations between two reports of progress."""
 PERSONAL = ("personal", "global")
 KEPT = """
     id sync_id session_id type tool_name project scope topic_key revision_count duplicate_count
@@ -74,7 +73,6 @@ KEPT = """
 SENT = "sent"
 """The field with the state of a row that Engram's chunks have."""
 GONE = "gone"
-"""The state of a memory that they delete."""
 ANNOTATIONS = ("related", "compatible", "scoped")
 """Relations that take nothing away, which an import may judge."""
 
@@ -86,17 +84,15 @@ class Job(Act):
     settings: GateSettings
     actor: str = Trust.IMPORT
     admit: Admit
-    """The rule for rows that come from elsewhere."""
     project: str = ""
     """Only rows of this project of Engram; empty for all of them."""
     asked_by_agent: bool = False
     """An agent asked for it: what a person confirmed stays, too."""
     on_progress: Callable[[int], None] = lambda count: None
-    """Gets the number of observations read, now and then."""
     is_shared: bool = False
     """The rows are those of a chunk, which others read, too."""
     kept: dict[str, Row] = {}
-    """Fields of Engram by memory, as far as they are read."""
+    """By the id of the memory."""
 
 
 class Report(Value):
@@ -108,7 +104,6 @@ class Report(Value):
     known: int = 0
     """Rows that are here as new or newer."""
     rejected: int = 0
-    """Texts that the gate refused; its log has the reasons."""
     sessions: int = 0
     prompts: int = 0
     relations: int = 0
@@ -119,10 +114,7 @@ class Report(Value):
 
 
 def export_document(store: Store, project: str, now: datetime) -> Document:
-    """Return the memories that may leave the project, with their sessions and all prompts.
-
-    *project* is the name that rows without one get. A deleted memory leaves if it came deleted.
-    """
+    """Export what may leave the project; of deleted memories those that came deleted."""
     stored = foreign.get_all(store, foreign.MEMORY)
     observations = []
     for memory in memory_queries.everything(store):
@@ -203,7 +195,6 @@ def sessions_of(store: Store, wanted: set[str], project: str, of: Iterable[Row])
 
 
 def format_time(moment: datetime) -> str:
-    """Format as Engram does, in UTC."""
     return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
@@ -233,7 +224,6 @@ def rows_of(document: Row, name: str) -> list[Row]:
 
 
 def fits(path: str) -> bool:
-    """Return True for an export, a database and its folder."""
     if os.path.isdir(path):
         return os.path.isfile(os.path.join(path, DATABASE))
     with suppress(UsageError, OSError):
@@ -250,7 +240,6 @@ _COLUMNS = {
     "memory_relations": " ".join(relations.SHARED),
     "observation_versions": f"observation_sync_id revision_count captured_at {_TEXTS}",
 }
-"""Lists of an export, with the columns of their tables."""
 
 
 def _read_database(path: str) -> Document:
@@ -315,10 +304,7 @@ def _of_project(found: Iterable[Row], job: Job) -> Iterator[Row]:
 
 
 def _import_observation(row: Row, earlier: Iterable[Row], job: Job) -> str | Skipped:
-    """Insert, update or delete the memory of an observation, by whichever is newer.
-
-    The *earlier* texts become the history of a new one.
-    """
+    """Insert, update or delete a memory if the row is newer; *earlier* texts become its history."""
     content, sync_id = _plain(row.get("content")), _sync_id(row)
     where = f"observation {row.get('id') or sync_id}"
     if not content and not row.get("deleted_at"):
@@ -397,7 +383,6 @@ def state_of(row: Row) -> str:
 def _apply(
     row: Row, sync_id: str, current: Memory | None, job: Job, *, is_copy: bool = False
 ) -> str:
-    """Join an observation, as writes of its time, with what is here."""
     changed = _moment(row, "deleted_at", "updated_at", "created_at") or job.now
     at = registers.old_stamp(stamp(changed))
     id = current.id if current else sha256_hex(SOURCE, sync_id)[:16]
@@ -456,7 +441,6 @@ def _session(row: Row) -> str | None:
 
 
 def _insert_own(row: Row, sync_id: str, job: Job) -> str:
-    """Write what is the person's own, in all projects."""
     ledger.claim(job.store, SOURCE, sync_id, job.now)
     if row.get("deleted_at"):
         return "known"
@@ -557,7 +541,6 @@ def _add_relation(row: Row, job: Job) -> bool:
 
 
 def _remove(entity: str, key: str, job: Job) -> bool:
-    """Delete a prompt, or a session of Engram that no live memory comes from."""
     if entity == "prompt":
         if is_there := key in sessions.find_prompts(job.store, key):
             sessions.delete_prompt(job.store, key, job.now)
@@ -589,5 +572,4 @@ def _add_prompt(row: Row, job: Job) -> bool:
 
 
 def _moment(row: Mapping[str, Any], *names: str) -> datetime | None:
-    """Return the first of these times that is there and can be read."""
     return next(filter(None, (moment_of(text_of(row.get(name))) for name in names)), None)

@@ -33,7 +33,6 @@ from ademem.store.transitions import CannotDo
 READERS: tuple[Reader, ...] = (*programs.READERS, *notes.READERS)
 AUTO = "auto"
 STEP = 1000
-"""Items between two reports of progress."""
 AS_ORDER = "it reads as an order to a model, and its author is unknown"
 NAMES = tuple(dict.fromkeys(reader.name for reader in READERS))
 
@@ -46,7 +45,6 @@ class Job(Import):
     project: str = ""
     """The project of the source; empty where it has one."""
     on_progress: Callable[[int], None] = lambda count: None
-    """Gets the number of items read, now and then."""
 
 
 class Report(Value):
@@ -56,9 +54,7 @@ class Report(Value):
     inserted: int = 0
     merged: int = 0
     known: int = 0
-    """Items that were imported before."""
     rejected: int = 0
-    """Items that the gate refused; its log has the reasons."""
     prompts: int = 0
     briefs: int = 0
     """Texts that fill a field of an agent's brief."""
@@ -66,12 +62,9 @@ class Report(Value):
     cut: tuple[Skipped, ...] = ()
     """Items whose text was too long, and of which only the beginning is stored."""
     dropped: str = ""
-    """What the format has that is not imported."""
 
 
 class Comparison(Value):
-    """How many items and prompts of one project of a source are imported, and how many are not."""
-
     project: str
     known: int
     new: int
@@ -92,7 +85,6 @@ def find_reader(name: str, path: str) -> Reader:
 
 
 def choose_format(names: Sequence[str], path: str) -> str:
-    """Return the one format that the path has; raises UsageError where none or several fit."""
     if not names:
         known = ", ".join(("engram", "beads", *NAMES))
         raise UsageError(f"{path} has no known format", f"`--format` {known}")
@@ -171,10 +163,7 @@ def _require_project(path: str, project: str, projects: list[str]) -> None:
 
 
 def _write(reader: Reader, item: Item, job: Job) -> str:
-    """Pass an item to the gate, with the texts it had before, unless it was imported before.
-
-    Of earlier texts, orders to a model and what the gate does not insert are left out.
-    """
+    """Pass an item and its earlier texts to the gate, but no earlier order to a model."""
     key = _key(reader, item)
     if ledger.is_claimed(job.store, records.SOURCE, key):
         return "known"
@@ -241,7 +230,6 @@ def _relate(reader: Reader, item: Item, others: Mapping[str, Item], job: Job) ->
 
 
 def _memory_of(reader: Reader, item: Item | None, job: Job) -> Memory | None:
-    """Return the memory that an item became, if it is live."""
     if item is None:
         return None
     id = ledger.memory_of(job.store, records.SOURCE, _key(reader, item))

@@ -16,7 +16,6 @@ from ademem.core.text import replace_surrogates, slug, unique
 from ademem.core.value import Value
 
 FILE_BYTES = 8 << 20
-"""Longest page that is read."""
 EXPORT_BYTES = 256 << 20
 """Longest export of all memories that is read, unpacked."""
 FILES = 5000
@@ -57,14 +56,12 @@ class Item(Value):
 
     @property
     def all_tags(self) -> tuple[str, ...]:
-        """Its tags, and its kind where that is no category."""
         kind = self.kind.casefold()
         own = () if kind in set(Category) else (kind if kind in TYPES else slug(kind),)
         return unique(name[:TAG_CHARS] for name in (*own, *map(slug, self.tags)) if name)
 
 
 def make_item(where: str, content: str, **fields: Any) -> Item | Skipped:
-    """Return an item; one without a text is skipped."""
     return (
         Item(content=content, **fields) if content else Skipped(where=where, why="it has no text")
     )
@@ -86,8 +83,6 @@ Found = Iterator[Item | Prompt | Skipped]
 
 
 class Reader(Value):
-    """A format: how to recognise it, how to read it, and what is left out."""
-
     name: str
     place: str
     """What its memories are in."""
@@ -130,7 +125,6 @@ def moment_of(value: object) -> datetime | None:
 
 
 def object_of(value: object) -> dict[str, Any]:
-    """Return an object, also one in JSON; empty for anything else."""
     if isinstance(value, str):
         try:
             value = json.loads(value)
@@ -140,7 +134,7 @@ def object_of(value: object) -> dict[str, Any]:
 
 
 def read_text(path: str, most: int = FILE_BYTES) -> str:
-    """Read a file of text; raises UsageError for another, or for one with more bytes than that."""
+    """Raise UsageError for a file that is no text, or has more than *most* bytes."""
     try:
         if not os.path.isfile(path):
             raise UsageError(f"{path} is no file", "name a file of text")

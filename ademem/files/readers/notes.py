@@ -35,7 +35,6 @@ _HEADING_CHARS = 120
 
 
 def _name(path: str, root: str) -> str:
-    """Return the path below the folder that was named."""
     folder = root if os.path.isdir(root) else os.path.dirname(root)
     return replace_surrogates(os.path.relpath(path, folder).replace(os.sep, "/"))
 
@@ -48,7 +47,6 @@ class Page(Value):
 
 
 def _pages(paths: Iterable[str], root: str) -> Iterator[Page | Skipped]:
-    """Read pages; one that is no text, too long, or elsewhere by a link is skipped."""
     for path in paths:
         name = _name(path, root)
         try:
@@ -65,7 +63,6 @@ def _pages(paths: Iterable[str], root: str) -> Iterator[Page | Skipped]:
 def _read_each(
     paths: Iterable[str], root: str, read: Callable[[Page], Iterator[Item | Skipped]]
 ) -> Found:
-    """Yield what *read* finds in the pages, and those that are skipped."""
     for page in _pages(paths, root):
         yield from (page,) if isinstance(page, Skipped) else read(page)
 
@@ -80,14 +77,12 @@ def _leads_out(path: str, root: str) -> bool:
 
 
 def _first_pages(paths: Sequence[str], root: str) -> Iterator[Page]:
-    """Yield pages that tell the format of all."""
     return (page for page in _pages(paths[:20], root) if isinstance(page, Page))
 
 
 def _passage_items(
     page: Page, kind: str, globs: Sequence[str] = (), created_at: datetime | None = None
 ) -> Iterator[Item | Skipped]:
-    """Yield an item for each bullet or short section of a page; a long section is skipped."""
     for whole_heading, text, is_section in passages(page.text):
         heading = whole_heading[:_HEADING_CHARS]
         if is_section and len(text) > SECTION_CHARS:
@@ -107,7 +102,6 @@ def _passage_items(
 # memsearch
 
 _TURN = re.compile(r"^<!-- session:[^\n>]* -->\n?", re.M)
-"""The address of the turn that a passage was noted in."""
 
 
 def _fits_memsearch(path: str) -> bool:
@@ -294,7 +288,6 @@ def _read_claude(page: Page) -> Iterator[Item | Skipped]:
 
 
 def _claude_pages(path: str) -> list[str]:
-    """Return a file itself, the pages of instructions in a project's folder, or all pages."""
     if os.path.isfile(path):
         return [path]
     pages = [os.path.join(path, name) for name in ("CLAUDE.md", "CLAUDE.local.md")]

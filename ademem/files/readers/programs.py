@@ -49,7 +49,6 @@ BRIEF = {"human": "preferences", "persona": "notes", "project": "summary", "task
 
 
 def _file(path: str, name: str) -> str:
-    """Return the database itself, or the one with this name in a folder."""
     return os.path.join(path, name) if os.path.isdir(path) else path
 
 
@@ -300,7 +299,6 @@ def _read_open_memory(path: str, project: str) -> Found:
 
 
 def _lines(path: str) -> Iterator[dict[str, Any]]:
-    """Yield the objects of the lines; raises UsageError for a broken or too large archive."""
     try:
         with (
             zipfile.ZipFile(path) as archive,
