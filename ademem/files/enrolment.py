@@ -26,7 +26,6 @@ from ademem.store import Store
 from ademem.store.database import read_secret
 
 MERGED = "memory/*.md merge=ademem\nmemory/*.jsonl merge=ademem\ncto/MEMORY.md merge=ademem\n"
-"""Files that git merges with our driver, or as text without it."""
 ATTRIBUTES = "* text=auto eol=lf\n" + MERGED
 """With the line ends that ademem writes, whatever `core.autocrlf` says."""
 
@@ -59,7 +58,6 @@ def choose_root(where: str) -> str:
 
 
 def check_home(root: str) -> None:
-    """Raise HomeFolder for the person's home, which is no project."""
     if os.path.realpath(root) == os.path.realpath(os.path.expanduser("~")):
         raise HomeFolder(f"{root} is your home folder")
 
@@ -80,7 +78,6 @@ def enrol(project: Project, program: str) -> list[str]:
 
 
 def set_driver(project: Project, program: str) -> list[str]:
-    """Let git merge the files of memory with ours, in this clone; return what was done."""
     driver = f"{quote(program)} merge-file %O %A %B %P"
     if not git_root(project.root) or _git(project, "--get", DRIVER) == driver:
         return []
@@ -90,7 +87,6 @@ def set_driver(project: Project, program: str) -> list[str]:
 
 
 def lacks_driver(project: Project) -> bool:
-    """Return True for a clone in which git merges the files of memory as text."""
     return bool(git_root(project.root)) and not _git(project, "--get", DRIVER)
 
 
@@ -101,7 +97,6 @@ def _set_merge_driver(project: Project) -> bool:
 
 
 def trust_database(store: Store, environment: Mapping[str, str]) -> bool:
-    """Register the database as the person's; return False when it is known already."""
     if trust.is_registered(store.secret, environment):
         return False
     trust.register_store(store.secret, environment)
@@ -110,7 +105,6 @@ def trust_database(store: Store, environment: Mapping[str, str]) -> bool:
 
 
 def register_typed(store: Store, environment: Mapping[str, str]) -> None:
-    """Register the database that a person finds by a command in a terminal of theirs."""
     if not trust.is_registered(store.secret, environment) and caller.typed_by_person(environment):
         trust_database(store, environment)
 
@@ -146,18 +140,16 @@ class RegisteredProject(Value):
 
 
 def normalize_name(name: str) -> str:
-    """Return a name in lower case, with doubled hyphens and underscores collapsed."""
     return re.sub(r"([-_])[-_]+", r"\1", "-".join(name.strip().lower().split()))
 
 
 def name_of(project: Project, configured: str, remote: str) -> str:
-    """Return the configured name, else the last part of the remote, else the folder's."""
     last = remote.rstrip("/").removesuffix(".git").rpartition("/")[2].rpartition(":")[2]
     return normalize_name(configured or last or project.name)
 
 
 def strip_credentials(address: str) -> str:
-    """Return an address without user and password; `git@` of ssh is no secret."""
+    """Leave out user and password; `git@` of ssh is no secret."""
     return re.sub(r"(?<=://)[^/@]*@", "", address.strip())
 
 
@@ -181,7 +173,6 @@ def list_projects(environment: Mapping[str, str]) -> list[RegisteredProject]:
 def note_use(
     project: Project, configured: str, environment: Mapping[str, str], now: datetime
 ) -> None:
-    """Record a use of a project, unless one of the last day is recorded."""
     root = project.main if os.path.isdir(os.path.join(project.main, ".ade")) else project.root
     for registered in list_projects(environment):
         if registered.root == root:
@@ -198,7 +189,6 @@ def note_use(
 
 
 def forget_use(root: str, environment: Mapping[str, str]) -> None:
-    """Take a project out of the list; the last one takes the list with it."""
     path = _path(environment)
     if shared_files.read_text(path) is None:
         return

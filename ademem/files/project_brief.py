@@ -38,7 +38,6 @@ BRIEF_BY_AGENT = "brief_by_agent"
 """In the ledger: the digest of a text that came from an agent's shell."""
 BY_AGENT = "[set by an agent] "
 MADE_ELSEWHERE = "(imported: from a database that was not made here)"
-"""The line above a brief whose author is not the person here."""
 
 
 class CoreMemory(Value):
@@ -53,7 +52,6 @@ class CoreMemory(Value):
     claimed: tuple[str, ...] = ()
     """Texts that came with the files and were not accepted here; no file has this field."""
     claimed_author: str = ""
-    """The author of these, as the files claim."""
 
     @property
     def texts(self) -> frozenset[str]:
@@ -64,7 +62,6 @@ class FileSource(Value):
     author: str | None = None
     """The author that the files claim; None: it was made here."""
     by_agent: bool = False
-    """True if a session made it."""
     own: frozenset[str] = frozenset()
     """Digests of texts that stores of this person wrote."""
 
@@ -90,11 +87,9 @@ FIELDS = (
 
 class Agent(Value):
     folder: str
-    """Its folder under `.ade/agents`."""
     name: str
     """Its kind as the client names it."""
     memories: int = 0
-    """The number of its live memories."""
     version: int = 0
     """The version of its project brief; 0: it has none."""
     met_at: str | None = None
@@ -121,7 +116,7 @@ def load(store: Store, agent: str = "") -> CoreMemory | None:
 
 
 def list_earlier(store: Store, agent: str = "") -> list[CoreMemory]:
-    """Return the versions before the present one that the database still has, newest first."""
+    """Return the versions that the database still has, newest first."""
     from ademem.store.revisions import list_briefs
 
     return [_from_row(row | {"claimed": None}) for row in reversed(list_briefs(store, agent))]
@@ -280,7 +275,6 @@ def receive(store: Store, found: Mapping[str, Any], author: str, now: datetime) 
 
 
 def forget_author(store: Store, digest: str) -> bool:
-    """Take the claimed author with a name of this digest off the brief of the project."""
     document = load(store)
     if document is None or sha256_hex(claimed_name(document.claimed_author)) != digest:
         return False
@@ -294,7 +288,6 @@ def _order(document: CoreMemory) -> tuple[int, str]:
 
 
 def pending_edit(store: Store, project: Project) -> tuple[CoreMemory | None, BadCore | None]:
-    """Return the brief of a file that is newer than the database, or the error of reading it."""
     try:
         found = newest(store, project)
     except BadCore as error:
@@ -303,23 +296,20 @@ def pending_edit(store: Store, project: Project) -> tuple[CoreMemory | None, Bad
 
 
 def text_digest(agent: str, text: str) -> str:
-    """Digest a text of a brief, to recognize one that a store of this person wrote."""
     return sha256_hex("brief", agent, text)[:32]
 
 
 def is_equal(one: CoreMemory, other: CoreMemory) -> bool:
-    """Return True if every field of the documents is equal, whatever their authors and times."""
+    """Compare the fields, whatever the authors and times."""
     return all(getattr(one, field.name) == getattr(other, field.name) for field in FIELDS)
 
 
 def _with_claim(document: CoreMemory, texts: Collection[str], author: str) -> CoreMemory:
-    """Return the document with these *texts*, if it has them, marked as claimed."""
     claimed = tuple(sorted(document.texts.intersection(texts)))
     return replace(document, claimed=claimed, claimed_author=author if claimed else "")
 
 
 def describe_fault(store: Store, project: Project) -> list[Problem]:
-    """Return the problem of a file of the project's brief that is not valid; none if refused."""
     _, fault = pending_edit(store, project)
     if fault is None or isinstance(fault.__cause__, confined.Refused):
         return []
@@ -351,7 +341,6 @@ def read_file(project: Project, agent: str = "") -> CoreMemory | None:
 
 
 def _parse(raw: Mapping[str, Any]) -> CoreMemory:
-    """Make a brief of an object of JSON, secrets redacted. Raises BadCore."""
     version, at = raw.get("version"), raw.get("updatedAt")
     if type(version) is not int or not 0 < version < MAX_VERSION or not isinstance(at, str):
         raise BadCore("a brief has a version, a whole number from 1, and a time in updatedAt")
@@ -396,7 +385,6 @@ def field_of(word: str, texts: Sequence[str]) -> dict[str, Any]:
 
 
 def with_labels(store: Store, document: CoreMemory | None) -> CoreMemory | None:
-    """Return the brief as it is shown, with a label on texts that an agent set."""
     if document is None or not ledger.list_endings(store, BRIEF_BY_AGENT, ""):
         return document
 
@@ -413,7 +401,6 @@ def with_labels(store: Store, document: CoreMemory | None) -> CoreMemory | None:
 
 
 def _refuse_instructions(texts: Mapping[str, Any]) -> None:
-    """Raise BadCore for instructions to a model, which only a person may set."""
     if not texts:
         return
     from ademem.guard.injection import instruction_in
@@ -445,7 +432,6 @@ def _fields(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _validate(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of *raw*, redacted, without blank or repeated items. Raises BadCore."""
     fields = _fields(raw)
     for field in FIELDS:
         if (value := fields.get(field.name)) is None:
@@ -488,7 +474,6 @@ def agent_folder(name: str) -> str:
 
 
 def list_agents(store: Store, project: Project) -> list[Agent]:
-    """Return all agents that worked here, have memories, or have a brief, by name."""
     met = {agent_folder(row["name"]): row for row in briefs.list_agents(store)}
     owners = {agent_folder(name): (name, count) for name, count in briefs.list_owners(store)}
     found = [
@@ -499,7 +484,7 @@ def list_agents(store: Store, project: Project) -> list[Agent]:
             version=document.version if (document := agent_brief(store, project, each)) else 0,
             met_at=met[each]["created_at"] if each in met else None,
         )
-        for each in met.keys() | owners.keys() | _with_brief(store, project)
+        for each in met.keys() | owners.keys() | _folders_with_brief(store, project)
     ]
     return sorted(found, key=lambda agent: (agent.name.casefold(), agent.folder))
 
@@ -507,7 +492,6 @@ def list_agents(store: Store, project: Project) -> list[Agent]:
 def agent_brief(
     store: Store, project: Project, agent: str, source: Ask | None = None
 ) -> CoreMemory | None:
-    """Return the project brief, the newer of file and database; nothing is written."""
     try:
         return newest(store, project, agent, source)
     except BadCore:  # the check of the files reports it
@@ -515,8 +499,7 @@ def agent_brief(
 
 
 def refresh_agents(store: Store, project: Project, source: Ask | None = None) -> None:
-    """Synchronize database and files of all agents' briefs; an unreadable file stays as it is."""
-    for each in sorted(_with_brief(store, project)):
+    for each in sorted(_folders_with_brief(store, project)):
         try:
             document = reconcile(store, project, each, source)
         except BadCore:
@@ -525,8 +508,7 @@ def refresh_agents(store: Store, project: Project, source: Ask | None = None) ->
             write_file(project, document, each)
 
 
-def _with_brief(store: Store, project: Project) -> set[str]:
-    """Return the folders of agents that have a brief in the database or in a file."""
+def _folders_with_brief(store: Store, project: Project) -> set[str]:
     names: list[str] = []
     with suppress(OSError):  # refused, which the check of the files reports
         names = confined.names(project.root, os.path.join(project.ade, "agents"))

@@ -23,8 +23,7 @@ OWN = ".claude/commands/ademem"
 """Folder of the slash commands that the installer writes: nothing of the project's."""
 SKILL_FILE = "skill.md"
 """Name, in lower case, of the one file that counts in its folder."""
-LARGEST = 1_000_000
-"""Largest file, in bytes."""
+MAX_BYTES = 1_000_000
 NAME_CHARS = 100
 FRONT_MATTER_CHARS = 10_000
 """Longest front matter: YAML is slow."""
@@ -41,7 +40,6 @@ def root(project: Project) -> str:
 
 
 def have_changed(project: Project) -> bool:
-    """Tell whether a file was added, removed or written since `note_scanned`."""
     seen = ""
     with suppress(OSError, UnicodeDecodeError):
         seen = confined.read_text(project.home_root, _path(project)) or ""
@@ -53,7 +51,6 @@ def note_scanned(project: Project, listing: str) -> None:
 
 
 def listing(root: str) -> str:
-    """Return one line for each file: path, modification time and size."""
     lines = []
     for path, _ in pages(root):
         real, found = real_path(root, path), None
@@ -83,7 +80,6 @@ def real_path(root: str, path: str) -> str | None:
 
 
 def _below(root: str, folder: str, seen: set[str], top: str) -> Iterator[str]:
-    """Yield a skill folder's SKILL.md alone, else all Markdown files below."""
     real = real_path(root, folder)
     if real is None or real in seen or folder == OWN:
         return
@@ -117,11 +113,9 @@ class Skill(Value):
     description: str
     """From the front matter, else the first paragraph."""
     text: str
-    """The text below the front matter."""
     raw: str
     """The whole file; it is not stored."""
     digest: str
-    """Digest of the file without line endings and surrounding blanks."""
     modified: datetime
 
 
@@ -139,9 +133,9 @@ def read_all(root: str) -> Iterator[Skill | SkillProblem]:
                 raise ValueError("is a link that leads out of the project")
             with confined.open_file(root, real) as file:
                 modified = os.fstat(file.fileno()).st_mtime
-                data = file.read(LARGEST + 1)
-            if len(data) > LARGEST:
-                raise ValueError(f"is larger than {LARGEST:,} bytes")
+                data = file.read(MAX_BYTES + 1)
+            if len(data) > MAX_BYTES:
+                raise ValueError(f"is larger than {MAX_BYTES:,} bytes")
             if b"\0" in data:
                 raise ValueError("is no text: it has NUL bytes")
             text = data.decode("utf-8-sig").replace("\r\n", "\n")
