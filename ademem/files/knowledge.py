@@ -162,7 +162,6 @@ def is_hidden(line: dict[str, Any]) -> bool:
 
 
 def read_tombstones(lines: Iterable[str]) -> Iterator[tuple[str, Record]]:
-    """Yield the lines of archived memories without a text, and their records."""
     for raw in lines:
         found = from_line(parse_line(raw)) if _TOMBSTONE in raw else None
         if found and found.life != LIVE and not found.texts:
@@ -230,7 +229,6 @@ def _to_tombstone(record: Record) -> dict[str, Any]:
 
 
 def _beads_fields(record: Record, key: str, time: str) -> dict[str, Any]:
-    """Return the fields that Beads reads, of a tombstone, and the ids, in the order of a line."""
     found: dict[str, Any] = {"key": key, "type": TOMBSTONE, "content": "", "source": "", "tags": []}
     seconds = int(clock.parse(time).timestamp()) if time else 0
     return found | {"ts": seconds, "bead": "", "id": record.id, "sync_id": record.sync_id}
@@ -250,7 +248,6 @@ def _anchors(line: dict[str, Any]) -> Any:
 
 
 def render_line(found: Line) -> str:
-    """Return compact JSON on one line, with every line separator of Unicode escaped."""
     text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
     return text.translate(_LINE_BREAKS) + "\n"
 

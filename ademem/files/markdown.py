@@ -45,14 +45,13 @@ _STRUCTURE = re.compile(rf"#{{1,6}}(?:\s|$)|```|~~~|<!--|[<>=]{{7}}|\||\s|{re.es
 _DETAIL = re.compile(r"- (tags|path): (.*)")
 _BOX = re.compile(r"\[([ xX])\] +(?=\S)")
 _CANDIDATE_DETAIL = re.compile(r"- (tags|path|category|from): (.*)")
-"""A detail in the review sheet, whose items begin with a box."""
 
 
 class ListItem(Value):
-    """An item of a topic file or of the review sheet; the last three fields are of the sheet."""
+    """The last three fields are of the review sheet alone."""
 
     line: int
-    """The line where it begins, counted from 1; 0 if unknown."""
+    """Counted from 1; 0 if unknown."""
     id: str | None = None
     """None: a person added it."""
     title: str | None = None
@@ -61,7 +60,7 @@ class ListItem(Value):
     path: str | None = None
     ticked: bool = False
     category: str = ""
-    """The category as it was typed; empty without its line."""
+    """As it was typed; empty without its line."""
     origin_text: str = ""
     """The kind of source and the time, after a level of trust that is lower than usual."""
 
@@ -80,7 +79,6 @@ def item_of(memory: Memory) -> ListItem:
 
 
 def render_item(item: ListItem) -> str:
-    """Render an item that `parse_items` reads back, without a final line break."""
     content = [_escape_line(line) for line in clean(item.content).split("\n")]
     title = " ".join(clean(item.title or "").split())
     first = f"**{_escape_comments(title)}**" if title else content.pop(0)
@@ -95,10 +93,7 @@ def render_item(item: ListItem) -> str:
 def follow_with(
     free_texts: Iterable[FreeText], items: Iterable[tuple[str | None, str]]
 ) -> Iterator[str]:
-    """Yield rendered items by their ids, each with the lines of a person behind it.
-
-    Those that follow none of the items come first.
-    """
+    """Yield each text with a person's lines behind it; lines that follow none come first."""
     items, behind = list(items), defaultdict[str | None, list[str]](list)
     ids = {id for id, _ in items if id}
     for part in free_texts:
@@ -110,7 +105,6 @@ def follow_with(
 
 
 def headline(memory: Memory, chars: int) -> str:
-    """Return title and text on one line of about *chars* characters at most."""
     title = f"{memory.title}: " if memory.title else ""
     return one_line(title + memory.content, chars)
 
@@ -121,16 +115,11 @@ def one_line(text: str, chars: int) -> str:
 
 
 def parse_items(text: str) -> Iterator[ListItem]:
-    """Yield the items of a topic file in order; skip everything else on the page."""
     return (part for part in parse_page(clean_lines(text)) if isinstance(part, ListItem))
 
 
 def parse_page(lines: Iterable[str], *, is_sheet: bool = False) -> Iterator[ListItem | FreeText]:
-    """Yield the items of a page and the lines between them, in order.
-
-    Any bullet at the margin begins an item; indented lines, and lines that an editor wrapped,
-    continue it.
-    """
+    """Any bullet at the margin begins an item, which indented and wrapped lines continue."""
     after = None
     for start, block in _blocks(lines):
         if bullet := _BULLET.match(block[0]):
@@ -216,7 +205,7 @@ WEIGH = "Notes to weigh: the files of today win over them."
 
 
 def rank_memories(given: Iterable[Memory]) -> list[Memory]:
-    """Sort by tier, importance, confidence, then newest first; equal on every machine."""
+    """Sort the best first, in the same order on every machine."""
     newest_first = sorted(given, key=lambda memory: (memory.created_at, memory.id), reverse=True)
     return sorted(newest_first, key=lambda m: (m.tier, -m.importance.weight, -m.confidence))
 
@@ -224,7 +213,6 @@ def rank_memories(given: Iterable[Memory]) -> list[Memory]:
 class Topic(Value):
     category: Category
     about: str
-    """A hint at when to open it."""
 
     @property
     def name(self) -> str:
@@ -301,7 +289,6 @@ def subtopic(memory: Memory) -> str:
 def render_topic(
     file: TopicFile, free_texts: Mapping[str, Sequence[FreeText]] = {}
 ) -> dict[str, str]:
-    """Return name and text of each page; *free_texts* of a page stay where a person put them."""
     rendered = {}
     for number, (name, memories) in enumerate(zip(file.names, file.pages, strict=True), 1):
         title = file.topic.name.capitalize() + (f": {file.subtopic}" if file.subtopic else "")
@@ -339,7 +326,6 @@ def category_of_heading(text: str) -> Category | None:
 
 
 def _is_rendered(line: str, part: FreeText, lines: Sequence[str]) -> bool:
-    """Return True for a line of a page that a rendering writes, and no person."""
     is_title = part.after is None and line is lines[0] and line.startswith("# ")
     is_heading = line[:1] == "#" and category_of_heading(line) is not None
     return is_title or is_heading or line.endswith(WEIGH) or line == NOTHING
@@ -353,7 +339,7 @@ class Region(Value):
     """Lines of MEMORY.md that a person wrote."""
 
     lines: tuple[str, ...]
-    """Its lines, with the comments around them."""
+    """With the comments around them."""
     heading: str = ""
     """The heading above it; a rendering puts it at the end of that section."""
 
@@ -380,7 +366,6 @@ def split_regions(page: str) -> tuple[tuple[Region, ...], list[str]]:
 
 
 def replace_regions(page: str, remove: Collection[Region], add: Iterable[Region]) -> str:
-    """Return the page with other regions; a new one goes into its section, or at the end."""
     for region in remove:
         page = page.replace("\n".join(region.lines) + "\n", "", 1)
     for region in add:
@@ -504,7 +489,6 @@ ORDER = tuple(map(Category, "decision convention pattern gotcha preference fact"
 
 
 def render_brief(document: CoreMemory | None, memories: Sequence[Memory]) -> str:
-    """Render the brief and the highlights: pinned, tier 1 and important memories, else the best."""
     brief = _brief_fields(document, BRIEF_FIELD_CHARS) or [
         'Nothing here yet: `ademem core set summary "…"`.'
     ]

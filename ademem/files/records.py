@@ -124,7 +124,6 @@ class Import(Act):
     """Notes on texts of which only a part was stored, until they are reported."""
 
     def take_cuts(self) -> list[str]:
-        """Return what to report of the texts that were cut since the last call."""
         taken = [f"is stored in part, {cut}" for cut in self.cuts]
         self.cuts.clear()
         return taken
@@ -143,7 +142,7 @@ class Imported(Value):
 
 
 def export_lines(store: Store, include_personal: bool = False) -> Iterator[dict[str, Any]]:
-    """Yield live memories in order of creation; those of agents and missions only on request."""
+    """Yield live memories in order of creation."""
     last = 0
     while page := memory_queries.page(store, after=last, limit=PAGE):
         last = page[-1].seq
@@ -170,7 +169,7 @@ def export_records(
 
 
 def export_relations(store: Store, ids: Container[str]) -> Iterator[dict[str, Any]]:
-    """Yield the relations between memories that are exported, by their sync ids."""
+    """Yield the relations between memories with these sync ids."""
     for found in relations.list_shared(store):
         if found["source_id"] in ids and found["target_id"] in ids:
             yield {MARK: VERSION} | found
@@ -344,7 +343,6 @@ def restore(record: Record, job: Import) -> Outcome:
 
 
 def _shared_record(record: Record, row: Memory) -> registers.Record | None:
-    """Return what the line and its stamps say; None without, as of a memory that is not shared."""
     found = record.get(STAMPS)
     if not isinstance(found, dict) or row.scope is not Scope.PROJECT or row.source_branch:
         return None
@@ -359,12 +357,10 @@ def _check_version(record: Record) -> None:
 
 
 def at_most(moment: datetime | None, now: datetime) -> datetime:
-    """Return a time from another clock, limited to CLOCKS_DIFFER ahead of *now*."""
     return min(moment or now, now + registers.CLOCKS_DIFFER)
 
 
 def _draft(record: Record, job: Import) -> Draft:
-    """Make a draft with the trust of the file or a lower one."""
     doubtful = choice(record, "trust", Trust)
     scope, owner = home(record, job)
     names = ("title", "topic_key", "bead", "knowledge_key")
@@ -393,7 +389,6 @@ def _draft(record: Record, job: Import) -> Draft:
 
 
 def _values(record: Record) -> dict[str, tuple[str, ...]]:
-    """Return the values of anchors by place; older versions write none."""
     found = record.get(VALUES) or {}
     if not isinstance(found, dict):
         raise BadLine("has values that are no object")
@@ -401,7 +396,6 @@ def _values(record: Record) -> dict[str, tuple[str, ...]]:
 
 
 def _id(record: Record, field: str) -> str:
-    """Return an id that is valid in a file and in a command."""
     name = text(record, field) or ""
     if not record_json.is_id(name) or redact(name).found:
         raise BadLine(f"has no {field} of at most 64 letters, digits, - and _")
@@ -416,7 +410,6 @@ def _number(record: Record, name: str) -> float | None:
 
 
 def import_plain(record: Record, job: Import) -> Outcome:
-    """Pass the record to the gate, unless it was imported before."""
     from ademem.capture import learned
 
     status = choice(record, "status", Status)
@@ -465,7 +458,6 @@ def write_once(key: str, draft: Draft, status: Status | None, job: Import) -> Ou
 
 
 def key_of(record: Record) -> str:
-    """Digest a record; the order of its fields does not matter."""
     import orjson
 
     return sha256_hex(orjson.dumps(record, option=orjson.OPT_SORT_KEYS).decode())
@@ -532,7 +524,6 @@ def moment(record: Record, name: str) -> datetime | None:
 
 
 def unix_moment(record: Record) -> datetime | None:
-    """Read seconds since 1970, as Beads writes them."""
     value = record.get("ts")
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 2**33:
         return None

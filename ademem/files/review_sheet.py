@@ -71,7 +71,6 @@ def make_sheet(memories: Iterable[Memory], old: Sheet | None = None) -> Sheet:
 
 
 def render_sheet(sheet: Sheet) -> str:
-    """Render the page; a person's lines follow the item they followed, else the title."""
     blocks = [TITLE, INTRO, *(() if sheet.candidates else (NOTHING,))]
     items = ((one.id, _render_candidate(one)) for one in sheet.candidates)
     blocks += markdown.follow_with(sheet.free_texts, items)

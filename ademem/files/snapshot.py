@@ -59,7 +59,6 @@ class PlacedItem(Value):
 
     @property
     def state(self) -> object:
-        """All that an item says, to be compared."""
         return self.item.id, self.values, self.is_confirmed
 
 
@@ -102,7 +101,6 @@ class MemoryLines:
 
     @property
     def record(self) -> Record | None:
-        """The state that the lines come to; None for an invalid id."""
         return join_records(self.records)
 
     @property
@@ -175,7 +173,6 @@ class Snapshot(Value):
     proposed: tuple[PlacedItem, ...] = ()
     """Candidates that a person added."""
     offered: frozenset[str] = frozenset()
-    """Ids of the candidates that the sheet offered when it was written."""
     read: frozenset[str] = frozenset()
     """Paths of the files that could be read."""
     problems: tuple[Problem, ...] = ()
@@ -195,7 +192,6 @@ class PlacedItems:
         self._page = lru_cache(maxsize=MOST_PAGES)(self._parse)
 
     def add(self, path: str) -> list[Problem]:
-        """Add the items of a page; return problems of those that are too long."""
         items, beyond = self._page(path)
         for id in items:
             self._paths[id] = (*self._paths.get(id, ()), path)
@@ -351,7 +347,6 @@ def values_of(memory: Memory) -> Values:
 
 
 def count_states(path: str, text: str) -> Counter[object]:
-    """Count the states of the items of a page or of the sheet, or the lines of another file."""
     if path in LINE_FILES:
         return Counter(clean_lines(text))
     placed = _parse_items(path, text)
@@ -375,7 +370,6 @@ def conflict_problems(texts: Texts, path: str) -> Iterator[Problem]:
 
 
 def topic_of(path: str) -> Category | None:
-    """Return the category of a topic file by its name; None for any other file."""
     if not path.startswith(FOLDER) or not path.endswith(".md"):
         return None
     stem = re.split(r"[-.]", os.path.basename(path))[0]
@@ -383,7 +377,6 @@ def topic_of(path: str) -> Category | None:
 
 
 def is_imported(path: str) -> bool:
-    """Return True for a file whose edits are imported."""
     return topic_of(path) is not None or path in LINE_FILES or path == SHEET
 
 
@@ -400,7 +393,6 @@ def _parse_items(path: str, text: str) -> Iterator[PlacedItem]:
 
 
 def _parse_offer(candidate: ListItem, problems: list[Problem]) -> PlacedItem:
-    """Parse a candidate; report an unknown category and ignore it."""
     name = candidate.category
     category = Category(name) if name in set(Category) else None
     if name and category is None:

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
 CACHED_CHARS = 2_000_000
-"""Characters of small files kept in memory."""
 
 OVERSIZE = "\0oversize "
 """The text in place of a line that is too long to be read; its size in bytes follows."""
@@ -39,8 +38,6 @@ class Problem(Value):
 
 
 class Texts:
-    """A read-only mapping from paths to texts."""
-
     def __init__(
         self,
         stream: Callable[[str], Iterable[str]] = lambda _path: (),
@@ -109,11 +106,9 @@ class Texts:
         yield from self._stream(path)
 
     def lines(self, path: str) -> Iterator[str]:
-        """Yield the lines as `clean_lines` does; nothing for a missing file."""
         return map(clean_line, split_lines(self.parts(path)))
 
     def has_oversize(self, path: str) -> bool:
-        """Return True if a line of the text, or all of it, was too long to be read."""
         return any(line.startswith(OVERSIZE) for line in self.lines(path))
 
     def __contains__(self, path: object) -> bool:
@@ -142,7 +137,6 @@ def clean_lines(text: str) -> Iterator[str]:
 
 
 def split_lines(parts: Iterable[str]) -> Iterator[str]:
-    """Yield the lines of a text given in parts, without line feeds and byte order mark."""
     left: list[str] = []
     is_first = True
     for part in parts:
