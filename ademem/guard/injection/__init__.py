@@ -30,14 +30,13 @@ _WORD = re.compile(r"[\w@$]+")
 _LEET = str.maketrans("013457@$", "oieastas")
 
 
-def effect_of_phrase(text: str) -> str | None:
-    """Return the effect of the first of all phrases that the folded text has."""
-    words = frozenset([form for word in _WORD.findall(text) for form in forms(word)])
+def effect_of_phrase(folded: str) -> str | None:
+    words = frozenset([form for word in _WORD.findall(folded) for form in forms(word)])
     near = [known for known in KNOWN if not any(map(words.isdisjoint, known[1]))]
     if not near:
         return None
     sentences = [
-        [forms(word) for word in _WORD.findall(part)] for part in re.split(_SENTENCE_END, text)
+        [forms(word) for word in _WORD.findall(part)] for part in re.split(_SENTENCE_END, folded)
     ]
     found = (effect for effect, phrase in near if any(matches(each, phrase) for each in sentences))
     return next(found, None)
@@ -572,7 +571,6 @@ PROGRAMS = frozenset(
 
 
 def instruction_in_memory(memory: Memory) -> str | None:
-    """Describe the instruction in a memory that no person typed; None if there is none."""
     if memory.trust is Trust.USER:
         return None
     return instruction_in_titled(memory.title, memory.content)
@@ -586,10 +584,7 @@ def instruction_in_titled(title: str | None, content: str) -> str | None:
 
 
 def instruction_in_fields(words: Iterable[str | None], *texts: str | None) -> str | None:
-    """Describe the instruction in what stands beside a text; None if there is none.
-
-    Of tags and keys, which have hyphens between their words, these count as blanks.
-    """
+    """Describe the instruction in these; hyphens in *words*, such as tags, count as blanks."""
     beside = "\n".join((*(word.replace("-", " ") for word in words if word), *filter(None, texts)))
     return instruction_in(beside) if beside else None
 

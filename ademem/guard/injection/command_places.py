@@ -131,7 +131,6 @@ _IS_FORBIDDEN = (
 
 
 def is_prohibited(text: str, place: Place) -> bool:
-    """True if the sentence forbids the command, or reports that it is rejected."""
     before = text[max(0, place.start - 120) : place.start].rpartition("\n")[2]
     before = re.split(r"[.!?;:,](?=\s)", before)[-1]
     if re.search(_FORBIDS, before):

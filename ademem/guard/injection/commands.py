@@ -73,7 +73,6 @@ _POPULAR = frozenset(
 
 
 def _name(command: Command) -> str:
-    """Return the program in lower case, without a version or `.exe`."""
     name = command.name.lower().removesuffix(".exe")
     versioned = name.startswith(("python", "pypy", "pip", "ruby", "perl", "php", "lua"))
     return name.rstrip("0123456789.") if versioned else name
@@ -83,8 +82,7 @@ def _texts(command: Command) -> list[str]:
     return [word.text for word in command.words[1:]]
 
 
-def _is_foreign(text: str) -> bool:
-    """True if the text has an address of another machine."""
+def _has_foreign_host(text: str) -> bool:
     hosts = re.findall(_HOST, text, re.I)
     return any(not re.fullmatch(rf"(?:{_LOCAL})(?::\d+)?", host, re.I) for host in hosts)
 
@@ -93,13 +91,12 @@ def _goes_abroad(command: Command) -> bool:
     """True unless a program that fetches or sends names this machine only."""
     texts = [text for text in _texts(command) if not text.startswith("-")]
     if any("//" in text for text in texts):
-        return any(_is_foreign(text) or text.startswith("$") for text in texts)
+        return any(_has_foreign_host(text) or text.startswith("$") for text in texts)
     named = [text for text in texts if re.search(r"\w", text)]
     return bool(named) and not any(re.match(rf"(?:{_LOCAL})(?:[:/]|$)", text) for text in named)
 
 
 def _sources(command: Command) -> Iterator[Command]:
-    """Yield the commands piped into this one, nearest first, wrappers removed."""
     source = command.source
     while source is not None:
         yield from shell.unwrap(source)
@@ -127,11 +124,11 @@ def _list_saved(command: Command) -> Iterator[str]:
     texts = _texts(command)
     for text, following in pairwise([*texts, ""]):
         if text in ("-o", "--output", "-O", "--output-document", "-OutFile"):
-            if following and not _is_foreign(following):
+            if following and not _has_foreign_host(following):
                 yield following
         elif text.startswith(("--output=", "--output-document=")):
             yield text.partition("=")[2]
-        elif _is_foreign(text):
+        elif _has_foreign_host(text):
             yield text.split("?")[0].rstrip("/").rpartition("/")[2]
 
 
@@ -144,7 +141,7 @@ def runs_a_download(commands: Commands) -> bool:
             fetched = [s for s in _sources(command) if _name(s) in _DOWNLOADERS and _goes_abroad(s)]
             if fetched or any(_has_download(word) for word in command.words):
                 return True
-        if name in ("deno", "bun", "mshta") and any(map(_is_foreign, texts)):
+        if name in ("deno", "bun", "mshta") and any(map(_has_foreign_host, texts)):
             return True
         if unpacked and command.words[:1] and command.words[0].text.startswith("./"):
             return True
@@ -163,12 +160,11 @@ def runs_a_download(commands: Commands) -> bool:
 
 
 def _has_download(word: Word) -> bool:
-    """True for the output of a download: `"$(curl …)"`, `<(curl …)`."""
     if not word.expands and "(" not in word.text:
         return False
     starts = rf"(?:{_OUTPUT})\s*(?:sudo\s+)?(?:{'|'.join(_DOWNLOADERS)})\b(.*)"
     found = re.search(starts, word.text, re.I | re.S)
-    return bool(found and (_is_foreign(found[1]) or re.search(r"\w\.\w", found[1])))
+    return bool(found and (_has_foreign_host(found[1]) or re.search(r"\w\.\w", found[1])))
 
 
 def _runs_what_it_decodes(command: Command) -> bool:
@@ -242,12 +238,12 @@ def _installs_from_an_address(command: Command) -> bool:
     if (
         any(
             re.match(rf"(?:{_INDEX_VARIABLES})=", word.text, re.I)
-            and (_is_foreign(word.text) or "nosum" in word.text.lower())
+            and (_has_foreign_host(word.text) or "nosum" in word.text.lower())
             for word in (*command.assignments, *declared)
         )
         or re.match(r"go env -w (?i:.*(?:proxy|sumdb)=)", line)
         or re.match(r"(?:npm|pnpm|yarn|pip) config set \S*script-shell", line)
-        or (re.match(_SETS_INDEX, line) and _is_foreign(line))
+        or (re.match(_SETS_INDEX, line) and _has_foreign_host(line))
     ):
         return True
     if not re.match(_INSTALLERS, line):
@@ -256,9 +252,9 @@ def _installs_from_an_address(command: Command) -> bool:
         option, _, value = text.partition("=")
         versioned = re.search(r"(?:git|hg|svn|bzr)\+\w+:|^git@|^git:|^github:|^gist:", text)
         if (
-            (re.fullmatch(_FOREIGN_INDEX, option) and _is_foreign(value or following))
+            (re.fullmatch(_FOREIGN_INDEX, option) and _has_foreign_host(value or following))
             or (versioned and not text.endswith(("...", "/")))  # a placeholder
-            or (not text.startswith("-") and _is_foreign(text))
+            or (not text.startswith("-") and _has_foreign_host(text))
         ):
             return True
     return re.match(r"(?:npm|pnpm|bun) (?:i|install|add)\b|npx\b", line) is not None and any(
@@ -287,15 +283,14 @@ _SENDS_IN_CODE = r"requests\.|urlopen|fetch\(|https?\.|net::http|socket|lwp::"
 
 
 def _sends(command: Command) -> bool:
-    """Find files, keys and the environment in requests, pipes, copies and pushes to elsewhere."""
     name, texts, line = _name(command), _texts(command), command.line
     operands = [text for text in texts if not text.startswith("-")]
     if name in _LOOKUPS:
-        return any(map(_has_secret, texts))
+        return any(map(_inserts_output_or_secret, texts))
     if name == "gh":
         return bool(re.match(r"\S*gh gist create\b", line))
     if name == "git":
-        elsewhere = (_is_foreign(text) or re.match(r"\w+@[\w.-]+:", text) for text in texts)
+        elsewhere = (_has_foreign_host(text) or re.match(r"\w+@[\w.-]+:", text) for text in texts)
         return "push" in texts[:3] and any(elsewhere)
     if line.startswith(_BUCKET_COPIES):
         return "public-read" in line or any(map(_is_secret_file, operands))
@@ -308,7 +303,7 @@ def _sends(command: Command) -> bool:
         return bool(re.search(_READS_IN_CODE, code) and re.search(_SENDS_IN_CODE, code))
     if not _goes_abroad(command):
         return False
-    if name in _REQUESTING and _has_file(name, texts):
+    if name in _REQUESTING and _carries_data(name, texts):
         return True
     is_fed = command.source is not None or any(r.operator == "<" for r in command.redirects)
     if name not in _SENDERS or not is_fed:
@@ -319,8 +314,7 @@ def _sends(command: Command) -> bool:
     return name != "ssh" or any(source in ("env", "printenv", "tar", "cat") for source in sources)
 
 
-def _has_file(name: str, texts: list[str]) -> bool:
-    """True if a request has a file, a secret or the output of a command."""
+def _carries_data(name: str, texts: list[str]) -> bool:
     data = r"-d|--data(?:-ascii|-binary|-raw|-urlencode)?|-F|--form|--json|--post-data|--body-data"
     for text, following in pairwise([*texts, ""]):
         option, _, value = text.partition("=")
@@ -331,16 +325,15 @@ def _has_file(name: str, texts: list[str]) -> bool:
         attached = text[2:] if re.match(r"-[dF].", text) else ""
         if re.fullmatch(data, option) or attached:
             given = attached or value or following
-            if re.search(r"^(?:[\w\[\].-]+=?)?[@<]", given) or _has_secret(given):
+            if re.search(r"^(?:[\w\[\].-]+=?)?[@<]", given) or _inserts_output_or_secret(given):
                 return True
-        if _is_foreign(text) and not text.startswith("-") and _has_secret(text):
+        if _has_foreign_host(text) and not text.startswith("-") and _inserts_output_or_secret(text):
             return True
     is_httpie = name not in ("curl", "wget")
     return is_httpie and any("@" in text and "/" in text for text in texts[2:])
 
 
-def _has_secret(text: str) -> bool:
-    """True if the shell inserts the output of a command or a variable with a secret."""
+def _inserts_output_or_secret(text: str) -> bool:
     return bool(re.search(rf"{_OUTPUT}|{_TOKEN}", text, re.I))
 
 
@@ -349,7 +342,6 @@ def _is_secret_file(text: str) -> bool:
 
 
 def _writes_to_what_starts_by_itself(command: Command) -> bool:
-    """Find writes to start-up files of shells, hooks of git and the client, timers and services."""
     name, line = _name(command), command.line
     declared = command.words[1:] if name in ("export", "declare", "env") else ()
     return bool(
@@ -476,7 +468,6 @@ _KEYS = (
 
 
 def resets_and_cleans(commands: Commands) -> bool:
-    """Find `git reset --hard` beside `git clean`: they delete all uncommitted work."""
     lines = [command.line for command in commands if command.name == "git"]
     patterns = (r"git reset\b.*--hard", r"git clean\b.*-\w*f")
     return all(any(re.match(pattern, line) for line in lines) for pattern in patterns)
@@ -498,7 +489,6 @@ RULES: tuple[tuple[str, Callable[[Commands], bool]], ...] = (
     ("reads stored credentials", reads_stored_credentials),
     ("throws uncommitted work away", resets_and_cleans),
 )
-"""Effects of commands that no memory may order; the first match is reported."""
 
 
 def effect(command: str, *, marked: bool = True) -> str | None:
