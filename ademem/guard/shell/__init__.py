@@ -97,7 +97,6 @@ def parse(command: str, most: int = MAX_CHARS) -> Script | None:
 
 
 def parse_plain(command: str) -> Command | None:
-    """Parse a command without special characters; None leaves it to the grammar."""
     words: list[Word] = []
     at, end = 0, len(command)
     while at < end:
@@ -151,7 +150,6 @@ def takes_value(word: str, valued: list[str]) -> bool:
 
 
 def without_values(words: Iterable[Word], valued: list[str]) -> Iterator[Word]:
-    """Leave out each word that is the value of the option before it."""
     left = iter(words)
     for word in left:
         yield word
@@ -177,7 +175,6 @@ class Prefix(Value):
     """A program whose remaining arguments are another command."""
 
     valued: str = ""
-    """Options that take the next word as their value."""
     operands: int = 0
     stops: str = ""
     """Options with which it runs nothing, or something unknown."""
@@ -346,7 +343,6 @@ def _join(words: tuple[Word, ...]) -> Word:
 
 _PRINTERS = frozenset({"", "echo", "printf", "cat", "tee"})
 _IN_PLACE = {"sed": "-i --in-place", "gsed": "-i --in-place", "perl": "-i", "ruby": "-i"}
-"""Editors of streams, and the options with which they change the files they are given."""
 _MOVERS = frozenset({"mv", "cp", "install", "ln", "git mv"})
 _REMOVERS = frozenset({"rm", "unlink", "shred", "git rm"})
 
@@ -359,7 +355,6 @@ class FileEdit(Value):
 
 
 def find_edits(script: Script, folder: str = "") -> list[FileEdit]:
-    """Return the files that the script changes, where no variable or pattern names them."""
     found = [edit for _, edits in edits_by_command(script, folder) for edit in edits]
     return list({edit.path: edit for edit in reversed(found)}.values())[::-1]
 

@@ -292,7 +292,6 @@ class Grammar:
         return draft
 
     def function(self) -> UnfinishedCommand:
-        """Parse the body of a function; nothing in it counts as reached."""
         self.lines()
         reached, self.reached = self.reached, False
         body = self._command()
@@ -376,7 +375,6 @@ class Grammar:
         return Grammar(body, outer=self)._body()
 
     def _substitution(self) -> Word | None:
-        """Parse commands up to `)`; return the text that replaces them, if known."""
         outer, self._heredocs, first = self._heredocs, [], len(self.drafts)
         self.commands(")")
         self._heredocs = outer
@@ -537,7 +535,6 @@ def _for(grammar: Grammar) -> bool:
 
 
 def _case(grammar: Grammar) -> bool:
-    """Parse a case; none of its branches is certain to run."""
     grammar.word()
     grammar.lines()
     if grammar.reserved() != "in":
