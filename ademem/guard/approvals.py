@@ -138,6 +138,5 @@ def _operands(words: Iterable[Word]) -> list[Word]:
 
 
 def _by_its_words(text: str, is_quarantined: Callable[[str], bool]) -> str | None:
-    """Search a text that is no script, too long, or meant for another program."""
     found = re.search(rf"\bademem\b[^\n;|&]*?\b({'|'.join(VERBS)})\b", text)
     return f"`ademem {found[1]}`" if found and is_quarantined("") else None

@@ -27,7 +27,6 @@ _ONE_DASH = ("find", "go", "terraform")
 class Judgement(Value):
     mutates: bool
     reason: str
-    """Names the command that it rests on."""
     commands: tuple[str, ...] = ()
 
 
@@ -105,7 +104,6 @@ def _subcommands(key: str) -> str | None:
 
 
 def _pieces(word: Word) -> list[str]:
-    """The word, and its parts where the shell may split or replace it."""
     if not word.expands:
         return [word.text]
     return [word.text, *re.split(r"[\s{}(),:$\"'`]+", word.text)]
@@ -147,7 +145,6 @@ def expansion(part: CommandPart) -> Judgement | None:
 
 
 def project_entry(part: CommandPart) -> Judgement | None:
-    """Apply `guard.changes`, then `guard.reads`: both precede the tables."""
     for entry in part.settings.changes:
         if _has_words_of(entry, part.command):
             return _mutates(f"`guard.changes` has `{entry}`")
@@ -176,7 +173,6 @@ def help_or_version(part: CommandPart) -> Judgement | None:
 
 
 def git_setting(part: CommandPart) -> Judgement | None:
-    """Refuse settings on the command line that may name a program to run."""
     texts = [word.text for word in part.options] if part.program == "git" else []
     for option, value in pairwise([*texts, ""]):
         if option == "-c" and not value.startswith(programs.GIT_SETTINGS):
@@ -259,7 +255,6 @@ def _reads(reason: str) -> Judgement:
 
 
 def _begins_with(entry: str, command: Command) -> bool:
-    """True if *command* begins with the words of *entry*; a word that expands equals none."""
     names = entry.split()
     given = command.words[: len(names)]
     if not names or len(given) < len(names) or any(word.expands for word in given):
@@ -286,7 +281,6 @@ IRREVERSIBLE_VERBS = frozenset(
     "push publish deploy release upload migrate migrations migration delete destroy drop purge"
     " wipe".split()
 )
-"""Words of a subcommand, of a target or of a script."""
 _IRREVERSIBLE = """
     rm, rmdir, unlink, shred, truncate, dropdb, mkfs, alembic upgrade, alembic downgrade, git clean,
     flyway clean, helm install, helm uninstall, helm upgrade, kubectl apply, terraform apply
@@ -307,7 +301,6 @@ LOOKED_AT = 3
 
 
 def find_irreversible(command: str, settings: GuardSettings) -> str:
-    """Return the first command of the script that cannot be taken back; empty for none."""
     script = shell.parse(command)
     parts = parts_in(script, settings) if script else ()
     return next((part.command.line for part in parts if _is_irreversible(part)), "")

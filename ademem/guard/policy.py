@@ -30,7 +30,6 @@ class ToolCall(Value):
 
     @property
     def target(self) -> str:
-        """Path, command or tool for a log: redacted and cut."""
         from ademem.core.redaction import redact
         from ademem.core.text import whole_words
 
@@ -68,8 +67,6 @@ MOST_CARRIED = 3
 
 
 class Finding(Value):
-    """A memory on a call, and what its context was shown of it."""
-
     id: str
     stops: bool
     """It forbids or requires something about the call, or is marked so."""
@@ -144,7 +141,6 @@ def decide(call: ToolCall, context: CallContext) -> Outcome:
 
 
 def is_harmless(call: ToolCall, context: CallContext) -> bool:
-    """True for a call that changes nothing, or a file that is never guarded."""
     if call.tool in WRITING_TOOLS:
         real = os.path.realpath(call.path)
         lower = f"{real.lower()}/"  # a file system may ignore case

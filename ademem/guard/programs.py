@@ -52,7 +52,6 @@ SYNONYMS = {
     "podman": "docker",
     "tofu": "terraform",
 }
-"""Programs with the command line of another."""
 
 ALWAYS_ALLOWED = {
     "ademem": ("add learn", "writes to memory, which is never blocked"),
@@ -95,7 +94,6 @@ RENEWING_WORDS = frozenset({"fix", "update", "write"})
 """Words behind the colon of a script, such as `test:update`, that show that it changes files."""
 
 DECLARING = ("declare", "export", "local", "readonly", "typeset")
-"""Shell builtins whose arguments are assignments."""
 
 GIT_SETTINGS = (
     *("advice.", "color.", "column.", "core.abbrev", "core.pager=cat", "core.quotepath"),
@@ -320,13 +318,11 @@ MAX_OPERANDS = {
     **dict.fromkeys(("hostname", "tee"), 0),
     **dict.fromkeys(("git symbolic-ref", "json.tool", "uniq", "xxd"), 1),
 }
-"""Numbers of operands up to which a command only reads."""
 
 VERSION_PROGRAMS = "cc clang gcc java lua node npm perl php python ruby rustc yarn"
 """Programs for which `-v` or `-V` alone prints the version."""
 
 DEVICES = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"})
-"""Targets that can be written to without changing anything."""
 
 _OPERANDS = r"(?:\0[^-\0][^\0]*)*"
 _TEXT = r"(?:[^/\\\[\n\0\x01]|\\[^\0]|\[\^?\]?[^\]/\n\0\x01]*\])*"
@@ -385,7 +381,6 @@ READING_VERBS = word_set("""
     lookup retrieve inspect browse peek preview compare explain summarize summarise
     whoami ping info is has
 """)
-"""Verbs of MCP tools that change nothing."""
 
 VERBS_AND_NOUNS = frozenset("view status check diff query count preview info".split())
 """Reading verbs that are as often the object of another verb: `status_set`, `view_create`."""
@@ -402,7 +397,6 @@ CHANGING_VERBS = word_set("""
 
 
 def mcp_tool_changes(tool: str, settings: GuardSettings) -> bool:
-    """Judge `mcp__SERVER__NAME`; the settings precede the name."""
     if _is_listed(tool, settings.changes):
         return True
     if _is_listed(tool, settings.reads):
@@ -418,12 +412,10 @@ def mcp_tool_changes(tool: str, settings: GuardSettings) -> bool:
 
 
 def _is_listed(tool: str, entries: tuple[str, ...]) -> bool:
-    """`mcp__docs__*` lists every tool of that server."""
     return any(entry.startswith("mcp__") and matches(tool, entry) for entry in entries)
 
 
 def matches(text: str, name: str) -> bool:
-    """Compare with a name of a table or a setting; `test:*` is a prefix."""
     return text.startswith(name[:-1]) if name.endswith("*") else text == name
 
 

@@ -50,7 +50,6 @@ LOOK = word_set("""
     research review search see suggest summarise summarize teach tell think trace understand
     verify view walk
 """)
-"""Verbs that ask for an answer."""
 LOOK_PHRASES = _phrases("""
     give me, get me, show me, show the, show all, help me decide, help me understand, double check,
     code review, run the test, run the tests, run tests, update me, make a plan, make a list, write
@@ -92,7 +91,6 @@ MAY_FORBID = ("n't ", "not ", "no ", "without ", "just ", "only ", "hold off", "
 RULES_STATED = tuple(
     "note:,note that,for the record,fyi,always ,never ,from now on,keep in mind".split(",")
 )
-"""First words of a rule or fact about the project."""
 DICTATION = (
     *("remember:", "remember that", "please remember", "merke:", "merke dir", "merk dir"),
     *("bitte merken:", "recuerda:"),
@@ -112,7 +110,6 @@ CHAT = word_set("""
     parfait d'accord c'est gracias muchas hola buenos días tardes perfecto vale obrigado
     muito bom dia grazie mille спасибо ありがとう ありがとうございます 谢谢 你好 好的 감사합니다
 """)
-"""A short prompt of these words alone is chat."""
 ASKING = tuple("warum wieso wie erklär* zeig* pourquoi expliqu* montre* explica* porque".split())
 ASKING += tuple("почему なぜ 説明 教えて 为什么 解释 왜 설명".split())
 """Frequent words of questions in other languages."""
@@ -165,11 +162,10 @@ class ParsedPrompt:
         self.orders = list(self._orders())
 
     def asks(self, sentence: str, words: list[str]) -> bool:
-        """True for a question by its first words, whatever change it names."""
         return _is_question(sentence, words) or bool(_mentions(words, self.question_words))
 
     def _orders(self) -> Iterator[tuple[str, list[str]]]:
-        """Yield the word or verb of each order, and its clause, also behind a question."""
+        """Yield the word or verb of each order, and its clause."""
         for sentence, words in self.sentences:
             if self.asks(sentence, words):
                 continue
@@ -246,7 +242,6 @@ RULES: tuple[Callable[[ParsedPrompt], Answer], ...] = (
 def classify(
     prompt: str, *, plan_mode: bool = False, settings: GuardSettings | None = None
 ) -> Classification:
-    """Return the answer of the first rule that has one; plan mode is at most soft."""
     parsed = ParsedPrompt(prompt, settings)
     answers = (rule(parsed) for rule in RULES)
     turn, why = next(filter(None, answers), (TurnClass.NONE, "it says too little to tell"))

@@ -35,7 +35,6 @@ EDITING = (
     r"edit|re-?writ|overwrit|chang|modif|alter|amend|updat|renam|mov|remov|delet|re-?order|re-?number"
     r"|änder|geändert|überschr|umbenenn|lösch|gelöscht|supprim|renomm|cambi|borr|elimin"
 )
-"""Beginnings of words for a change of what exists."""
 WRITING = (
     r"touch|writ|add|creat|put|plac|commit|introduc|new|anything|anfass|schreib|touch|écri|toc"
 )
@@ -71,7 +70,6 @@ VERBS = word_set("""
 """)
 """Subcommands that a text also names as a verb: committing, `git commit`."""
 ENDINGS = ("", *"e s es ed ing ment ments ion ions ation ations".split())
-"""Of the forms of a verb and its noun."""
 RUNNERS = frozenset("npx bunx pnpm yarn bun uvx pipx poetry pipenv bundle dotenv".split())
 """Programs whose first argument may be another program."""
 COMMON = frozenset(
@@ -128,7 +126,6 @@ def _split_clauses(text: str) -> list[str]:
 
 
 def names_target(text: str) -> bool:
-    """Return True if the rule names a path or a program, and so is about that alone."""
     return any(_is_target(word) for trigger in find_triggers(text) for word in _words(trigger))
 
 
