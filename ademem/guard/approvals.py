@@ -49,7 +49,18 @@ def refusal(
         return _by_its_words(command, is_quarantined)
     commands = [part.command for part in mutation.parts_in(script, settings)]
     found = (_approves(command, is_quarantined) for command in commands)
-    return next(filter(None, found), None) or _by_alias(commands, is_quarantined)
+    if approving := next(filter(None, found), None):
+        return approving
+    hides = any(  # the words of an approval, behind a name for ademem or for what expands
+        "ademem" in command.line or any(word.expands for word in command.words)
+        for command in commands
+        if command.name == "alias"
+    )
+    text = " ".join(command.line for command in commands)
+    for verb in re.findall(rf"\b({'|'.join(VERBS)})\b", text) if hides else ():
+        if verb in (*AGREEING, "config") or is_quarantined(""):
+            return f"`ademem {verb}`"
+    return None
 
 
 def writes_settings(command: str, settings: GuardSettings) -> bool:
@@ -115,20 +126,6 @@ def _approves(command: Command, is_quarantined: Callable[[str], bool]) -> str | 
     if verb in APPROVING:
         ids = [word for word in given[1:] if word.text != "-"]
         if any(is_quarantined("" if word.expands else word.text) for word in ids):
-            return f"`ademem {verb}`"
-    return None
-
-
-def _by_alias(commands: list[Command], is_quarantined: Callable[[str], bool]) -> str | None:
-    """Refuse the words of an approval beside an alias for ademem or for an expansion."""
-    hides = any(
-        "ademem" in command.line or any(word.expands for word in command.words)
-        for command in commands
-        if command.name == "alias"
-    )
-    text = " ".join(command.line for command in commands)
-    for verb in re.findall(rf"\b({'|'.join(VERBS)})\b", text) if hides else ():
-        if verb in (*AGREEING, "config") or is_quarantined(""):
             return f"`ademem {verb}`"
     return None
 

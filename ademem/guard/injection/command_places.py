@@ -76,20 +76,14 @@ def places(text: str) -> Iterator[Place]:
                 code = code.replace("\n", " ")  # as Markdown shows it
             yield Place(start=found.start(), end=found.end(), command=code, marked=True)
             blank[found.start() : found.end()] = "\x00" * (found.end() - found.start())
-    for end, starts in _sentences("".join(blank)):
-        for start in starts:
+    rest, at = "".join(blank), 0
+    for end in (*(found.start() for found in re.finditer(_SENTENCE_END, rest)), len(rest)):
+        named = [name for name in re.compile(_NAME).finditer(rest, at, end) if name[0] in PROGRAMS]
+        paths = [_path_start(rest, name.start()) for name in named]
+        assigned = [found.start() for found in re.compile(_ASSIGNED).finditer(rest, at, end)]
+        for start in sorted([*assigned, *(path for path in paths if path is not None)]):
             line = text[start : min(end, start + SENTENCE_CHARS)]
             yield Place(start=start, end=end, command=line, marked=False)
-
-
-def _sentences(text: str) -> Iterator[tuple[int, list[int]]]:
-    """Yield the end of each sentence, and where in it a program's name or an assignment begins."""
-    at = 0
-    for end in (*(found.start() for found in re.finditer(_SENTENCE_END, text)), len(text)):
-        named = [name for name in re.compile(_NAME).finditer(text, at, end) if name[0] in PROGRAMS]
-        starts = [start for name in named if (start := _path_start(text, name.start())) is not None]
-        starts += [found.start() for found in re.compile(_ASSIGNED).finditer(text, at, end)]
-        yield end, sorted(starts)
         at = end
 
 

@@ -354,7 +354,12 @@ def _writes_to_what_starts_by_itself(command: Command) -> bool:
             )
         )
         or re.match(_SERVICES, line, re.I)
-        or (name == "git" and re.search(r"\bconfig\b|\s-c\s", line) and _sets_a_program(line))
+        or (
+            name == "git"
+            and re.search(r"\bconfig\b|\s-c\s", line)
+            and re.search(_SETS_PROGRAM, line, re.I)
+            and not re.search(r"--(?:get|unset|list)|-l\b", line)
+        )
         or any(re.match(_RUNS, word.text) for word in (*command.assignments, *declared))
         or (name == "alias" and any(re.match(_REPLACES, word.text) for word in command.words[1:]))
     )
@@ -376,21 +381,15 @@ _REPLACES = (
     r"(?:.*[;|&]|(?:sh|bash)\s|/tmp/|~/\.|\$HOME/\.)"
 )
 """Aliases that add a command to a popular program."""
-
-
-def _sets_a_program(line: str) -> bool:
-    """True for settings of git that name a program, a folder of hooks or another address."""
-    program = (
-        r"\b(?:core\.(?:hookspath|fsmonitor|sshcommand|askpass|editor|pager|gitproxy)"
-        r"|sequence\.editor|init\.templatedir|diff\.external|gpg\.program|include\.path"
-        r"|includeif\.\S+|(?:filter|diff|merge)\.\w+\.(?:clean|smudge|process|textconv|command"
-        r"|driver)|url\.\S+\.(?:push)?insteadof|remote\.\S+\.(?:push)?url|http\.proxy"
-        r"|alias\.\w+[ =]+[\"']?!.*|credential\.\S*helper)(?:[ =]+|$)(?!$|cat\b|less\b|vim?\b"
-        r"|nano\b|code\b|true\b|osxkeychain\b|manager\b|cache\b|input\b)"
-    )
-    return bool(re.search(program, line, re.I)) and not re.search(
-        r"--(?:get|unset|list)|-l\b", line
-    )
+_SETS_PROGRAM = (
+    r"\b(?:core\.(?:hookspath|fsmonitor|sshcommand|askpass|editor|pager|gitproxy)"
+    r"|sequence\.editor|init\.templatedir|diff\.external|gpg\.program|include\.path"
+    r"|includeif\.\S+|(?:filter|diff|merge)\.\w+\.(?:clean|smudge|process|textconv|command"
+    r"|driver)|url\.\S+\.(?:push)?insteadof|remote\.\S+\.(?:push)?url|http\.proxy"
+    r"|alias\.\w+[ =]+[\"']?!.*|credential\.\S*helper)(?:[ =]+|$)(?!$|cat\b|less\b|vim?\b"
+    r"|nano\b|code\b|true\b|osxkeychain\b|manager\b|cache\b|input\b)"
+)
+"""Settings of git that name a program, a folder of hooks or another address."""
 
 
 _PROTECTION = (
@@ -491,14 +490,8 @@ RULES: tuple[tuple[str, Callable[[Commands], bool]], ...] = (
 )
 
 
-def effect(command: str, *, marked: bool = True) -> str | None:
-    """Return the effect of a command line; *marked*: its end is known."""
-    commands = _commands(command, marked=marked)
-    return next((what for what, rule in RULES if rule(commands)), None)
-
-
-def _commands(text: str, *, marked: bool) -> tuple[Command, ...]:
-    """Parse the commands that the shell would run; prose behind a command is part of it."""
+def effect(text: str, *, marked: bool = True) -> str | None:
+    """Return the effect of a command line; behind one that is not *marked* stands prose."""
     if not marked:
         text = re.sub(r"[,;:!?.\u3002]+(?=\s|$)", " ", text)
     script = shell.parse(text) or shell.parse(re.sub(r"[\"'`()]", " ", text))
@@ -514,4 +507,5 @@ def _commands(text: str, *, marked: bool) -> tuple[Command, ...]:
                 nested = [re.sub(r"^[\s*/\d-]+(?=[a-z])", "", " ".join(_texts(inner)))]
             scripts = filter(None, map(shell.parse, nested))
             found += [each for nested_script in scripts for each in nested_script]
-    return tuple(found)
+    commands = tuple(found)
+    return next((what for what, rule in RULES if rule(commands)), None)

@@ -372,7 +372,10 @@ class Grammar:
         body = "\n".join(lines)
         if mark.quoted:
             return Word(text=body, quoted=True)
-        return Grammar(body, outer=self)._body()
+        rest, word = Grammar(body, outer=self), WordBuilder()
+        while not rest.done:
+            rest._soft(word, r"[^\\`$]+", special="\\`$")
+        return Word(text="".join(word.text), expands=word.expands, quoted=True)
 
     def _substitution(self) -> Word | None:
         outer, self._heredocs, first = self._heredocs, [], len(self.drafts)
@@ -401,13 +404,6 @@ class Grammar:
             elif not self._part(word):
                 word.bare(self.take(1))
         return word.word()
-
-    def _body(self) -> Word:
-        """Read the rest as the body of a heredoc with an unquoted delimiter."""
-        word = WordBuilder()
-        while not self.done:
-            self._soft(word, r"[^\\`$]+", special="\\`$")
-        return Word(text="".join(word.text), expands=word.expands, quoted=True)
 
     def arithmetic(self) -> None:
         """Move behind `))`; parse the commands before it."""
