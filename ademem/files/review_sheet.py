@@ -72,21 +72,20 @@ def make_sheet(memories: Iterable[Memory], old: Sheet | None = None) -> Sheet:
 
 def render_sheet(sheet: Sheet) -> str:
     blocks = [TITLE, INTRO, *(() if sheet.candidates else (NOTHING,))]
-    items = ((one.id, _render_candidate(one)) for one in sheet.candidates)
+    items = []
+    for candidate in sheet.candidates:
+        details = (
+            f"  - {name}: {markdown.one_line(text, DETAIL_CHARS)}"
+            for name, text in (("category", candidate.category), ("from", candidate.origin_text))
+            if text
+        )
+        box = "- [x] " if candidate.ticked else "- [ ] "
+        entry = box + markdown.render_item(candidate).removeprefix("- ")
+        items.append((candidate.id, "\n".join([entry, *details])))
     blocks += markdown.follow_with(sheet.free_texts, items)
     if sheet.offered:
         blocks.append("\n".join([OFFERED, *sheet.offered, END]))
     return "\n\n".join(blocks) + "\n"
-
-
-def _render_candidate(candidate: ListItem) -> str:
-    details = (
-        f"  - {name}: {markdown.one_line(text, DETAIL_CHARS)}"
-        for name, text in (("category", candidate.category), ("from", candidate.origin_text))
-        if text
-    )
-    box = "- [x] " if candidate.ticked else "- [ ] "
-    return "\n".join([box + markdown.render_item(candidate).removeprefix("- "), *details])
 
 
 def parse_sheet(text: str) -> Sheet:
