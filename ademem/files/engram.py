@@ -102,7 +102,6 @@ class Report(Value):
     updated: int = 0
     deleted: int = 0
     known: int = 0
-    """Rows that are here as new or newer."""
     rejected: int = 0
     sessions: int = 0
     prompts: int = 0
@@ -524,7 +523,6 @@ def _add_session(row: Row, job: Job) -> bool:
 
 
 def _add_relation(row: Row, job: Job) -> bool:
-    """Add a relation; one that takes a memory away waits for a person."""
     values = {name: row.get(name) for name in relations.SHARED if _is_small(row.get(name))}
     if values.get("judgment_status") == values.get("relation") == "pending":
         values["relation"] = relations.RELATED

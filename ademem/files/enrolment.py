@@ -63,7 +63,6 @@ def check_home(root: str) -> None:
 
 
 def enrol(project: Project, program: str) -> list[str]:
-    """Create what is missing, and return what was done."""
     bare = bare_repository(project.root)
     if bare and not confined.exists(project.root, project.ade):
         raise IsBare(bare)

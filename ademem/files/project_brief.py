@@ -93,7 +93,6 @@ class Agent(Value):
     version: int = 0
     """The version of its project brief; 0: it has none."""
     met_at: str | None = None
-    """The time of its first session here."""
 
 
 class BadCore(AdememError):
@@ -373,7 +372,6 @@ def lines(document: CoreMemory | None) -> list[tuple[str, str]]:
 
 
 def items(document: CoreMemory | None) -> list[tuple[str, tuple[str, ...]]]:
-    """Return label and texts of every field that is not empty; the summary is one text."""
     values = ((field, getattr(document, field.name)) for field in FIELDS if document)
     return [(field.label, it if field.is_list else (it,)) for field, it in values if it]
 

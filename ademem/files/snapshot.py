@@ -169,7 +169,6 @@ class Snapshot(Value):
     foreign: tuple[KnowledgeLine, ...] = ()
     """Lines without an id of ours."""
     sheet: dict[str, PlacedItem] = {}
-    """Candidates by the id of their memory."""
     proposed: tuple[PlacedItem, ...] = ()
     """Candidates that a person added."""
     offered: frozenset[str] = frozenset()

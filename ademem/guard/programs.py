@@ -210,7 +210,6 @@ VALUE_OPTIONS = {
     "uv": "--directory --project --python -p",
     "yarn": "--cwd",
 }
-"""Options that take the next word as their value."""
 
 _RENEWING = "--fix --update --update-snapshot --update-snapshots --updateSnapshot -u"
 """Options of test programs, also behind the script that runs them, that write what they expect."""

@@ -90,9 +90,7 @@ class Reader(Value):
     read: Callable[[str, str], Found]
     """Yields the items at a path, of one of its projects; empty for all of them."""
     projects: Callable[[str], list[str]] = lambda path: []
-    """Lists the projects at a path, for a format that has several in one place."""
     dropped: str = ""
-    """What of the source is not imported."""
     files: Callable[[str], list[str]] | None = None
     """Lists the files at a path, for a format whose files stay the source."""
 

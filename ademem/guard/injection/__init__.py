@@ -590,7 +590,6 @@ def instruction_in_fields(words: Iterable[str | None], *texts: str | None) -> st
 
 
 def instruction_in(text: str) -> str | None:
-    """Describe the instruction in a text; None if there is none."""
     if has_hidden_characters(text):
         return "has characters that nobody sees"
     if is_disguised(text):
