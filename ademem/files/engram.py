@@ -386,14 +386,12 @@ def _apply(
     at = registers.old_stamp(stamp(changed))
     id = current.id if current else sha256_hex(SOURCE, sync_id)[:16]
     ours = replication.read(job.store, id)
-    kind = text_of(row.get("type")).casefold()
     values: Row = {registers.LIFE: registers.DELETED if row.get("deleted_at") else registers.LIVE}
     if content := _plain(row.get("content")):
         values |= {
             "content": content,
             "title": _plain(row.get("title"))[: record_json.MAX_CHARS] or None,
-            "category": TYPES.get(kind, kind if kind in set(Category) else Category.FACT.value),
-            "tags": () if kind in set(Category) or not slug(kind) else (slug(kind)[:60],),
+            **_kind_of(row),
             "topic_key": _plain(row.get("topic_key"))[: record_json.MAX_CHARS] or None,
         }
     created = at_most(_moment(row, "created_at") or changed, job.now)
@@ -423,6 +421,13 @@ def _apply(
     return "deleted" if row.get("deleted_at") else "updated"
 
 
+def _kind_of(row: Row) -> dict[str, Any]:
+    kind = text_of(row.get("type")).casefold()
+    tag = "" if kind in set(Category) else slug(kind)[:60]
+    category = TYPES.get(kind, kind if kind in set(Category) else Category.FACT.value)
+    return {"category": category, "tags": (tag,) if tag else ()}
+
+
 def _replaced_types(
     ours: Record | None, theirs: Record, at: str, stored: Row
 ) -> dict[str, registers.Write]:
@@ -443,12 +448,10 @@ def _insert_own(row: Row, sync_id: str, job: Job) -> str:
     ledger.claim(job.store, SOURCE, sync_id, job.now)
     if row.get("deleted_at"):
         return "known"
-    kind = text_of(row.get("type")) or Category.FACT.value
     draft = Draft(
         content=text_of(row.get("content")),
-        category=TYPES.get(kind, kind if kind in set(Category) else Category.FACT.value),
+        **_kind_of(row),
         title=text_of(row.get("title")) or None,
-        tags=() if kind in set(Category) else (kind,),
         topic_key=text_of(row.get("topic_key")) or None,
         scope=Scope.AGENT,
         created_at=_moment(row, "created_at"),

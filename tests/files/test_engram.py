@@ -236,6 +236,18 @@ def test_personal_scope_is_not_exported(opened, tmp_path):
     assert exported(opened)["observations"] == []
 
 
+@pytest.mark.parametrize("kind", ["Decision", "BugFix", "Open Question", "!"])
+def test_an_observation_of_a_person_has_the_category_and_tags_of_others(opened, tmp_path, kind):
+    found = []
+    for scope in ("project", "personal"):
+        row = OBSERVATION | {"type": kind, "scope": scope, "topic_key": None}
+        imported(opened, tmp_path, document(row), scope)
+        (memory,) = rows(opened, scope).values()
+        found.append((memory.category, memory.tags))
+
+    assert found[0] == found[1]
+
+
 def test_one_project_of_several_is_imported(opened, tmp_path):
     other = OBSERVATION | {"sync_id": "obs-3", "project": "blog", "content": "Posts are cached"}
     both = document(OBSERVATION, other | {"topic_key": None})
