@@ -185,7 +185,8 @@ def sessions_of(store: Store, wanted: set[str], project: str, of: Iterable[Row])
     }
     first: dict[str, str] = {}
     for row in of:
-        first[row["session_id"]] = min(first.get(row["session_id"], "9"), row["created_at"])
+        if at := text_of(row["created_at"]):  # as it came, also a number
+            first[row["session_id"]] = min(first.get(row["session_id"], "9"), at)
     for id in sorted(wanted - found.keys()):
         started = first.get(id, format_time(datetime.fromtimestamp(0, UTC)))
         found[id] = {"id": id, "project": project, "directory": project, "started_at": started}

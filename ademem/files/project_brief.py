@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from ademem.core import confined
-from ademem.core.clock import datetime, parse, stamp
+from ademem.core.clock import UTC, datetime, parse, stamp
 from ademem.core.errors import AdememError, UsageError, suppress
 from ademem.core.json_text import loads
 from ademem.core.memory import claimed_name, without_name
@@ -343,7 +343,7 @@ def _parse(raw: Mapping[str, Any]) -> CoreMemory:
     version, at = raw.get("version"), raw.get("updatedAt")
     if type(version) is not int or not 0 < version < MAX_VERSION or not isinstance(at, str):
         raise BadCore("a brief has a version, a whole number from 1, and a time in updatedAt")
-    return CoreMemory(**_validate(raw), version=version, updated_at=parse(at))
+    return CoreMemory(**_validate(raw), version=version, updated_at=parse(at).astimezone(UTC))
 
 
 def write_file(project: Project, document: CoreMemory, agent: str = "") -> bool:

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     Record = dict[str, Any]
 
 FIRST_YEAR = 1970
+MAX_NUMBER = 2**31
 SOURCE = "import"
 
 VERSION = 1
@@ -404,8 +405,8 @@ def _id(record: Record, field: str) -> str:
 
 def _number(record: Record, name: str) -> float | None:
     value = record.get(name)
-    if value is not None and type(value) not in (int, float):
-        raise BadLine(f"has a {name} that is no number")
+    if value is not None and (type(value) not in (int, float) or abs(value) > MAX_NUMBER):
+        raise BadLine(f"has a {name} that is no number, or too large")
     return value
 
 
@@ -515,8 +516,8 @@ def texts(record: Record, name: str) -> tuple[str, ...]:
 def moment(record: Record, name: str) -> datetime | None:
     value = text(record, name)
     try:
-        found = parse(value) if value else None
-    except ValueError as error:
+        found = parse(value).astimezone(UTC) if value else None
+    except (ValueError, OverflowError) as error:  # some times have no counterpart in UTC
         raise BadLine(f"has a {name} that is no ISO 8601 time") from error
     if found and found.year <= FIRST_YEAR:
         raise BadLine(f"has a {name} before {FIRST_YEAR}")

@@ -248,6 +248,13 @@ def test_an_observation_of_a_person_has_the_category_and_tags_of_others(opened, 
     assert found[0] == found[1]
 
 
+@pytest.mark.parametrize("at", [7, "0001-01-01T00:00+14:00"])
+def test_an_odd_time_is_exported_as_it_came(opened, tmp_path, at):
+    imported(opened, tmp_path, document(OBSERVATION | {"created_at": at}, sessions=[]))
+
+    assert [row["created_at"] for row in exported(opened)["observations"]] == [at]
+
+
 def test_one_project_of_several_is_imported(opened, tmp_path):
     other = OBSERVATION | {"sync_id": "obs-3", "project": "blog", "content": "Posts are cached"}
     both = document(OBSERVATION, other | {"topic_key": None})

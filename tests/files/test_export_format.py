@@ -427,6 +427,7 @@ def test_times_of_a_file_lie_at_most_a_day_ahead(stores):
         pytest.param({"scope": "world"}, "is no scope", id="an unknown scope"),
         pytest.param({"scope": "mission"}, "give it a scope_owner_id", id="a mission with no name"),
         pytest.param({"tier": 4}, "none of 1, 2, 3", id="an unknown tier"),
+        pytest.param({"observation_count": 2**63}, "too large", id="a huge count"),
         pytest.param({"confidence": "high"}, "confidence that is no number", id="no number"),
         pytest.param({"status": "new"}, "none of candidate", id="an unknown status"),
         pytest.param({"content": "<private>x</private>"}, "nothing is left", id="all private"),

@@ -197,6 +197,7 @@ def test_looking_at_a_newer_file_writes_nothing(store, here):
         pytest.param('{"version": 0, "updatedAt": "2026-01-31T12:00:00Z"}', id="version 0"),
         pytest.param('{"version": 2147483648, "updatedAt": "2026-01-31"}', id="a huge version"),
         pytest.param('{"version": 2, "updatedAt": "yesterday"}', id="no time"),
+        pytest.param('{"version": 2, "updatedAt": "9999-12-31T23:00-02:00"}', id="no time in UTC"),
         pytest.param('{"version": 2, "updatedAt": "2026-01-31", "notes": "a"}', id="no list"),
     ],
 )

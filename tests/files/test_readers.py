@@ -759,6 +759,33 @@ def test_blocks_with_odd_ids_are_left_out(memories, source):
     assert [memory.content for memory in stored(memories)] == ["Prefers short answers"]
 
 
+TEXT = "Deploys run on Mondays"
+BLOCK = {"id": "b1", "value": TEXT}
+
+
+@pytest.mark.parametrize(
+    ("format", "found"),
+    [
+        pytest.param("mem0", {"results": [{"memory": TEXT, "created_at": 10**400}]}, id="huge"),
+        pytest.param(
+            "mem0", {"results": [{"memory": TEXT, "id": "\ud800"}]}, id="half a character"
+        ),
+        pytest.param("letta", {"blocks": [BLOCK], "agents": None}, id="no list of agents"),
+        pytest.param(
+            "letta",
+            {"blocks": [BLOCK], "agents": [{"id": "\ud800", "block_ids": ["b1"]}]},
+            id="half a character of an agent",
+        ),
+    ],
+)
+def test_an_odd_value_beside_a_text_does_not_stop_an_import(memories, source, format, found):
+    path = source / "export.json"
+    path.write_text(json.dumps(found))
+
+    assert api.import_foreign(memories, str(path), format=format).inserted == 1
+    assert [memory.content for memory in stored(memories)] == [TEXT]
+
+
 def test_a_block_with_the_label_of_a_field_fills_the_brief_of_its_agent_once(memories, source):
     path = str(letta(source, "human", f"- Prefers short answers\n- {SECRET}"))
     first, again = (api.import_foreign(memories, path) for _ in range(2))

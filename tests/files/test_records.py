@@ -139,6 +139,9 @@ def test_fields_have_one_meaning(store, bring, record, field, expected):
         pytest.param('{"content": "a", "title": {}}', "a title that is no", id="an odd title"),
         pytest.param('{"content": "a", "status": "new"}', "none of candidate", id="odd status"),
         pytest.param('{"content": "a", "created_at": "May"}', "ISO 8601", id="an odd time"),
+        pytest.param(
+            '{"content": "a", "created_at": "9999-12-31T23:00-02:00"}', "8601", id="no time in UTC"
+        ),
         pytest.param('{"content": "a", "scope": "lane"}', "scope_owner_id", id="of any mission"),
         pytest.param('{"content": "a", "created_at": "0001-01-01"}', "before 1970", id="antiquity"),
     ],

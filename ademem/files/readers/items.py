@@ -113,12 +113,12 @@ def texts_of(value: object) -> list[str]:
 
 def moment_of(value: object) -> datetime | None:
     """Read an ISO time, or seconds or milliseconds since 1970."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        seconds = value if value < SECONDS_TO_2100 else value / 1000
-        return datetime.fromtimestamp(seconds, UTC) if 0 < seconds < SECONDS_TO_2100 else None
     try:
-        return parse(value) if isinstance(value, str) and value else None
-    except ValueError:
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            seconds = value if value < SECONDS_TO_2100 else value / 1000
+            return datetime.fromtimestamp(seconds, UTC) if 0 < seconds < SECONDS_TO_2100 else None
+        return parse(value).astimezone(UTC) if isinstance(value, str) and value else None
+    except (ValueError, OverflowError):  # some times have no counterpart in UTC
         return None
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from ademem.core.errors import UsageError
 from ademem.core.memory import Category
+from ademem.core.text import replace_surrogates
 from ademem.files.readers.items import (
     EXPORT_BYTES,
     FILE_BYTES,
@@ -261,7 +262,7 @@ def _read_mem0(path: str, project: str) -> Found:
         metadata = object_of(row.get("metadata"))
         agent = text_of(row.get("agent_id"))
         yield Item(
-            id=str(row.get("id") or row.get("hash") or number),
+            id=replace_surrogates(str(row.get("id") or row.get("hash") or number)),
             content=content,
             earlier=tuple(earlier.get(text_of(row.get("id")), ())),
             tags=tuple(texts_of(row.get("categories") or metadata.get("categories"))),
@@ -290,7 +291,7 @@ def _read_open_memory(path: str, project: str) -> Found:
         elif state != "deleted":
             app = text_of(row.get("app"))
             yield Item(
-                id=str(row.get("id") or number),
+                id=replace_surrogates(str(row.get("id") or number)),
                 content=content,
                 tags=(*texts_of(row.get("categories")), *([app] if app else [])),
                 created_at=moment_of(row.get("created_at")),
@@ -324,16 +325,17 @@ def _lines(path: str) -> Iterator[dict[str, Any]]:
 def _read_letta(path: str, project: str) -> Found:
     found = object_of(_json(path))
     blocks = {text_of(block.get("id")): block for block in map(object_of, found["blocks"])}
-    agents = [agent for agent in found.get("agents", ()) if isinstance(agent, dict)]
+    listed = found.get("agents")
+    agents = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
     for agent in agents or [{"name": "letta", "block_ids": list(blocks)}]:
-        name = text_of(agent.get("name")) or str(agent.get("id"))
+        name = text_of(agent.get("name")) or replace_surrogates(str(agent.get("id")))
         for id in texts_of(agent.get("block_ids")):
             block = blocks.get(id, {})
             label, value = text_of(block.get("label")), text_of(block.get("value"))
             yield make_item(
                 f"block {label or id} of {name}",
                 value,
-                id=f"{agent.get('id') or name}:{id}",
+                id=replace_surrogates(f"{agent.get('id') or name}:{id}"),
                 title=label or None,
                 agent=name,
                 brief=BRIEF.get(label.casefold(), ""),
