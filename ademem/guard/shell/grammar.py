@@ -209,7 +209,7 @@ class Grammar:
         answer: bool | None = True
         separated = True
         while True:
-            separated = self.lines() or separated
+            separated = self.skip_lines() or separated
             closer = self._closer(closers)
             if closer is not None:
                 self.reached = outer
@@ -237,7 +237,7 @@ class Grammar:
         while self.sees("&&", "||"):
             runs = answer is (self.take(2) == "&&")
             self.reached = reached and runs
-            self.lines()
+            self.skip_lines()
             right = self._pipeline()
             answer = right if runs else answer
         self.reached = reached
@@ -251,7 +251,7 @@ class Grammar:
             negated = negated is not (word == "!")
         draft = self._command()
         while self.match(r"\|(?!\|)&?"):
-            self.lines()
+            self.skip_lines()
             source, draft = draft, self._command()
             draft.source = source
         return draft.answer if draft.answer is None else draft.answer is not negated
@@ -292,7 +292,7 @@ class Grammar:
         return draft
 
     def function(self) -> UnfinishedCommand:
-        self.lines()
+        self.skip_lines()
         reached, self.reached = self.reached, False
         body = self._command()
         self.reached = reached
@@ -308,13 +308,13 @@ class Grammar:
             return False
         (draft.assignments if assigns and not draft.words else draft.words).append(word)
         if assigns and word.text.endswith("=") and self.takes("("):
-            self.lines()
+            self.skip_lines()
             while not self.takes(")"):
                 item = self.word()
                 if item is None:
                     raise Unreadable("no closing )")
                 draft.assignments.append(item)
-                self.lines()
+                self.skip_lines()
         return True
 
     def word(self) -> Word | None:
@@ -351,8 +351,7 @@ class Grammar:
         if self.char == "#":
             self.match(r"[^\n]*")
 
-    def lines(self) -> bool:
-        """Skip blanks, comments, line breaks and heredocs; True if there was a line break."""
+    def skip_lines(self) -> bool:
         self._blanks()
         start = self.at
         while self.takes("\n"):
@@ -395,8 +394,7 @@ class Grammar:
                 break
         return word.word()
 
-    def loose(self) -> Word:
-        """Read a word between `[[` and `]]`, where operators are text."""
+    def test_word(self) -> Word:
         word = WordBuilder()
         while not self.done and self.char not in " \t\n":
             if run := self.match(r"[^ \t\n<>\\'\"`$]+"):
@@ -519,7 +517,7 @@ def _for(grammar: Grammar) -> bool:
         grammar.arithmetic()
     else:
         grammar.word()
-        grammar.lines()
+        grammar.skip_lines()
         if grammar.reserved() == "in":
             grammar.take(2)
             while grammar.word():
@@ -532,11 +530,11 @@ def _for(grammar: Grammar) -> bool:
 
 def _case(grammar: Grammar) -> bool:
     grammar.word()
-    grammar.lines()
+    grammar.skip_lines()
     if grammar.reserved() != "in":
         raise Unreadable("case without in")
     grammar.take(2)
-    grammar.lines()
+    grammar.skip_lines()
     while grammar.reserved() != "esac":
         grammar.takes("(")
         while grammar.word() or grammar.takes("|"):
@@ -546,7 +544,7 @@ def _case(grammar: Grammar) -> bool:
         closer, _ = grammar.commands(";;&", ";;", ";&", "esac", possible=False)
         if closer == "esac":
             return True
-        grammar.lines()
+        grammar.skip_lines()
     grammar.take(4)
     return True
 
@@ -561,12 +559,12 @@ def _function(grammar: Grammar) -> bool:
 def _test(grammar: Grammar) -> bool:
     draft = UnfinishedCommand(grammar.reached)
     draft.words.append(Word(text="[["))
-    grammar.lines()
+    grammar.skip_lines()
     while not grammar.match(r"\]\](?=[ \t\n;&|()<>]|\Z)"):
         if grammar.done:
             raise Unreadable("no ]]")
-        draft.words.append(grammar.loose())
-        grammar.lines()
+        draft.words.append(grammar.test_word())
+        grammar.skip_lines()
     grammar.drafts.append(draft)
     return True
 
