@@ -67,7 +67,7 @@ def enrol(project: Project, program: str) -> list[str]:
     if bare and not confined.exists(project.root, project.ade):
         raise IsBare(bare)
     done = []
-    for name, write in ((".gitignore", ignore), (".gitattributes", _set_merge_driver)):
+    for name, write in ((".gitignore", ignore), (".gitattributes", _write_attributes)):
         try:
             if write(project):
                 done.append(f"wrote {os.path.join(project.ade, name)}")
@@ -89,7 +89,7 @@ def lacks_driver(project: Project) -> bool:
     return bool(git_root(project.root)) and not _git(project, "--get", DRIVER)
 
 
-def _set_merge_driver(project: Project) -> bool:
+def _write_attributes(project: Project) -> bool:
     path = os.path.join(project.ade, ".gitattributes")
     is_missing = not confined.exists(project.root, path)
     return is_missing and confined.write_text(project.root, path, ATTRIBUTES)

@@ -120,7 +120,6 @@ class Import(Act):
     trust: Trust = Trust.IMPORT
     """The trust of lines that claim no lower one."""
     mission: str | None = None
-    """The mission of memories that name none."""
     cuts: list[str]
     """Notes on texts of which only a part was stored, until they are reported."""
 

@@ -111,7 +111,6 @@ class Skill(Value):
     """skill | command."""
     name: str
     description: str
-    """From the front matter, else the first paragraph."""
     text: str
     raw: str
     """The whole file; it is not stored."""
