@@ -41,5 +41,5 @@ def found_below(*folders: Path) -> dict[str, list[str]]:
 
 
 def _secret(value: str) -> bytes:
-    """Without the lines around a key in PEM, which are no secret."""
+    """Without the lines around a key in PEM, which are not a secret."""
     return re.sub(r"-----[A-Z ]+-----", "", value).encode()

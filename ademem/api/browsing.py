@@ -314,7 +314,7 @@ def _read_cursor(cursor: str, asked: str, runtime: Runtime) -> tuple[Row, list[P
         head, ranked = json.loads(line), list(_RANK.iter_unpack(packed))
         is_of_this, at = head["asked"] == asked, parse(head["at"])
     except (ValueError, KeyError, TypeError, struct.error) as error:
-        raise UsageError("this is no cursor of a search", again) from error
+        raise UsageError("this is not a cursor of a search", again) from error
     if not is_of_this:
         raise UsageError("this cursor is of another search", again)
     if not timedelta() <= runtime.clock() - at <= timedelta(minutes=CURSOR_MINUTES):

@@ -129,7 +129,7 @@ def merge_projects(
             raise UsageError(f"{into!r} is the project to merge into", "name another")
         if not _is_variant(each, target):
             if not force:
-                why = f"{each.name} and {target.name} are no spellings or clones of one project"
+                why = f"{each.name} and {target.name} are not spellings or clones of one project"
                 raise CannotDo(why, "a person merges them with --force")
             caller.require_person(environment, "to merge two different projects")
     return [_merge(each, target, environment, now, dry_run=dry_run) for each in chosen]

@@ -175,7 +175,7 @@ def import_foreign(project: Project, environment: Mapping[str, str], now: dateti
         for path in admission.list_foreign(project):
             name = os.path.basename(path)
             if not confined.is_file(project.home_root, path):
-                done.append(f"left {name} alone, which is no regular file")
+                done.append(f"left {name} alone, which is not a regular file")
                 continue
             try:
                 drafts = list(_drafts(path, name))

@@ -22,7 +22,7 @@ REFUSALS = (
     "permission to use",
     "hook error:",
 )
-"""Parts of the result of a call that was not carried out, which is no failure of the tool."""
+"""Parts of the result of a call that was not carried out, which is not a failure of the tool."""
 REFUSAL_CHARS = 2_000
 
 _ESSENTIAL = re.compile(

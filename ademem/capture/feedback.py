@@ -63,7 +63,7 @@ def parse_comments(text: str) -> list[Comment]:
     try:
         document = loads(text)
     except (ValueError, RecursionError) as error:
-        raise BadFeedback(f"the input is no JSON: {error}") from error
+        raise BadFeedback(f"the input is not JSON: {error}") from error
     if not isinstance(document, dict | list):
         raise BadFeedback("the input has no comments")
     found = []

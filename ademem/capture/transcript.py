@@ -109,7 +109,7 @@ def lines(path: str, *, tail: int = 0) -> Iterator[bytes]:
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
-        raise OSError(f"{path} is no regular file")
+        raise OSError(f"{path} is not a regular file")
     with open(handle, "rb") as file:
         if tail and os.fstat(file.fileno()).st_size > tail:
             file.seek(-tail, os.SEEK_END)

@@ -51,7 +51,7 @@ def typed_by_person(environment: Mapping[str, str]) -> bool:
 def require_person(environment: Mapping[str, str], act: str) -> None:
     """Raise NotByPerson unless a person types this in a terminal; *act* begins the message."""
     if not has_terminal():
-        raise NotByPerson(f"{act} is a person's to decide, and this is no terminal")
+        raise NotByPerson(f"{act} is a person's to decide, and this is not a terminal")
     refuse_client(environment, act)
 
 

@@ -331,7 +331,7 @@ class _Folder:
         """Raise Refused unless kind, owner and number of links are accepted."""
         kind = stat.S_IFMT(there.st_mode)
         if kind != wanted:
-            raise Refused(self.whole(name), _KINDS.get(kind, "is no file"))
+            raise Refused(self.whole(name), _KINDS.get(kind, "is not a file"))
         if self.owner is not None and there.st_uid not in (0, os.geteuid(), self.owner):
             raise Refused(self.whole(name), "belongs to another user")
         if wanted == stat.S_IFREG and there.st_nlink > 1:

@@ -366,7 +366,7 @@ FIRST_STAMP = old_stamp("1970-01-01T00:00:00.000Z")
 
 
 def is_stamp(text: object) -> bool:
-    """Return True for a valid stamp; the last years are no time of a write, so that one follows."""
+    """Return True for a valid stamp; the last years are refused, so that a later one exists."""
     if not isinstance(text, str) or len(text) != _MOMENT + 9 or not text.isascii():
         return False
     shape = text[: _MOMENT + 1].translate(_DIGITS)

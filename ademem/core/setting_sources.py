@@ -164,7 +164,7 @@ def _parse_toml(
         raise settings.BadSetting("is not UTF-8") from error
     except (ValueError, RecursionError) as error:
         why = str(error)[:SHOWN_CHARS]
-        raise settings.BadSetting(f"is no valid TOML ({why})") from error
+        raise settings.BadSetting(f"is not valid TOML ({why})") from error
     values: dict[str, Any] = {}
     for section, keys in found.items():
         if isinstance(keys, dict) and section in settings.Settings._names:

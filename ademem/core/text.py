@@ -200,6 +200,10 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {many}"
 
 
+def with_article(noun: str) -> str:
+    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
+
+
 def join_counts(counts: Mapping[str, int], *, zeros: bool = False) -> str:
     """“1 memory, 2,000 prompts, 3 new” of counts by words in the plural."""
     parts = []

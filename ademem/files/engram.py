@@ -211,7 +211,7 @@ def read_document(source: str | bytes) -> Document:
     try:
         found = json.loads(read_text(path, EXPORT_BYTES) if path is source else source)
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{path} is no JSON: {error}", "`engram export` writes it") from error
+        raise UsageError(f"{path} is not JSON: {error}", "`engram export` writes it") from error
     version = found.get("version") if isinstance(found, dict) else None
     if version not in READ:
         raise UsageError(f"{path} has version {version!r}", f"read are {', '.join(READ)}")
@@ -247,7 +247,7 @@ def _read_database(path: str) -> Document:
         raise UsageError(f"there is no {path}", f"name {DATABASE} or its folder")
     with open_foreign(path) as db:
         if not columns(db, "observations") >= {"session_id", "content", "created_at"}:
-            raise UsageError(f"{path} is no database of Engram", "name engram.db")
+            raise UsageError(f"{path} is not a database of Engram", "name engram.db")
         return {
             name: [
                 {name: value for name, value in row.items() if value is not None}

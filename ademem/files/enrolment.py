@@ -148,7 +148,7 @@ def name_of(project: Project, configured: str, remote: str) -> str:
 
 
 def strip_credentials(address: str) -> str:
-    """Leave out user and password; `git@` of ssh is no secret."""
+    """Leave out user and password; `git@` of ssh is not a secret."""
     return re.sub(r"(?<=://)[^/@]*@", "", address.strip())
 
 

@@ -253,7 +253,7 @@ def render_line(found: Line) -> str:
 
 
 def parse_line(raw: str) -> Line | None:
-    """Parse a line; None if it is no object, or has no content."""
+    """Parse a line; None if it is not an object, or has no content."""
     try:
         found = json.loads(raw)
     except (ValueError, RecursionError):

@@ -66,7 +66,7 @@ class ListItem(Value):
 
 
 class FreeText(Value):
-    """A person's lines: everything on the page that is no item."""
+    """A person's lines: everything on the page that is not an item."""
 
     text: str
     after: str | None = None
@@ -110,7 +110,7 @@ def headline(memory: Memory, chars: int) -> str:
 
 
 def one_line(text: str, chars: int) -> str:
-    """Return the beginning of a text, escaped so that it is no markup of the page."""
+    """Return the beginning of a text, escaped so that the page does not read it as markup."""
     return _escape_line(preview(clean(text), chars))
 
 

@@ -391,7 +391,7 @@ def _draft(record: Record, job: Import) -> Draft:
 def _values(record: Record) -> dict[str, tuple[str, ...]]:
     found = record.get(VALUES) or {}
     if not isinstance(found, dict):
-        raise BadLine("has values that are no object")
+        raise BadLine("has values that are not an object")
     return {place: texts(found, place) for place in found}
 
 
@@ -405,7 +405,7 @@ def _id(record: Record, field: str) -> str:
 def _number(record: Record, name: str) -> float | None:
     value = record.get(name)
     if value is not None and (type(value) not in (int, float) or abs(value) > MAX_NUMBER):
-        raise BadLine(f"has a {name} that is no number, or too large")
+        raise BadLine(f"has a {name} that is not a number, or too large")
     return value
 
 
@@ -472,9 +472,9 @@ def read(line: str, needed: tuple[str, ...] = ("content",)) -> Record:
     except UnicodeEncodeError as error:
         raise BadLine("is not UTF-8") from error
     except orjson.JSONDecodeError as error:
-        raise BadLine(f"is no JSON: {error}") from error
+        raise BadLine(f"is not JSON: {error}") from error
     if not isinstance(record, dict):
-        raise BadLine("is no JSON object")
+        raise BadLine("is not a JSON object")
     if not any(text(record, name) for name in needed):
         raise BadLine("has no content")
     if type(record.get("content")) is int:
@@ -488,7 +488,7 @@ def text(record: Record, name: str) -> str | None:
     if type(value) is int:
         value = str(value)
     if value is not None and not isinstance(value, str):
-        raise BadLine(f"has a {name} that is no text")
+        raise BadLine(f"has a {name} that is not text")
     return value or None
 
 
@@ -508,7 +508,7 @@ def texts(record: Record, name: str) -> tuple[str, ...]:
     value = record.get(name)
     items = value.split() if isinstance(value, str) else value or []
     if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
-        raise BadLine(f"has {name} that are no list of texts")
+        raise BadLine(f"has {name} that are not a list of texts")
     return tuple(items)
 
 
@@ -517,7 +517,7 @@ def moment(record: Record, name: str) -> datetime | None:
     try:
         found = parse(value).astimezone(UTC) if value else None
     except (ValueError, OverflowError) as error:  # some times have no counterpart in UTC
-        raise BadLine(f"has a {name} that is no ISO 8601 time") from error
+        raise BadLine(f"has a {name} that is not an ISO 8601 time") from error
     if found and found.year <= FIRST_YEAR:
         raise BadLine(f"has a {name} before {FIRST_YEAR}")
     return found

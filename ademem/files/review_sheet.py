@@ -36,7 +36,7 @@ EARLIER = (
     " delete an entry to reject it.",
     "Nothing waits for a word.",
 )
-"""Earlier wordings, which are no lines of a person either."""
+"""Earlier wordings, which are not lines of a person either."""
 OURS = (TITLE, INTRO, NOTHING, *EARLIER)
 OFFERED, END = "<!-- offered", "-->"
 

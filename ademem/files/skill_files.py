@@ -136,10 +136,10 @@ def read_all(root: str) -> Iterator[Skill | SkillProblem]:
             if len(data) > MAX_BYTES:
                 raise ValueError(f"is larger than {MAX_BYTES:,} bytes")
             if b"\0" in data:
-                raise ValueError("is no text: it has NUL bytes")
+                raise ValueError("is not text: it has NUL bytes")
             text = data.decode("utf-8-sig").replace("\r\n", "\n")
         except UnicodeDecodeError as error:
-            yield SkillProblem(path=shown, reason=f"is no UTF-8 text (byte {error.start})")
+            yield SkillProblem(path=shown, reason=f"is not UTF-8 text (byte {error.start})")
         except (OSError, ValueError) as error:
             reason = getattr(error, "reason", None) or getattr(error, "strerror", None)
             yield SkillProblem(path=shown, reason=reason or str(error))
@@ -183,7 +183,7 @@ def _parse(text: str, path: str, kind: str, modified: datetime) -> Iterator[Skil
     fields, rest, error = split_front_matter(text)
     head = {name: value for name, value in fields.items() if isinstance(value, str)}
     if error:
-        yield SkillProblem(path=path, reason=f"its head is no YAML: {error}")
+        yield SkillProblem(path=path, reason=f"its head is not YAML: {error}")
     body = clean(redact(rest).text)
     parts = (part.strip() for part in body.split("\n\n"))
     prose = (part for part in parts if part and not part.startswith(("#", "```")))

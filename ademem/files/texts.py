@@ -24,7 +24,7 @@ class FilesChanged(AdememError):
 
 
 class BadLine(Exception):
-    """A line that is no valid record; the message gives the reason."""
+    """A line that is not a valid record; the message gives the reason."""
 
 
 class Problem(Value):

@@ -182,7 +182,7 @@ class ParsedPrompt:
 
 def not_an_order(prompt: ParsedPrompt) -> Answer:
     if not prompt.text or prompt.text.startswith("<task-notification>"):
-        return TurnClass.NONE, "it is no prompt of a person"
+        return TurnClass.NONE, "it is not a prompt of a person"
     is_dictation = prompt.low.startswith(DICTATION) and len(prompt.sentences) == 1
     return (TurnClass.NONE, "it dictates a memory") if is_dictation else None
 

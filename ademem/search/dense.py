@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 SOFTNESS = 0.5
 """Each axis is divided by its spread to this power: 0 leaves it alone, 1 makes all axes equal."""
 PRIOR_VECTORS = 100
-"""With so many vectors, half of the estimate is theirs; the other half is no whitening at all."""
+"""With so many vectors, half of the estimate is theirs; the other half is the unwhitened cosine."""
 SAMPLE = 20_000
 SECOND_SCALE = 6.65
 """Factor that spreads the second model's cosines as far as those of the first, for which the floors
@@ -49,8 +49,8 @@ and the evidence were chosen."""
 FIRST_MEAN = 0.034
 """Cosine that stands for the mean of the second model's cosines to one question."""
 USUAL_MEAN, USUAL_WHITENED_MEAN = 0.77, 0.04
-"""Means of the second model's cosines in other stores: a question is no passage to it, and how near
-it is to all of them depends on its language."""
+"""Means of the second model's cosines in other stores: a question is not a passage to it, and how
+near it is to all of them depends on its language."""
 PRIOR_ROWS = 5
 """With so many rows, half of a mean is theirs and half is the usual one."""
 EQUAL_SHARE = 0.5

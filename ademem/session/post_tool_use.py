@@ -14,7 +14,7 @@ def handle(payload: Payload, runtime: Runtime) -> None:
     is_shell = payload.tool_name in SHELL_TOOLS
     own = own_tool(payload.tool_name, runtime.settings.guard.mcp_servers)
     if own in SEARCHES or "ademem" in payload.command:
-        from ademem.session.turn_tracking import note_search  # most calls are no search
+        from ademem.session.turn_tracking import note_search  # most calls are not a search
 
         note_search(payload, runtime)
     if not is_shell and not own:

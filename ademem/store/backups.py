@@ -205,7 +205,7 @@ def take_in(
             _copy_file(f"{path}-wal", f"{temporary}-wal", project)
         try:
             if inspection.kind_of(temporary, environment) is not inspection.Kind.OURS:
-                raise BadBackup(f"{path} is no database of ademem")
+                raise BadBackup(f"{path} is not a database of ademem")
             if damage := repair.find_damage(temporary):
                 raise DamagedBackup(f"{path} is damaged: {damage}")
             with closing(sqlite3.connect(temporary, isolation_level=None)) as db:
@@ -235,7 +235,7 @@ def _copy_file(path: str, temporary: str, project: Project) -> None:
         ) from error
     with open(handle, "rb") as source:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise BadBackup(f"{path} is no regular file")
+            raise BadBackup(f"{path} is not a regular file")
         if os.fstat(handle).st_size > shutil.disk_usage(os.path.dirname(temporary)).free:
             raise UnusableStore(f"{path} is larger than the room on the disk", "make room there")
         with confined.create_file(project.home_root, temporary, mode=0o600) as target:

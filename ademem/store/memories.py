@@ -392,7 +392,7 @@ def _last_revision(db: sqlite3.Connection, id: str) -> int:
     return int(db.execute(query, (id,)).fetchone()[0])
 
 
-# An episode has the words of its whole session, so it is no neighbour of its notes.
+# An episode has the words of its whole session, so it is not a neighbour of its notes.
 _SESSIONS = f"""
 select json_group_array(seq) from unified_memories
 where source_session_id in (

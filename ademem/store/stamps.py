@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 VALUES = "values"
 DERIVED = "derived"
-"""On the row of a conflict candidate that nobody has decided on: its memory. It is no record."""
+"""On the row of a conflict candidate that nobody has decided on: its memory. It is not a record."""
 AHEAD = "clock_ahead/"
 """Prefix of the names of replicas in `store_values` whose stamps are far ahead; see doctor."""
 TARGET = "sync/"

@@ -389,7 +389,7 @@ def _add(context: ImportContext, placed: PlacedItem, is_second: bool = False) ->
 
 
 def _review(context: ImportContext, now: PlacedItem, before: PlacedItem | None = None) -> None:
-    """Apply corrections, then a tick; another branch's sheet is no decision."""
+    """Apply corrections, then a tick; another branch's sheet is not a decision."""
     id = str(now.item.id)
     if (current := _find_candidate(id, context)) is None:
         if context.find(id) is None and not memory_queries.is_dead_by_id(context.act.store, id):

@@ -201,9 +201,9 @@ def _document(content: bytes, entry: Row) -> Document:
     try:
         found = json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise BadChunk("it is no JSON") from error
+        raise BadChunk("it is not JSON") from error
     if not isinstance(found, dict):
-        raise BadChunk("it is no object")
+        raise BadChunk("it is not an object")
     document: dict[str, list[Any]] = {name: [] for name, _, _ in _ROWS.values()} | {"removed": []}
     named = set()
     for mutation in engram.rows_of(found, "mutations"):

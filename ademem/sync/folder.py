@@ -335,7 +335,7 @@ ID_CHARS = 64
 
 
 class BadChunk(Exception):
-    """The file is no chunk of that name; the message gives the reason."""
+    """The file is not a chunk of that name; the message gives the reason."""
 
 
 class Chunk(Value):
@@ -383,7 +383,7 @@ def _chunk(lines: list[bytes]) -> Chunk:
 
 
 def unpack(data: bytes, id: str) -> tuple[Entry, list[Any]]:
-    """Return the head and the entries; an entry that is no JSON is its text."""
+    """Return the head and the entries; an entry that is not JSON is its text."""
     text = decompress(data)
     if hashlib.sha256(text).hexdigest() != id:
         raise BadChunk("its content is not what its name says")

@@ -203,7 +203,7 @@ def skill_authors(contents: Mapping[str, str], runtime: Runtime) -> dict[str, st
 
 
 def safe_name(claimed: object) -> str:
-    """Return "" for what is no name."""
+    """Return "" for what is not a name."""
     from ademem.core.redaction import redact
     from ademem.core.text import clean
     from ademem.guard.injection import instruction_in

@@ -176,7 +176,7 @@ def _check(line: KnowledgeLine) -> None:
         if value is not None and not record_json.is_valid(name, value):
             raise BadLine(f"has a {name} that it cannot have: {preview(repr(value), 40)}")
     if not as_time(found.get("updated_at")):
-        raise BadLine("has an updated_at that is no ISO 8601 time")
+        raise BadLine("has an updated_at that is not an ISO 8601 time")
 
 
 def _read_changes(

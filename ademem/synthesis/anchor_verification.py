@@ -385,7 +385,7 @@ def _read(root: str, path: str) -> bytes:
     with open(os.open(real, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
         found = os.fstat(file.fileno())
         if not stat.S_ISREG(found.st_mode) or found.st_size > READ_BYTES:
-            raise OSError(f"{path} is no file that is read")
+            raise OSError(f"{path} is not a file that is read")
         return file.read()
 
 

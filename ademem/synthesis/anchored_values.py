@@ -421,7 +421,7 @@ def _definitions(name: str, code: str) -> list[int]:
 
 @lru_cache(maxsize=4096)
 def _whole(token: str) -> re.Pattern[str]:
-    """Match a token that is no part of a longer word, number, version or option."""
+    """Match a token that is not a part of a longer word, number, version or option."""
     quoted = re.escape(token)
     before = r"(?<![\w$])(?<!\d\.)" if token[:1].isalnum() or token[:1] in "_$" else ""
     before = before or (r"(?<![\w-])" if token[:1] == "-" else "")

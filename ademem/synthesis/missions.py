@@ -127,7 +127,9 @@ def promote(id: str, act: Act, settings: Settings) -> Memory:
     with act.store.transaction():
         memory = memories.get(act.store, id)
         if memory.scope is not Scope.MISSION or not memory.live:
-            raise CannotDo(f"{memory.id} is no live memory of a mission", "`ademem mission list`")
+            raise CannotDo(
+                f"{memory.id} is not a live memory of a mission", "`ademem mission list`"
+            )
         if memory.quarantine_reason:
             raise CannotDo(f"{memory.id} is quarantined", "`ademem promote` approves it first")
         confirmed = memory.status is Status.PROMOTED or act.actor == Trust.USER

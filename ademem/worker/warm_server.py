@@ -106,7 +106,7 @@ class Server:
             message = loads(request.decode())
             sender = message["ademem"], message["protocol"]
         except (ValueError, RecursionError, KeyError, TypeError) as error:
-            raise Refused("that is no request") from error
+            raise Refused("that is not a request") from error
         if sender != (__version__, PROTOCOL):
             raise Refused(f"this is ademem {__version__}, protocol {PROTOCOL}")
         settings = load_configuration(self.project, self.environment).settings

@@ -92,8 +92,8 @@ def test_a_later_page_repeats_and_skips_nothing_that_did_not_change(world):
     ("change", "why"),
     [
         pytest.param({"query": "other"}, "another search", id="other query"),
-        pytest.param({"cursor": "???"}, "no cursor", id="no cursor"),
-        pytest.param({"cursor": "e30K"}, "no cursor", id="empty"),
+        pytest.param({"cursor": "???"}, "not a cursor", id="no cursor"),
+        pytest.param({"cursor": "e30K"}, "not a cursor", id="empty"),
         pytest.param({"minutes": 11}, "older than 10 minutes", id="old"),
     ],
 )

@@ -158,7 +158,7 @@ def test_other_than_variants_are_merged_by_a_person_alone(worlds, monkeypatch):
     """Row E24 of merging projects."""
 
     one, other = worlds("one"), worlds("billing")
-    with pytest.raises(CannotDo, match="no spellings"):
+    with pytest.raises(CannotDo, match="not spellings"):
         api.merge_projects(["one"], "billing", one.environment, one.now)
     monkeypatch.setattr(caller, "has_terminal", lambda: False)
     with pytest.raises(caller.NotByPerson):

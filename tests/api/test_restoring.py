@@ -74,7 +74,7 @@ def test_a_link_is_left_alone(world, tmp_path):
     os.symlink(elsewhere, world.root / ".ade/ade.db.foreign-1")
     done = recovery.import_foreign(project.at(str(world.root)), world.environment, world.now)
 
-    assert done == ["left ade.db.foreign-1 alone, which is no regular file"]
+    assert done == ["left ade.db.foreign-1 alone, which is not a regular file"]
 
 
 def test_the_doctor_names_it_until_it_was_imported(world):

@@ -254,7 +254,7 @@ COMMANDS = """
 git status | git commit -m "Fix the login bug" | bd show BD-1 | bd list --status open
 bd comment BD-1 "Started on this, will finish tomorrow" | npm test | ls -la
 echo "LEARNED: nothing is run here" | grep -rn "LEARNED:" docs | cat notes/LEARNED.md
-git log --grep "DECISION:" | bd close BD-1 --reason "LEARNED: closing is no comment"
+git log --grep "DECISION:" | bd close BD-1 --reason "LEARNED: closing is not a comment"
 git commit -m "Explain what LEARNED: means" | sed -n "/FACT:/p" notes.md | python app.py --fact:x
 bd create "PATTERN: look into the adapters" | git tag -m "LEARNED: tags teach nothing" v1
 gh issue comment 3 --body "LEARNED: not ours" | printf "GOTCHA: x" > notes.md | make learned:

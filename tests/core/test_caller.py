@@ -127,7 +127,7 @@ def test_where_there_is_no_proc_ps_tells_the_same():
 @pytest.mark.parametrize(
     ("terminal", "environment", "reason"),
     [
-        pytest.param(False, {}, "no terminal", id="no terminal"),
+        pytest.param(False, {}, "not a terminal", id="no terminal"),
         pytest.param(True, {"GEMINI_CLI": "1"}, "GEMINI_CLI runs this shell", id="a client"),
     ],
 )

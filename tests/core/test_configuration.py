@@ -353,9 +353,9 @@ WRONG = [
     pytest.param('[guard]\n"a\\u0007<b>" = 1', r"'guard.a\x07<b>'", id="a key of odd signs"),
     pytest.param(f"[guard]\n{'x' * 5000} = 1", "did you mean 'guard.", id="an endless key"),
     pytest.param(f"{'a.' * 30_000}a = 1", "more than 100 dots", id="a key of many parts"),
-    pytest.param("[guard\n", "is no valid TOML", id="not TOML"),
-    pytest.param("a = " + DEEP, "is no valid TOML", id="too deep"),
-    pytest.param("a = " + "9" * 5000, "is no valid TOML", id="too great a number"),
+    pytest.param("[guard\n", "is not valid TOML", id="not TOML"),
+    pytest.param("a = " + DEEP, "is not valid TOML", id="too deep"),
+    pytest.param("a = " + "9" * 5000, "is not valid TOML", id="too great a number"),
     pytest.param("#" * (MAX_BYTES + 1), "64,000", id="too large"),
 ]
 

@@ -30,7 +30,7 @@ def test_fields_left_out_take_their_defaults():
         pytest.param({}, r"Point: unknown fields \[\], missing fields \['x'\]", id="missing"),
         pytest.param({"x": 1, "z": 2}, r"unknown fields \['z'\]", id="unknown"),
         pytest.param({"y": 1, "z": 2}, r"\['z'\], missing fields \['x'\]", id="both"),
-        pytest.param({"x": 1, "_cache": 2}, "unknown", id="private names are no fields"),
+        pytest.param({"x": 1, "_cache": 2}, "unknown", id="private names are not fields"),
     ],
 )
 def test_what_does_not_fit_is_named(given, complaint):

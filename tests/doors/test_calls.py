@@ -31,14 +31,16 @@ def test_arguments_get_the_defaults_of_their_schema_and_long_texts_are_cut():
     [
         pytest.param({"query": "x", "limti": 3}, "no argument 'limti'", "'limit'", id="unknown"),
         pytest.param({}, "'query' is missing", "'query'", id="missing"),
-        pytest.param({"query": 7}, "'query' is no string", "string", id="wrong type"),
-        pytest.param({"query": "x", "limit": True}, "'limit' is no integer", "integer", id="truth"),
-        pytest.param({"query": "x", "pinned": 1}, "'pinned' is no boolean", "boolean", id="one"),
+        pytest.param({"query": 7}, "'query' is not a string", "string", id="wrong type"),
+        pytest.param(
+            {"query": "x", "limit": True}, "'limit' is not an integer", "integer", id="truth"
+        ),
+        pytest.param({"query": "x", "pinned": 1}, "'pinned' is not a boolean", "boolean", id="one"),
         pytest.param({"query": "x", "limit": 21}, "'limit' is 21", "from 1 to 20", id="range"),
         pytest.param({"query": "x", "scope": "projet"}, "no scope", "'project'", id="no member"),
-        pytest.param({"query": "x", "tags": ["a", 1]}, "'tags' is no string", "", id="item"),
+        pytest.param({"query": "x", "tags": ["a", 1]}, "'tags' is not a string", "", id="item"),
         pytest.param({"query": "x", "tags": [*"abcd"]}, "'tags' has 4 items", "most 3", id="many"),
-        pytest.param({"query": "x", "id": 1.5}, "'id' is no integer or string", "", id="union"),
+        pytest.param({"query": "x", "id": 1.5}, "'id' is not an integer or string", "", id="union"),
         pytest.param({"query": "a\0b"}, "NUL", "leave it out", id="NUL"),
         pytest.param({"query": "a\ud800"}, "half a character", "leave it out", id="surrogate"),
     ],

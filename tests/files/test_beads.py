@@ -61,14 +61,14 @@ def test_every_key_comes_in_once_and_every_bad_line_is_reported(store, bring):
     assert numbers(imported) == (16, 4, 0, 8)
     assert len(rows) == len(set(keys)) == 16
     assert [(one.path, one.line, one.message.partition(":")[0]) for one in imported.misread] == [
-        (LIVE, 5, "is no JSON"),
-        (LIVE, 10, "is no JSON"),
+        (LIVE, 5, "is not JSON"),
+        (LIVE, 10, "is not JSON"),
         (LIVE, 16, "marks a conflict of a merge; the lines of both sides are read"),
         (LIVE, 18, "marks a conflict of a merge; the lines of both sides are read"),
         (LIVE, 20, "marks a conflict of a merge; the lines of both sides are read"),
-        (LIVE, 21, "is no JSON object"),
+        (LIVE, 21, "is not a JSON object"),
         (LIVE, 22, "has no content"),
-        (LIVE, 23, "is no JSON"),
+        (LIVE, 23, "is not JSON"),
     ]
 
 

@@ -505,7 +505,7 @@ def test_a_section_that_is_too_long_is_named(memories, source):
 def test_a_page_may_have_any_name(memories, source):
     memsearch(source)
     name = os.fsencode(source / ".memsearch") + b"/\xff\xfe.md"
-    Path(os.fsdecode(name)).write_text("- The name of this page is no text\n")
+    Path(os.fsdecode(name)).write_text("- The name of this page is not a text\n")
 
     assert api.import_foreign(memories, str(source)).inserted == 3
     assert api.import_foreign(memories, str(source)).known == 3
@@ -573,7 +573,7 @@ def test_a_database_with_a_change_by_halves_is_not_read(memories, source):
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        pytest.param(b'{"results": [', "is no JSON", id="half of it"),
+        pytest.param(b'{"results": [', "is not JSON", id="half of it"),
         pytest.param('{"results": "größe"}'.encode("latin-1"), "cannot read", id="no UTF-8"),
     ],
 )

@@ -96,7 +96,9 @@ def test_everything_a_line_may_say_is_kept(store, bring):
         pytest.param({"speaker": "C.", "title": "Trip"}, "title", "Trip", id="a title leads"),
         pytest.param({"speaker": "Caroline"}, "speaker", "Caroline", id="who said it"),
         pytest.param({"title": "Trip"}, "speaker", None, id="a title said nothing"),
-        pytest.param({"speaker": "C.", "title": "Trip"}, "tags", (), id="a titled one is no turn"),
+        pytest.param(
+            {"speaker": "C.", "title": "Trip"}, "tags", (), id="a titled one is not a turn"
+        ),
         pytest.param(
             {"speaker": "C.", "tags": ["db"]}, "tags", ("db", "dialogue"), id="a turn of a dialogue"
         ),
@@ -129,13 +131,13 @@ def test_fields_have_one_meaning(store, bring, record, field, expected):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        pytest.param('{"content": "half', "is no JSON", id="half a line"),
-        pytest.param("[1]", "is no JSON object", id="a list"),
-        pytest.param("[" * 100_000, "is no JSON", id="no end of brackets"),
+        pytest.param('{"content": "half', "is not JSON", id="half a line"),
+        pytest.param("[1]", "is not a JSON object", id="a list"),
+        pytest.param("[" * 100_000, "is not JSON", id="no end of brackets"),
         pytest.param("{}", "has no content", id="no content"),
         pytest.param('{"content": ""}', "has no content", id="an empty content"),
-        pytest.param('{"content": ["a"]}', "a content that is no text", id="a list as content"),
-        pytest.param('{"content": "a", "tags": [1]}', "no list of texts", id="a number as tag"),
+        pytest.param('{"content": ["a"]}', "a content that is not text", id="a list as content"),
+        pytest.param('{"content": "a", "tags": [1]}', "not a list of texts", id="a number as tag"),
         pytest.param('{"content": "a", "title": {}}', "a title that is no", id="an odd title"),
         pytest.param('{"content": "a", "status": "new"}', "none of candidate", id="odd status"),
         pytest.param('{"content": "a", "created_at": "May"}', "ISO 8601", id="an odd time"),

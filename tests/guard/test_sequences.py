@@ -398,7 +398,7 @@ class Play:
             holder.close()
 
     def damaged(self, kind, who):
-        """The database is no database for the time of one call."""
+        """The database is not a database for the time of one call."""
         ids, flag, _ = self.who(who)
         call = (MUTATING if kind == "mutating" else HARMLESS)[0] | {"tool_use_id": self.fresh("t")}
         with open(self.client.database, "rb+") as file:

@@ -652,7 +652,7 @@ CLONES = (
     Clone("a committed database with a trigger that hangs", _database(HANG), usual=True),
     Clone("a committed database of a newer schema", _database("", version=4000)),
     Clone(
-        "a committed database that is no database",
+        "a committed database that is not a database",
         lambda repository: repository.write(".ade/ade.db", b"\x00" * 5000) and None,
     ),
     Clone("an unpacked database with an order", None, _unpacked_database, usual=True),

@@ -21,10 +21,10 @@ WRONG = [
     pytest.param("trust", "root", id="a trust nobody gave"),
     pytest.param("status", "", id="no status"),
     pytest.param("scope", "galaxy", id="a scope nobody knows"),
-    pytest.param("confidence", "high", id="a confidence that is no number"),
+    pytest.param("confidence", "high", id="a confidence that is not a number"),
     pytest.param("confidence", 7.5, id="a confidence above one"),
-    pytest.param("anchors", "src/a.py", id="anchors that are no JSON"),
-    pytest.param("anchors", "{}", id="anchors that are no list"),
+    pytest.param("anchors", "src/a.py", id="anchors that are not JSON"),
+    pytest.param("anchors", "{}", id="anchors that are not a list"),
     pytest.param("created_at", "yesterday", id="an unreadable moment"),
 ]
 HARMLESS = [
@@ -133,10 +133,12 @@ def test_a_bad_value_in_the_history_of_an_older_database_is_replaced_and_kept(
 
 
 CLAIMS = [
-    pytest.param("unified_memories", "claimed_author", b"\xff", id="an author that is no text"),
-    pytest.param("cto_core_memory_state", "claimed", "{", id="a claim that is no JSON"),
+    pytest.param("unified_memories", "claimed_author", b"\xff", id="an author that is not text"),
+    pytest.param("cto_core_memory_state", "claimed", "{", id="a claim that is not JSON"),
     pytest.param("cto_core_memory_state", "claimed", "{}", id="a claim without texts"),
-    pytest.param("cto_core_memory_state", "claimed", '{"texts": 1}', id="texts that are no list"),
+    pytest.param(
+        "cto_core_memory_state", "claimed", '{"texts": 1}', id="texts that are not a list"
+    ),
 ]
 
 

@@ -357,7 +357,7 @@ def test_memories_of_a_page_that_grew_too_large_are_not_taken_for_deleted(clone,
         pytest.param({"content": "half a \ud800 character"}, id="half a character"),
         pytest.param({"anchors": 5}, id="anchors that are a number"),
         pytest.param({"values": 5}, id="values that are a number"),
-        pytest.param({"values": {"a.py:1": [5]}}, id="values that are no texts"),
+        pytest.param({"values": {"a.py:1": [5]}}, id="values that are not texts"),
     ],
 )
 def test_a_line_that_no_memory_can_come_of_is_named_and_the_others_are_taken(clone, odd):

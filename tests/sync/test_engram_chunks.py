@@ -394,9 +394,9 @@ def test_a_damaged_chunk_is_written_anew_by_who_made_it(machines):
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        pytest.param(b"[]", "it is no object", id="a list"),
-        pytest.param(b"nothing", "it is no JSON", id="no JSON"),
-        pytest.param(b"[" * 100_000, "it is no JSON", id="deep"),
+        pytest.param(b"[]", "it is not an object", id="a list"),
+        pytest.param(b"nothing", "it is not JSON", id="no JSON"),
+        pytest.param(b"[" * 100_000, "it is not JSON", id="deep"),
         pytest.param(bytes(1 << 21), "it has more than", id="a bomb"),
     ],
 )

@@ -58,7 +58,7 @@ def discard(member):
 
 
 def revert(member):
-    """Take the last commit back, if it is no merge."""
+    """Take the last commit back, if it is not a merge."""
     commit(member)
     if member.git("revert", "--no-edit", "HEAD", check=False).returncode:
         member.git("revert", "--abort", check=False)

@@ -77,7 +77,7 @@ def world(tmp_path):
 
 @pytest.fixture
 def skilled(world):
-    """One skill, one command, and one page that is no text."""
+    """One skill, one command, and one page that is not text."""
     world.write(".claude/skills/release/SKILL.md", RELEASE)
     world.write(".claude/commands/review.md", COMMAND)
     world.write(".claude/skills/broken.md", b"\x89PNG\x00\xff\xfe")

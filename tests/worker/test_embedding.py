@@ -254,7 +254,7 @@ def old_and_new(world):
     ("text", "error"),
     [
         pytest.param("raise the limit", "ValueError: no tokens in", id="the model raises"),
-        pytest.param("nan is no number", "its vector has the length nan", id="no number"),
+        pytest.param("nan is not a number", "its vector has the length nan", id="no number"),
         pytest.param("short of numbers", "1 texts became (1, 7) numbers", id="another shape"),
     ],
 )

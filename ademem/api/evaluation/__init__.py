@@ -284,7 +284,7 @@ def read_prompts(data: bytes) -> list[Prompt]:
         ]
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise UsageError(
-            f"these are no prompts: {error!r}", 'lines of {"prompt", "kind", "relevant"}'
+            f"these are not prompts: {error!r}", 'lines of {"prompt", "kind", "relevant"}'
         ) from error
 
 
@@ -365,7 +365,7 @@ def read(data: bytes, format: str | None = None) -> Dataset:
         haystacks = tuple(FORMATS[format](data))
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise UsageError(
-            f"this is no {format} file: {error!r}", "name its format with --format"
+            f"this is not a {format} file: {error!r}", "name its format with --format"
         ) from error
     return Dataset(sha256=bytes_hex(data), format=format, haystacks=haystacks)
 

@@ -88,7 +88,7 @@ def load(project: Project) -> list[Golden]:
                 found.append(Golden(query=row["query"], ranks=dict(ranks)))
             except (ValueError, KeyError, TypeError) as error:
                 raise AdememError(
-                    f"{path}:{number} is no golden recall", "mend the line, or take it out"
+                    f"{path}:{number} is not a golden recall", "mend the line, or take it out"
                 ) from error
     return sorted(found, key=lambda golden: golden.query)
 

@@ -28,6 +28,7 @@ from ademem.core.text import (
     truncate,
     truncate_bytes,
     unique,
+    with_article,
 )
 from ademem.core.value import Value, as_dict, replace
 
@@ -255,4 +256,4 @@ def _says_something(content: str) -> bool:
 
 def _unknown(what: str, given: str, allowed: Iterable[str]) -> str:
     shown = preview(redact(clean(given)).text, 40)
-    return f"“{shown}” is no {what}; use {', '.join(allowed)}"
+    return f"“{shown}” is not {with_article(what)}; use {', '.join(allowed)}"

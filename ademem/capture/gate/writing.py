@@ -62,7 +62,7 @@ class Written(Value):
     rule: str
     """The rule that decided; `insert` if none did."""
     reason: str | None
-    """Why it is no new memory, or not found by a search yet."""
+    """Why it is not a new memory, or not found by a search yet."""
     deduped: bool = False
     merged_into_id: str | None = None
     notes: tuple[str, ...] = ()

@@ -83,7 +83,7 @@ def main() -> NoReturn:
         _fail(AdememError(why, FROM_A_PLUGIN))
     except Exception as error:
         if isinstance(error, UnicodeEncodeError) and not "".join(sys.argv).isprintable():
-            _fail(UsageError("an argument is no UTF-8 text", "check the terminal's encoding"))
+            _fail(UsageError("an argument is not UTF-8 text", "check the terminal's encoding"))
         _fail(explain_machine_error(error) or log_crash(error))
 
 

@@ -347,7 +347,7 @@ def text_or_stdin(text: str) -> str:
     try:
         return stdin("strict").read() if text == "-" else text
     except UnicodeDecodeError as error:
-        raise UsageError("standard input is no text in UTF-8", "pipe in a text") from error
+        raise UsageError("standard input is not UTF-8 text", "pipe in a text") from error
 
 
 def stdin(errors: str = "replace") -> TextIO:
@@ -422,5 +422,5 @@ def parse_time(text: str, now: datetime) -> datetime:
         return moment + timedelta(days=1) if len(text.strip()) == len("2026-01-31") else moment
     except (ValueError, OverflowError) as error:
         raise UsageError(
-            f"{text!r} is no time", "2026-01-31, 2026-01-31T18:00, or ago: 45m, 3h, 2d"
+            f"{text!r} is not a time", "2026-01-31, 2026-01-31T18:00, or ago: 45m, 3h, 2d"
         ) from error

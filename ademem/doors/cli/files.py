@@ -191,9 +191,11 @@ def merge_file(
         except OSError as error:
             raise CannotMerge(f"{path} cannot be read: {error.strerror}") from error
         except UnicodeDecodeError as error:
-            raise CannotMerge(f"{path} is no text: {error.reason} at byte {error.start}") from error
+            raise CannotMerge(
+                f"{path} is not text: {error.reason} at byte {error.start}"
+            ) from error
         if "\0" in text:
-            raise CannotMerge(f"{path} is no text: it has a NUL at character {text.index(chr(0))}")
+            raise CannotMerge(f"{path} is not text: it has a NUL at character {text.index(chr(0))}")
         texts.append(text)
     write_bytes(str(ours), merge_versions(name, *texts).encode())
     show.report({"merged": str(ours)}, ())

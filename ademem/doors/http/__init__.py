@@ -122,7 +122,7 @@ class Loopback:
             self._check(scope["path"], Headers(scope=scope))
             body = await self._read(scope, receive)
             await self.app(scope, body, send_safe)
-        except Exception as error:  # logged where it is no refusal; the server goes on
+        except Exception as error:  # logged where it is not a refusal; the server goes on
             facts = describe_refusal(_refuse_unrouted(error) or error)
             if not is_answered:
                 status = getattr(error, "status", 0) or STATUSES.get(facts["rule"], 409)
@@ -192,7 +192,7 @@ def parse_port(text: str, default: int) -> int:
     host, _, port = text.rpartition(":")
     port = port or str(default)
     if not port.isdecimal() or int(port) > 65_535:
-        raise UsageError(f"{text!r} is no port", f"a number, as {default}")
+        raise UsageError(f"{text!r} is not a port", f"a number, as {default}")
     if host in ("", *NAMES):
         return int(port)
     if is_loopback(host):
@@ -236,7 +236,7 @@ class Server(uvicorn.Server):
     def __init__(self, app: Any, idle_s: float = 0, **options: Any) -> None:
         usual = {
             "log_config": None,
-            "log_level": "error",  # requests that are no HTTP would fill the terminal
+            "log_level": "error",  # requests that are not HTTP would fill the terminal
             "access_log": False,
             "server_header": False,
             "date_header": False,

@@ -548,9 +548,9 @@ def _read_body(body: bytes) -> Row:
     try:
         found = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise UsageError("the body is no JSON", "send one JSON object") from error
+        raise UsageError("the body is not JSON", "send one JSON object") from error
     if not isinstance(found, dict):
-        raise UsageError("the body is no JSON object", "send one JSON object")
+        raise UsageError("the body is not a JSON object", "send one JSON object")
     return found
 
 

@@ -285,7 +285,9 @@ class Hub:
     async def pull(self, request: Request) -> Response:
         given = request.query_params.get("after", "0")
         if not given.isascii() or not given.isdecimal() or len(given) > 18:
-            raise Refused("argument", "after is no number", "send the last one that was received")
+            raise Refused(
+                "argument", "after is not a number", "send the last one that was received"
+            )
         after, project = int(given), str(request.path_params["project"])
         live = request.query_params.get("live") == "1"
         async with self._entered(request, "reader") as (db, caller):
@@ -306,7 +308,7 @@ class Hub:
     async def push(self, request: Request) -> Response:
         """Write a batch, and answer a verdict for each of its mutations.
 
-        Who is no writer is refused before the body is read, as to judge one takes seconds.
+        A caller who is not a writer is refused first, as judging a body takes seconds.
         """
         token = self._check(request)
         async with self._entered(request, "writer", token):
@@ -349,7 +351,7 @@ class Hub:
         asked = _parse(await _read(request, mutations.BODY_BYTES))
         code, token, device = (asked.get(name) for name in ("code", "token", "device"))
         if not isinstance(code, str) or not isinstance(device, str):
-            raise Refused("argument", "the body is no request to join", "update ademem")
+            raise Refused("argument", "the body is not a request to join", "update ademem")
         async with self.pool.connection() as db:
             hashes = administration.digest(code), _digest(token)
             row = await requests.redeem(db, *hashes, device[:80])
@@ -448,16 +450,16 @@ async def _read(request: Request, most: int) -> bytes:
 
 
 def _parse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 def _parse(body: bytes) -> dict[str, Any]:
     try:
         found = json.loads(body, parse_constant=_parse_constant)
     except (ValueError, RecursionError) as error:
-        raise Refused("argument", "the body is no JSON", "send an object") from error
+        raise Refused("argument", "the body is not JSON", "send an object") from error
     if not isinstance(found, dict):
-        raise Refused("argument", "the body is no object", "send an object")
+        raise Refused("argument", "the body is not an object", "send an object")
     return found
 
 
@@ -468,7 +470,7 @@ def _judge(
     batch = _parse(body).get("mutations")
     if not isinstance(batch, list) or len(batch) > mutations.BATCH:
         most = f"a push has a list of up to {mutations.BATCH} mutations"
-        raise Refused("argument", "the body is no push", most)
+        raise Refused("argument", "the body is not a push", most)
     return batch, [mutations.refuse(one, project) for one in batch]
 
 
@@ -515,7 +517,7 @@ def serve(
     """Serve until a signal; raises AdememError where the database or the address is not safe."""
     host, _, port = bind.rpartition(":")
     if not port.isdecimal() or int(port) > 65_535:
-        raise UsageError(f"{bind!r} is no address", f"HOST:PORT, as {http.ADDRESS}:{PORT}")
+        raise UsageError(f"{bind!r} is not an address", f"HOST:PORT, as {http.ADDRESS}:{PORT}")
     host = host.strip("[]") or http.ADDRESS
     if not (http.is_loopback(host) or certificate or proxied):
         raise UsageError(

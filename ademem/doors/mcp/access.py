@@ -142,7 +142,7 @@ class Call:
         """Return the result; one with a `rule` is a refusal."""
         try:
             result = tool.answer(self)
-        except Exception as error:  # logged where it is no refusal; the server goes on
+        except Exception as error:  # logged where it is not a refusal; the server goes on
             result = describe_refusal(error)
             if isinstance(error, Conflict):  # which quotes the present text
                 result = {"notice": NOTICE} | result

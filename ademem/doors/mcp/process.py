@@ -107,5 +107,5 @@ class Lines:
 
 def _reason(error: ValidationError) -> tuple[int, str]:
     if any(each["type"] == "json_invalid" for each in error.errors(include_input=False)):
-        return types.PARSE_ERROR, "the line is no JSON"
-    return types.INVALID_REQUEST, "the line is no JSON-RPC 2.0 message; batches are not taken"
+        return types.PARSE_ERROR, "the line is not JSON"
+    return types.INVALID_REQUEST, "the line is not a JSON-RPC 2.0 message; batches are not taken"

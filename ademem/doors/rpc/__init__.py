@@ -36,7 +36,7 @@ def answer(body: bytes, call: Call) -> bytes | None:
     try:
         message = json.loads(body.decode(), parse_constant=_finite, parse_float=_finite)
     except (ValueError, RecursionError) as error:
-        return refusal(f"that is no JSON: {error}", PARSE_ERROR)
+        return refusal(f"that is not JSON: {error}", PARSE_ERROR)
     if isinstance(message, list) and not 1 <= len(message) <= BATCH:
         return refusal(f"a batch has 1 to {BATCH} requests")
     if not isinstance(message, list):
@@ -100,7 +100,7 @@ def _finite(text: str) -> float:
     """Read a number; raise ValueError for `NaN`, and for one that no float holds."""
     value = float(text)
     if not math.isfinite(value):
-        raise ValueError(f"{text} is no JSON")
+        raise ValueError(f"{text} is not JSON")
     return value
 
 

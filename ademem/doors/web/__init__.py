@@ -109,7 +109,7 @@ def row_number(text: str) -> int | None:
 def revision_of(given: str) -> int | None:
     number = row_number(given)
     if number is None and given:
-        raise UsageError("the revision is no number", "load the page again")
+        raise UsageError("the revision is not a number", "load the page again")
     return number
 
 

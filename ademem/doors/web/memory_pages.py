@@ -172,7 +172,9 @@ def _parse_area(given: str) -> Area | None:
     try:
         left, top, right, bottom = (float(part) for part in given.split(","))
     except ValueError as error:
-        raise UsageError(f"{given!r} is no area", "left,top,right,bottom, from 0 to 1") from error
+        raise UsageError(
+            f"{given!r} is not an area", "left,top,right,bottom, from 0 to 1"
+        ) from error
     return left, top, right, bottom
 
 
@@ -242,7 +244,7 @@ def read_moment(text: str) -> datetime:
     try:
         return datetime.fromisoformat(text).astimezone()
     except (ValueError, OverflowError) as error:
-        raise UsageError(f"{text!r} is no time", "as 2026-01-31T18:00") from error
+        raise UsageError(f"{text!r} is not a time", "as 2026-01-31T18:00") from error
 
 
 def _to_stages(found: Explained) -> dict[str, Any]:

@@ -132,10 +132,10 @@ def object_of(value: object) -> dict[str, Any]:
 
 
 def read_text(path: str, most: int = FILE_BYTES) -> str:
-    """Raise UsageError for a file that is no text, or has more than *most* bytes."""
+    """Raise UsageError for a file that is not text, or has more than *most* bytes."""
     try:
         if not os.path.isfile(path):
-            raise UsageError(f"{path} is no file", "name a file of text")
+            raise UsageError(f"{path} is not a file", "name a file of text")
         if os.path.getsize(path) > most:
             raise UsageError(f"{path} has more than {most:,} bytes", "split it")
         with open(path, encoding="utf-8-sig", errors="strict") as file:

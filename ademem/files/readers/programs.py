@@ -65,7 +65,7 @@ def _json(path: str) -> Any:
     try:
         return json.loads(read_text(path, EXPORT_BYTES))
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{path} is no JSON: {error}", "export it again") from error
+        raise UsageError(f"{path} is not JSON: {error}", "export it again") from error
 
 
 JSON_ENDINGS = (".json", ".af")

@@ -43,7 +43,7 @@ UNREADABLE = (
     _state.NotImplemented,
     _state.RuntimeException,
 )
-"""Errors of onnxruntime about a file that is no graph."""
+"""Errors of onnxruntime about a file that is not a graph."""
 OPTIONS = {
     "session.intra_op.allow_spinning": "0",  # a thread that spins takes the core from the others
     "session.inter_op.allow_spinning": "0",

@@ -91,7 +91,7 @@ def set_role(db: Connection, slug: str, name: str, role: str) -> None:
             (role, project, name),
         ).fetchone()
         if row is None:
-            raise NotFound(f"{name} is no member of {slug}", f"`ademem hub member list {slug}`")
+            raise NotFound(f"{name} is not a member of {slug}", f"`ademem hub member list {slug}`")
         note(db, project, f"role {role}", str(row["person"]))
 
 

@@ -218,7 +218,7 @@ def restore(dsn: str, folder: Path) -> dict[str, dict[str, Any]]:
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise NotFound(f"{folder} is no backup of a hub", "name a folder hub-…Z") from error
+        raise NotFound(f"{folder} is not a backup of a hub", "name a folder hub-…Z") from error
     with closing(database.connect(dsn)) as db:
         if database.version(db):
             raise UsageError("this database has a hub already", "restore into an empty one")

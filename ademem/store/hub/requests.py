@@ -127,7 +127,7 @@ async def list_members(db: Connection, project: str) -> list[dict[str, Any]]:
 
 
 async def list_devices(db: Connection, project: str) -> list[dict[str, Any]]:
-    """Return nothing for who is no owner."""
+    """Return nothing for a person who is not an owner."""
     query = "select * from hub.devices_of(which => %s)"
     return await (await db.execute(query, (project,))).fetchall()
 

@@ -272,7 +272,7 @@ class Hub:
         if not isinstance(rows, list) or "more" not in page or not _is_number(page.get("head")):
             raise HubError(502, "answer", "it answers no list of mutations")
         if not all(isinstance(one, dict) and one.keys() >= _ROW_KEYS for one in rows):
-            raise HubError(502, "answer", "it answers what is no mutation")
+            raise HubError(502, "answer", "it answers what is not a mutation")
         numbers = [after, *(one["seq"] for one in rows)]
         is_ordered = all(map(_is_number, numbers)) and numbers == sorted({*numbers})
         if not is_ordered or (page["more"] and not rows):
@@ -369,7 +369,7 @@ class Hub:
             if not all(
                 isinstance(one, dict) and one.get("verdict") in VERDICTS for one in verdicts
             ):
-                raise HubError(502, "answer", "it answers what is no verdict")
+                raise HubError(502, "answer", "it answers what is not a verdict")
             with self.store.transaction():
                 self.note()
                 for one, verdict in zip(batch, verdicts, strict=True):

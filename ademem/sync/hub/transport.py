@@ -56,7 +56,7 @@ def check_url(url: str) -> str:
         is_address = False
     is_address = is_address and url.isprintable() and " " not in url
     if not is_address or parts.scheme not in ("http", "https") or parts.query:
-        raise UsageError(f"{url!r} is no address of a hub", "https://HOST:PORT")
+        raise UsageError(f"{url!r} is not an address of a hub", "https://HOST:PORT")
     if parts.scheme == "http" and parts.hostname not in _HERE:
         way = "take the hub's address with https"
         raise UsageError(f"{url} would send memories without TLS", way)
@@ -130,7 +130,7 @@ class Client:
         raise HubError(
             status,
             str(facts.get("error", "answer")),
-            str(facts.get("why", f"answered {response.status}, which is no answer of a hub")),
+            str(facts.get("why", f"answered {response.status}, which is not an answer of a hub")),
             str(facts.get("hint", "")),
             min(int(wait), MOST_RETRY_S) if wait.isdecimal() else 0,
         )

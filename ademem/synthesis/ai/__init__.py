@@ -16,7 +16,7 @@ from typing import Any
 
 from ademem.core.redaction import redact
 from ademem.core.settings import AISettings
-from ademem.core.text import replace_surrogates
+from ademem.core.text import replace_surrogates, with_article
 from ademem.core.value import Value, replace
 from ademem.store import maintenance
 from ademem.store.maintenance import Price
@@ -172,7 +172,7 @@ def validate(
     """
     kind, name = schema["type"], at or "the answer"
     if not isinstance(value, _TYPES[kind]):
-        raise InvalidAnswer(f"{name} is no {kind}")
+        raise InvalidAnswer(f"{name} is not {with_article(kind)}")
     if kind == "object":
         inside = f"{at}." if at else ""
         required = schema["required"]

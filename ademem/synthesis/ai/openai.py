@@ -103,7 +103,7 @@ def _post(question: Question, deadline: float, *, with_schema: bool) -> dict[str
                 raise ValueError(f"its answer is longer than {ANSWER_BYTES:,} bytes")
     value = loads(data.decode("utf-8", "replace"))
     if not isinstance(value, dict):
-        raise ValueError("its answer is no JSON object")
+        raise ValueError("its answer is not a JSON object")
     return value
 
 

@@ -118,7 +118,7 @@ def command_steps(command: str) -> list[Step]:
 
 
 def _command_step(command: Command) -> Step | None:
-    """Return None for a command that only reads; a check is no reading.
+    """Return None for a command that only reads; a check does not count as reading.
 
     Words that depend on the output of another command are masked.
     """

@@ -42,7 +42,7 @@ class NoSuchProcedure(NotFound):
     hint = "`ademem procedures list` shows the ids"
 
     def __init__(self, id: str) -> None:
-        super().__init__(f"{id} is no procedure that was learned from sessions")
+        super().__init__(f"{id} is not a procedure that was learned from sessions")
 
 
 class Wording(Value):

@@ -162,5 +162,5 @@ def test_without_golden_recalls_there_is_nothing_to_check(memories):
 def test_a_line_that_cannot_be_read_is_named(memories, tmp_path, line):
     (tmp_path / ".ade/eval.jsonl").write_text(f'{{"query": "a", "ranks": {{"m": 1}}}}\n{line}\n')
 
-    with pytest.raises(AdememError, match=r"eval\.jsonl:2 is no golden recall"):
+    with pytest.raises(AdememError, match=r"eval\.jsonl:2 is not a golden recall"):
         golden.check(memories)

@@ -53,5 +53,5 @@ def test_each_kind_has_the_shares_of_what_is_shown_and_of_what_is_right(memories
 
 @pytest.mark.parametrize("data", [b"[]", b'{"query": "x"}', b"no json"])
 def test_other_files_are_refused(data):
-    with pytest.raises(UsageError, match="no prompts"):
+    with pytest.raises(UsageError, match="not prompts"):
         evaluation.read_prompts(data)

@@ -96,7 +96,7 @@ def test_text_is_stored_in_one_unicode_form_without_stray_blanks():
         pytest.param(
             datetime(2026, 1, 1), datetime(2026, 1, 1, tzinfo=NOW.tzinfo), id="no zone is UTC"
         ),
-        pytest.param(datetime(1, 1, 1), None, id="year 1 is no time"),
+        pytest.param(datetime(1, 1, 1), None, id="year 1 is not a time"),
     ],
 )
 def test_a_memory_has_a_plausible_age(given, stored):

@@ -261,7 +261,7 @@ def test_a_beads_project_is_imported_and_what_was_not_read_is_reported(project):
 
     assert (found["inserted"], len(found["errors"])) == (16, 8)
     assert found["errors"][0]["line"] == 5
-    assert found["errors"][0]["message"].startswith("knowledge.jsonl: is no JSON")
+    assert found["errors"][0]["message"].startswith("knowledge.jsonl: is not JSON")
     assert (project.root / ".ade/log/not-imported.jsonl").exists()
     assert json.loads(project("import", "--format", "beads", str(sample)))["inserted"] == 0
 

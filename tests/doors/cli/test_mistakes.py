@@ -56,8 +56,10 @@ def test_a_damaged_database_is_reported_with_what_rebuilds_it(ademem, arguments)
     [
         pytest.param(["get", "nope"], "no memory has the id 'nope' (`ademem list`", 1, id="no id"),
         pytest.param(["undo", "nope"], "no event has the id 'nope' (`ademem log`", 1, id="no act"),
-        pytest.param(["list", "--at", "noon"], "'noon' is no time (2026-01-31", 2, id="no time"),
-        pytest.param(["list", "--at", "9999-12-31"], "'9999-12-31' is no time", 2, id="last day"),
+        pytest.param(["list", "--at", "noon"], "'noon' is not a time (2026-01-31", 2, id="no time"),
+        pytest.param(
+            ["list", "--at", "9999-12-31"], "'9999-12-31' is not a time", 2, id="last day"
+        ),
         pytest.param(["list", "-c", "x"], "no category 'x' (fact, ", 2, id="no category"),
         pytest.param(["list", "--scope", "x"], "no scope 'x' (project, ", 2, id="no scope"),
         pytest.param(
@@ -121,9 +123,9 @@ def test_the_beginning_of_several_ids_is_not_enough(ademem):
 @pytest.mark.parametrize(
     ("arguments", "told", "code"),
     [
-        pytest.param(["add", "-"], "standard input is no text in UTF-8", 2, id="add"),
+        pytest.param(["add", "-"], "standard input is not UTF-8 text", 2, id="add"),
         pytest.param(["import", "-"], '"message": "is not UTF-8', 0, id="import"),
-        pytest.param(["import", "--format", "pr", "-"], "the input is no JSON", 2, id="capture"),
+        pytest.param(["import", "--format", "pr", "-"], "the input is not JSON", 2, id="capture"),
     ],
 )
 def test_bytes_that_are_no_text_are_reported(ademem, monkeypatch, arguments, told, code):

@@ -65,7 +65,7 @@ def test_what_cannot_be_done_is_said_in_one_line(ademem, id, arguments, code):
 def test_a_memory_of_another_kind_is_no_procedure(ademem):
     other = ademem.json("add", "Tabs are forbidden in this code")["memory"]["id"]
 
-    assert "no procedure" in ademem("procedures", "list", other)
+    assert "not a procedure" in ademem("procedures", "list", other)
 
 
 def test_export_writes_a_skill_and_tells_where(ademem, id):

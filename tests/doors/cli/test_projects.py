@@ -49,6 +49,6 @@ def test_projects_are_listed_searched_proposed_and_forgotten(ademem, tmp_path):
     assert "in project" in ademem("search", "lock", "--all-projects")
     (group,) = ademem.json("projects", "consolidate")["groups"]
     assert {each["name"] for each in group} == {"project", "projekt"}
-    assert "no spellings or clones" in ademem("projects", "merge", "project", "projekt")
+    assert "not spellings or clones" in ademem("projects", "merge", "project", "projekt")
     assert "forgot project" in ademem("projects", "forget", "project")
     assert ademem.json("projects", "consolidate")["groups"] == []

@@ -119,7 +119,7 @@ def test_without_a_terminal_nobody_approves_it(ademem, waiting, approval, monkey
     said = ademem(command, waiting[0], *options)
 
     assert ademem.exit_code == 4
-    assert "no terminal" in said
+    assert "not a terminal" in said
     assert ademem.json("review")["memories"][0]["id"] == waiting[0]
 
 

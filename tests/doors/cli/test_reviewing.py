@@ -393,7 +393,7 @@ def test_many_are_accepted_but_no_order(person):
     [
         pytest.param(("--accept",), 2, "accept or reject which?", id="no choice"),
         pytest.param(("x", "--accept", "--reject"), 2, "exclude each other", id="both"),
-        pytest.param(("--older", "noon", "--reject"), 2, "'noon' is no time", id="no time"),
+        pytest.param(("--older", "noon", "--reject"), 2, "'noon' is not a time", id="no time"),
         pytest.param(("zebra", "--reject"), 1, "0 rejected", id="none"),
     ],
 )
@@ -406,7 +406,7 @@ def test_an_agent_decides_nothing_at_once(person, monkeypatch):
     monkeypatch.setattr(caller, "has_terminal", lambda: False)
     shown = person.ademem("review", "--type", "fact", "--reject")
 
-    assert "no terminal" in shown
+    assert "not a terminal" in shown
     assert person.ademem.exit_code == 4
     assert person.get(person.lesson).live
 

@@ -516,7 +516,7 @@ def test_a_person_confirms_through_the_process_that_acts_for_them(root, start):
     ("who", "environment", "code", "why"),
     [
         pytest.param("boss", {}, 2, "no caller is trusted as 'boss'", id="an unknown one"),
-        pytest.param("web", {}, 2, "no caller is trusted as 'web'", id="one that is no caller"),
+        pytest.param("web", {}, 2, "no caller is trusted as 'web'", id="one that is not a caller"),
         pytest.param("user", {"CLAUDECODE": "1"}, 4, "acts for a person", id="an agent as person"),
     ],
 )

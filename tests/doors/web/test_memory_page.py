@@ -259,7 +259,7 @@ def test_the_gate_is_shown_rule_by_rule_before_an_edit_is_saved(browser):
     )
 
     assert re.search(r"redaction\s*change", page)
-    assert re.search(r"insert\s*accept", same)  # it is no duplicate of itself
+    assert re.search(r"insert\s*accept", same)  # it is not a duplicate of itself
     assert re.search(r"duplicate\s*merge", other)
     assert browser.memory(memory.id).content == memory.content
 

@@ -169,7 +169,7 @@ def test_a_moment_that_is_no_time_is_refused(asked):
     answer = asked.get("/session/s2/why", params={"at": "noon", "memory": "x"})
 
     assert answer.status_code == 400
-    assert "is no time" in answer.text
+    assert "is not a time" in answer.text
 
 
 def test_the_page_asks_by_id_or_words_without_recording(asked):

@@ -74,7 +74,7 @@ def day(number, kind):
         pytest.param("git tag v1.2.0", ["run git tag"], id="a subcommand"),
         pytest.param("npm run build -- --watch", ["run npm run build"], id="a deep one"),
         pytest.param("pytest -q tests", ["run pytest tests"], id="what it is run on"),
-        pytest.param("pytest tests/test_a.py", ["run pytest"], id="a file is no subcommand"),
+        pytest.param("pytest tests/test_a.py", ["run pytest"], id="a file is not a subcommand"),
         pytest.param("bash scripts/x.sh 1.2", ["run bash scripts/x.sh"], id="a script"),
         pytest.param("python -m build", ["run python -m build"], id="a module"),
         pytest.param("git status; ls -la | head", [], id="looking around"),

@@ -130,12 +130,12 @@ def test_it_sees_a_database_and_settings_that_took_the_place_of_others(world):
             f"protocol {warm.PROTOCOL}",
             id="another protocol",
         ),
-        pytest.param(b"oops", "no request", id="no JSON"),
-        pytest.param(b"[]", "no request", id="no object"),
-        pytest.param(b"[" * 1024, "no request", id="deep"),
-        pytest.param(b"GET / HTTP/1.1\r\n\r\n", "no request", id="HTTP"),
-        pytest.param(bytes(range(256)) * 64, "no request", id="noise"),
-        pytest.param(b"", "no request", id="nothing"),
+        pytest.param(b"oops", "not a request", id="no JSON"),
+        pytest.param(b"[]", "not a request", id="no object"),
+        pytest.param(b"[" * 1024, "not a request", id="deep"),
+        pytest.param(b"GET / HTTP/1.1\r\n\r\n", "not a request", id="HTTP"),
+        pytest.param(bytes(range(256)) * 64, "not a request", id="noise"),
+        pytest.param(b"", "not a request", id="nothing"),
     ],
 )
 def test_a_bad_request_gets_an_error_and_does_no_harm(world, request_, error):
