@@ -323,13 +323,15 @@ def edit(
 
 def require_length(content: str, title: str | None, settings: GateSettings) -> None:
     if excess := transitions.describe_excess(content, title, settings):
-        raise CannotDo(f"the text {excess}", "say it shorter, or in several memories")
+        raise CannotDo(f"the text {excess}", "shorten it, or split it into several memories")
 
 
 def require_revision(memory: Memory, revision: int | None) -> None:
     if revision not in (None, memory.revision_count):
         why = f"{memory.id} is at revision {memory.revision_count}, not {revision}"
-        raise Conflict(why, f"it says by now: {preview(memory.content, CONFLICT_CHARS)}", memory.id)
+        raise Conflict(
+            why, f"its text is now: {preview(memory.content, CONFLICT_CHARS)}", memory.id
+        )
 
 
 def _complete_text(
@@ -597,7 +599,7 @@ def undo_event(event: str, act: Act, *, dry_run: bool = False) -> list[Memory]:
             if str(error) in FORBIDDEN:
                 raise
             raise CannotDo(
-                "another live memory says the same by now", "`ademem recall` finds it"
+                "another live memory now says the same", "`ademem recall` finds it"
             ) from error
         procedures.undo_outcomes(act.store, event, change.event_id)
         undo_details(act.store, restored)

@@ -177,7 +177,7 @@ def database_was_made_here(patient: Patient) -> Finding:
     runtime.close()
     if runtime.store.is_trusted:
         return _good("foreign", "the database was made here")
-    message = "the database was not made here; what it calls your word counts as imported"
+    message = "the database was not made here; what it marks as yours counts as imported"
     return _good("foreign", message, "`ademem trust --database` if it is yours")
 
 

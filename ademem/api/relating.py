@@ -87,7 +87,7 @@ def judge(
     kind = Trust(act(runtime).actor)
     found = instruction_in(f"{reason}\n{evidence}") if kind is not Trust.USER else None
     if found:
-        raise CannotDo(f"the reason or the evidence {found}", "say it otherwise, or leave it out")
+        raise CannotDo(f"the reason or the evidence {found}", "rephrase it, or leave it out")
     own = runtime.open_personal()
     if own and judgment_id:
         runtime = own if verdicts.find(own.store, judgment_id) else runtime
@@ -130,7 +130,7 @@ def judge(
     if in_effect:
         status, effect = "judged", EFFECTS[relation].format(target.id)
     elif overruled:
-        status, effect = "overruled", "none: somebody more trusted judged the pair"
+        status, effect = "overruled", "none: a more trusted author judged the pair"
     else:
         status, effect = "pending", "none yet: ask the person, who decides in `ademem review`"
     return {"relation_id": row, "relation": relation, "status": status, "effect": effect}

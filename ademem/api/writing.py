@@ -101,7 +101,7 @@ def _find_answer(runtime: Runtime, payload: str, operation_id: str) -> Written |
     id, stored = found
     if stored["draft"] != payload:
         why = f"the operation {operation_id!r} wrote another text"
-        raise Conflict(why, "give each write an operation_id of its own", id or "")
+        raise Conflict(why, "give each write its own operation_id", id or "")
     memory = memories.get(runtime.store, id) if id else None
     if memory and memory.deleted_at:
         raise NoSuchMemory(memory.id)

@@ -29,7 +29,7 @@ COMMAND_LINE_BYTES = 4096
 
 
 class NotByPerson(AdememError):
-    hint = "type it in a terminal of your own, outside of any coding agent"
+    hint = "type it in your own terminal, outside of any coding agent"
 
 
 def client_of(environment: Mapping[str, str]) -> str:

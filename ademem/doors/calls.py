@@ -152,7 +152,7 @@ def describe_refusal(error: Exception) -> dict[str, str]:
 
 
 def describe_gate_refusal(rule: str, why: str | None) -> dict[str, str]:
-    step = "say it otherwise; `ademem log --refused` shows what was refused and why"
+    step = "rephrase it; `ademem log --refused` shows what was refused and why"
     return {"rule": rule, "why": why or "", "next": step}
 
 

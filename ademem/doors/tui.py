@@ -448,7 +448,7 @@ class Terminal(App[None]):
         row, at = self.row.id if self.row else "", self.options.highlighted or 0
         try:
             if self.forbidden:
-                raise NotAllowed(f"nothing is decided here: {self.forbidden}")
+                raise NotAllowed(f"decisions are not possible here: {self.forbidden}")
             kept.append(do(self.memories))
         except FAILURES as error:
             if isinstance(error, Conflict):
@@ -476,7 +476,7 @@ class Terminal(App[None]):
                 self.call_later(then, given)  # it may ask again, after this question has gone
 
         if self.forbidden:
-            self.say(f"nothing is decided here: {self.forbidden}")
+            self.say(f"decisions are not possible here: {self.forbidden}")
         else:
             self.push_screen(Question(label, field), answer)
 

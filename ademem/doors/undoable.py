@@ -17,12 +17,12 @@ from ademem.core.value import Value, as_dict, replace
 from ademem.store.runtime import Runtime
 
 LABEL_CHARS = 48
-UNFORESEEN = "an unexpected error; what it said stands in the log alone"
+UNFORESEEN = "an unexpected error; the log has its message"
 
 
 class NotAllowed(AdememError):
     rule = "read_only"
-    hint = "`ademem review` in a terminal of your own decides"
+    hint = "decide with `ademem review` in your own terminal"
 
 
 def forbid_reason(environment: Mapping[str, str]) -> str:

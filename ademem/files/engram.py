@@ -313,7 +313,7 @@ def _import_observation(row: Row, earlier: Iterable[Row], job: Job) -> str | Ski
         return Skipped(where=where, why=f"it has more than {record_json.MAX_TEXT:,} characters")
     is_own = text_of(row.get("scope")) in PERSONAL
     if is_own and job.is_shared:
-        return Skipped(where=where, why="it is somebody's own")
+        return Skipped(where=where, why="it is personal")
     if (current := _find_memory(sync_id, job)) is None:
         is_refused = ledger.is_claimed(job.store, SOURCE, text_of(row.get("sync_id")))
         if is_refused or memory_queries.is_dead(job.store, sync_id):

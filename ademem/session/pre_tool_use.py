@@ -44,8 +44,8 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     if approved := _approval(call, runtime):
         return _refuse(
             f"ademem guard: {approved} would approve what is held back, agree to what a clone"
-            " brings, or change a setting that is the person's. That is for a person, in a terminal"
-            " of their own: leave it, and tell them what waits (`ademem review --list`).",
+            " brings, or change a setting that is the person's. That is for a person, in their own"
+            " terminal: leave it, and tell them what waits (`ademem review --list`).",
             f"{approved} is for a person",
             call,
             key,
@@ -55,7 +55,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         if _writes_settings(call, runtime):
             return _refuse(
                 "ademem guard: this writes the settings of ademem. Use `ademem config set KEY"
-                " VALUE`; what loosens the guard is for a person, in a terminal of their own.",
+                " VALUE`; what loosens the guard is for a person, in their own terminal.",
                 "it writes the settings of ademem",
                 call,
                 key,

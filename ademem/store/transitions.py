@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ademem.core.registers import Commit
     from ademem.core.settings import GateSettings
 
-BY_PERSON = "a person reads it with `ademem review` in a terminal of their own"
+BY_PERSON = "a person reads it with `ademem review` in their own terminal"
 RESTORE_FIRST = "`ademem restore` brings it back first"
 
 

@@ -149,4 +149,4 @@ def check_peer(connection: sockets.socket) -> None:
         sol_local, local_peercred = 0, 1
         found = connection.getsockopt(sol_local, local_peercred, 76)
     if int.from_bytes(found[4:8], sys.byteorder) != os.geteuid():
-        raise Stranger("the other end of the socket is somebody else's")
+        raise Stranger("the socket belongs to another user")

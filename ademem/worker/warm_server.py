@@ -206,7 +206,7 @@ def listening(path: str, root: str) -> Iterator[sockets.socket | None]:
     folder = os.path.dirname(path)
     confined.make_folder(root, folder, 0o700)
     if os.lstat(folder).st_uid != os.geteuid():
-        raise warm.Stranger(f"{folder} is somebody else's")
+        raise warm.Stranger(f"{folder} belongs to another user")
     with locked(path + ".lock", root=root, wait=False) as is_ours:
         if not is_ours:
             yield None

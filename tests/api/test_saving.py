@@ -111,7 +111,7 @@ def test_an_edit_of_an_older_revision_is_a_conflict_that_shows_the_text(world):
         with pytest.raises(Conflict, match="at revision 2, not 1") as raised:
             api.edit(memories, id, revision=1, content="Deploys need no lock")
 
-        assert raised.value.hint == "it says by now: Deploys need two locks"
+        assert raised.value.hint == "its text is now: Deploys need two locks"
         assert raised.value.id == id
 
 

@@ -139,4 +139,4 @@ def test_what_is_a_persons_to_decide_is_refused_with_the_reason(
     with pytest.raises(caller.NotByPerson, match=reason) as refused:
         caller.require_person(environment, "approving a memory")
 
-    assert "terminal of your own" in refused.value.hint
+    assert "your own terminal" in refused.value.hint

@@ -311,7 +311,7 @@ def test_somebody_elses_own_row_is_not_imported(machines):
 
     found = anna.receive()
     assert memory_queries.everything(anna.store) == []
-    assert found.problems[0].endswith("it is somebody's own")
+    assert found.problems[0].endswith("it is personal")
 
 
 def test_what_a_chunk_says_is_a_candidate_redacted_and_quarantined(machines):

@@ -239,7 +239,7 @@ DryRun = Annotated[
 ]
 Http = Annotated[bool, typer.Option("--http", help="Over HTTP, to this machine alone.")]
 Port = Annotated[str, typer.Argument(metavar="[PORT]", help="Port for --http; 0 is any.")]
-Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=1000, help="At most so many.")]
+Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=1000, help="Maximum number.")]
 CategoryName = Annotated[str | None, typer.Option("--category", "-c", help=", ".join(Category))]
 ScopeName = Annotated[str | None, typer.Option("--scope", help=", ".join(SCOPES))]
 Owner = Annotated[

@@ -208,7 +208,7 @@ def list_members(db: Any, slug: Slug) -> None:
     show.listing(
         *("members", found),
         lines=lambda row: [f"{row['name']}  {row['role']}"],
-        none=f"nobody yet: `ademem hub invite {slug} PERSON`",
+        none=f"no member yet: `ademem hub invite {slug} PERSON`",
     )
 
 
@@ -373,7 +373,7 @@ def move(
     from ademem.sync.hub.transport import check_url
 
     done = copies.move(dsn, slug, to, check_url(url))
-    line = f"moved {slug} up to {done.head}; nobody could push for {done.pause_s:.1f} s"
+    line = f"moved {slug} up to {done.head}; no push was possible for {done.pause_s:.1f} s"
     show.report(as_dict(done), [line])
 
 

@@ -176,7 +176,7 @@ def recall(
 @command()
 def search(
     words: Words = None,
-    limit: int = option("--limit -n", "At most so many.", 5, min=1, max=20),
+    limit: int = option("--limit -n", "Maximum number.", 5, min=1, max=20),
     category: CategoryName = None,
     type_: Type = None,
     scope: ScopeName = None,
@@ -320,7 +320,7 @@ def _filters(
     wanted = parse_scope(scope)
     if wanted is Scope.AGENT and not owner:
         hint = "name it by --owner; `ademem core show --agents` lists them"
-        raise UsageError("each agent has memories of its own", hint)
+        raise UsageError("each agent has its own memories", hint)
     return Filters(
         statuses=statuses,
         categories=tuple(filter(None, [parse_choice(Category, category)])),

@@ -120,7 +120,9 @@ def remove(name: Which = None, dtype: NumberFormat = None, dry_run: DryRun = Fal
 
 @command()
 def serve(
-    idle: float = option("--idle", "End after so many minutes unasked; 0: never.", 0, min=0),
+    idle: float = option(
+        "--idle", "End after this many minutes without a request; 0: never.", 0, min=0
+    ),
     stop: bool = flag("--stop", "End the one that runs."),
     status: bool = flag("--status", "Show the process that serves; exit code 1 for none."),
     http: Http = False,

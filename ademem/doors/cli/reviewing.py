@@ -235,7 +235,7 @@ class Review:
             if subject and any(map(selection.matches, _memories_of(subject))):
                 self.at = at
                 return
-        show.echo("nothing that waits has these words")
+        show.echo("no waiting memory has these words")
 
     def _load(self, item: Item) -> Subject | None:
         """Read the item anew; None where it was decided."""

@@ -85,7 +85,7 @@ def web(
     host: str = option("--host", "Only 127.0.0.1; for others, how to forward the port.", ADDRESS),
     no_open: bool = flag("--no-open", "Open no browser."),
     read_only: bool = flag("--read-only", "Decide nothing."),
-    idle: float = option("--idle", "End after so many minutes unasked.", 60, min=0.01),
+    idle: float = option("--idle", "End after this many minutes without a request.", 60, min=0.01),
     stop: bool = flag("--stop", "End the page that runs."),
     project: list[str] | None = option(
         "--project DIR", "Folder of the project; several are one page."

@@ -259,7 +259,7 @@ class Hub:
     def _check_role(self, caller: Caller, least: str) -> None:
         ranks = requests.ROLES
         if caller.role is None or ranks.index(caller.role) < ranks.index(least):
-            raise Refused("role", f"this takes the role {least}", "ask an owner", 403)
+            raise Refused("role", f"this needs the role {least}", "ask an owner", 403)
 
     async def _project(self, db: Connection, request: Request) -> requests.Project:
         found = await requests.read_project(db, str(request.path_params["project"]))

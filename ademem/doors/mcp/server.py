@@ -45,7 +45,7 @@ PROGRESS_S = 1.0
 
 FIRST = (
     "Project memory. Before you change anything, call memory_search with words of the task;"
-    " save with memory_add what would save somebody an hour."
+    " save with memory_add what would save a colleague an hour."
 )
 REST = (
     "Search by plain words, paths or error texts. One memory is one fact in one or two sentences,"

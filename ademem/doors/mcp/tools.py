@@ -218,8 +218,8 @@ memory_status reads repeats
     Which project and session this is, and how much memory there is.
     > root how others session counts model queue guard version
 memory_add shows_text always_loaded
-    Save what would save somebody an hour: a decision and why, a trap, a convention, the cause of a
-    bug. Never a secret. A person confirms it later.
+    Save what would save a colleague an hour: a decision and why, a trap, a convention, the cause
+    of a bug. Never a secret. A person confirms it later.
     ( content! category type title topic_key tags path anchors importance=new_importance
     ( scope=own_scope owner operation_id
     > accepted durability id? rule? why? next? deduped merged_into? revision truncated? notes?

@@ -213,7 +213,7 @@ def _edit_brief(memories: Runtime, request: PageRequest) -> Done:
     try:
         return set_field(memories, agent, name, form.get("content", ""), before, int(version))
     except StaleCore as error:
-        raise Conflict(str(error), f"it says by now: {before}") from error
+        raise Conflict(str(error), f"its text is now: {before}") from error
 
 
 @inverse

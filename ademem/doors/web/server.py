@@ -205,7 +205,7 @@ async def _do(act: Act, site: Site, request: Request) -> Response:
     parsed: PageRequest = request.state.parsed
     project = parsed.project
     if site.read_only and act.decides:
-        raise NotAllowed(f"this page decides nothing: {site.read_only}")
+        raise NotAllowed(f"this page is read-only: {site.read_only}")
 
     def do(memories: Runtime) -> Done | Response | dict[str, Any] | None:
         done = act.do(memories, parsed)
@@ -226,7 +226,7 @@ async def _do(act: Act, site: Site, request: Request) -> Response:
 async def _reverse(name: str, site: Site, request: Request) -> Response:
     project = _choose_project(site, request)
     if site.read_only:
-        raise NotAllowed(f"this page decides nothing: {site.read_only}")
+        raise NotAllowed(f"this page is read-only: {site.read_only}")
     stacks = project.done, project.undone
     source, target = stacks if name == "undo" else stacks[::-1]
     if number := request.state.form.get("act", ""):

@@ -52,7 +52,7 @@ def shareable(mutation: Fields, sender: Sender) -> Fields | Refusal:
 
 def sign(mutation: Fields, sender: Sender) -> Fields | Refusal:
     if not sender.state.person:
-        return Refusal(rule="person", why="nobody's name is on it")
+        return Refusal(rule="person", why="it names no person")
     is_whole = mutation["entity_key"] not in sender.incomplete
     return mutation | {
         "project": sender.state.project,

@@ -113,7 +113,7 @@ def test_a_local_file_that_somebody_else_wrote_is_not_made_yours_by_a_change(per
         pytest.param(("guard.moed", "off"), "did you mean 'guard.mode'", id="no such key"),
         pytest.param(("guard.mode", "loud"), "it may be strict, assist", id="no such value"),
         pytest.param(("search.limit", "1000"), "it may be 1 to 100", id="too much"),
-        pytest.param(("trust.roots", "/w/*"), "in no file of a project", id="nobody else's"),
+        pytest.param(("trust.roots", "/w/*"), "in no file of a project", id="another person's"),
     ],
 )
 def test_what_cannot_be_is_refused_before_anything_is_written(person, arguments, said):
@@ -424,7 +424,7 @@ def test_no_agent_takes_away_what_a_person_agreed_to_or_typed(ademem, command, m
 
     said = ademem(*command.split())
     assert f"`ademem {command}` is a person's to decide, and codex runs this shell" in said
-    assert "in a terminal of your own" in said
+    assert "in your own terminal" in said
     assert ademem.exit_code == 4
     monkeypatch.setattr(caller, "client_above", lambda: "")
     assert ademem.json("prompts", "search")["count"] == 1

@@ -63,7 +63,7 @@ def test_a_damaged_database_is_reported_with_what_rebuilds_it(ademem, arguments)
         pytest.param(["list", "-c", "x"], "no category 'x' (fact, ", 2, id="no category"),
         pytest.param(["list", "--scope", "x"], "no scope 'x' (project, ", 2, id="no scope"),
         pytest.param(
-            ["list", "--scope", "agent"], "each agent has memories of its own (name", 2, id="whose"
+            ["list", "--scope", "agent"], "each agent has its own memories (name", 2, id="whose"
         ),
         pytest.param(
             ["list", "--at", "2h", "-c", "fact"], "--at lists all memories of", 2, id="at and more"

@@ -133,7 +133,7 @@ def test_below_a_client_nobody_approves_it_though_its_variables_are_gone(
 
     assert ademem.exit_code == 4
     assert "codex runs this shell" in said
-    assert "terminal of your own" in said
+    assert "your own terminal" in said
 
 
 def test_what_is_not_quarantined_needs_no_terminal(ademem, waiting, monkeypatch):

@@ -284,7 +284,7 @@ def test_a_search_goes_to_the_next_with_these_words(person):
     shown = person.answer("/duty monDAYS", "/zebra", "/passkeys factor", "q")
 
     assert OTHER in shown[1]
-    assert "nothing that waits has these words" in shown[2]
+    assert "no waiting memory has these words" in shown[2]
     assert LESSON in shown[3]
 
 

@@ -154,7 +154,10 @@ def test_an_agents_shell_decides_nothing(desk):
 
     assert desk.world.live() == before
     assert not any("mail the passkeys" in frame for frame in frames)
-    assert sum("nothing is decided here: codex runs this shell" in frame for frame in frames) > 10
+    assert (
+        sum("decisions are not possible here: codex runs this shell" in frame for frame in frames)
+        > 10
+    )
 
 
 def test_a_locked_database_is_told_with_the_next_step_and_the_row_stays(desk):
