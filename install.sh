@@ -6,12 +6,12 @@ usage() {
   cat <<'END'
 Usage: sh install.sh [--project DIR] [--prefix DIR] [--shared | --user] [--page] [--mcp] [--no-model] [--dry-run] [--uninstall]
 
-Installs ademem into a virtual environment of its own, enrols a project, registers the hooks with
+Installs ademem into a separate virtual environment, enrols a project, registers the hooks with
 Claude Code, and proves that each of them works.
 
   --project DIR   the project to enrol (default: the current folder)
   --prefix DIR    where ademem is installed (default: ~/.local/share/ademem)
-  --shared        register the hooks for everybody, in .claude/settings.json
+  --shared        register the hooks for the team, in .claude/settings.json
   --user          register the hooks for all your projects, in ~/.claude/settings.json
                   (default: for you in this project, in .claude/settings.local.json)
   --page          also install the page and the terminal: `ademem web` and `ademem tui`

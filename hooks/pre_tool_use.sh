@@ -17,11 +17,11 @@ id=${id%%'"'*}
 case $id in
 '' | *[!A-Za-z0-9_-]*) ;;
 *)
-  # The guard is content. What memory has on files and commands stands in lists of what `grep`
-  # is to look for; a reader who was told some has lists of its own, with the rest.
-  # A call of our MCP server is noted with its turn, which the server is not told.
+  # The guard is content. What memory has on files and commands stands in lists of patterns for
+  # `grep`; a reader who was shown some of it has separate lists, with the rest.
+  # A call of our MCP server is noted with its turn, which the server does not know.
   case $head in *'"tool_name":"mcp__'*__mem*) id= ;; esac
-  # What came with a clone as a link is nothing of ours: Python refuses it, and says so.
+  # A link that came with a clone is not ours: Python refuses it, and says so.
   marks=$folder/.ade/run
   if [ -n "$id" ] && [ -f "$marks/clear/$id" ] && [ ! -L "$folder/.ade" ] && [ ! -L "$marks" ] &&
     [ ! -L "$marks/clear" ] && [ ! -L "$marks/sites" ]; then

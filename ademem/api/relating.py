@@ -73,9 +73,9 @@ def judge(
     """Judge a pair: a proposed one by its id, or the memories *id* and *other*, in this order.
 
     The verdict takes effect if its judge is trusted as much as what it is about, is sure of it, and
-    nobody more trusted judged otherwise. `supersedes` is about the target, other verbs about both.
-    Of what a person confirmed, an agent's replaces nothing, and settles no pair that waits.
-    Else it stands beside the pair, and a review shows it.
+    no more trusted author judged otherwise. `supersedes` is about the target, other verbs about
+    both. An agent's verdict replaces nothing that a person confirmed, and settles no pair that
+    waits. Else it stands beside the pair, and a review shows it.
     Raises UsageError, NoSuchRelation, NoSuchMemory, or CannotDo for what is no longer live.
     """
     if relation not in VERBS:

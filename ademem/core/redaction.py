@@ -79,7 +79,7 @@ _ESCAPE = r"\\(?:u00([2-7][0-9a-fA-F])|(/))|%([2-7][0-9a-fA-F])"
 
 # A key starts where a word does, also behind an escaped line break or a percent-encoded sign.
 _EDGE = r"(?:(?<![\w-])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))"
-# One with a prefix of its own may also stand behind a hyphen, as in a branch or a file's name.
+# One with a known prefix may also stand behind a hyphen, as in a branch or a file's name.
 _START = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))"
 _END = r"(?![\w-])"
 # Only what repeats one sign is possessive: with choices inside, groups fail before Python 3.11.5.

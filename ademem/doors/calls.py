@@ -36,7 +36,7 @@ RULES = {
     NO_PROJECT: "project",
     NO_STORE: "store",
 }
-"""Rules of refusals by exit code, where the error names none of its own."""
+"""Rules of refusals by exit code, where the error names none itself."""
 TYPES: dict[str, type | tuple[type, ...]] = {
     "string": str,
     "integer": int,

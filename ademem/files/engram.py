@@ -560,7 +560,7 @@ def _add_prompt(row: Row, job: Job) -> bool:
         return False
     content = redact(content).text
     if instruction_in(content):
-        return False  # nobody knows who typed it, and a model reads it as what the person asked
+        return False  # its author is unknown, and a model reads it as what the person asked
     id = text_of(row.get("sync_id"))
     if not record_json.is_id(id) or redact(id).found:
         id = sha256_hex("prompts", session, id or content)[:32]

@@ -232,7 +232,7 @@ def _import_line(line: str, job: Import, *, confirms: bool) -> Outcome:
     scope, owner = home(record, job)
     with suppress(ValueError):  # the gate names an unknown scope
         if owner is None and Scope.parse(scope) is Scope.AGENT:
-            job = replace(job, event_id="")  # it moves to a database of its own
+            job = replace(job, event_id="")  # it moves to a separate database
     return restore(record, job) if MARK in record else import_plain(record, job)
 
 

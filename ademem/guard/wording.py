@@ -43,7 +43,7 @@ MADE = (
     r"generat|built|made|produced|(?:written|created|maintained) by|by hand|hand-|manual|directly"
     r"|generier|erzeug|von hand|génér|à la main|a mano"
 )
-"""Beginnings of words about files that a program makes, so that nobody else adds one."""
+"""Beginnings of words by which a rule is about files that a program makes."""
 ANOTHER = r"new|another|neu|weiter|nouve|autre|nuev|otr"
 """Beginnings of words by which a clause asks for a new file instead."""
 INSIDE = frozenset("in under below inside within of from im unter dans sous en bajo".split())

@@ -326,7 +326,7 @@ def features(one: str, other: str, cosine: float | None = None) -> dict[str, flo
         "common": common,
         "long": min(1.0, max(len(left.subject), len(right.subject)) / 12),
         "head_common": (heads == {True}) * common,
-        "heads": not named and heads == {False},  # each begins with a word of its own
+        "heads": not named and heads == {False},  # each begins with another word
         "complement_many": exchange == COMPLEMENT and many,
         "both_change": left.changes and right.changes,
         "ended": ended,
@@ -621,7 +621,7 @@ def _is_telling(facts: Facts, tokens: Sequence[str]) -> bool:
 
 
 def _number_two_things(left: Facts, right: Facts) -> bool:
-    """True for two of several things, each with a value of its own where one of them changed.
+    """True for two of several things, each with its own value where one of them changed.
 
     "Team B owns billing now" is news of what team A owned; "team B deploys on Friday now" is not.
     "Node 3 listens on port 81" and "Node 4 listens on port 82 now" are about two machines; "Node 20

@@ -144,7 +144,7 @@ def _recall(
 ) -> tuple[list[tuple[Memory, float]], list[Placed]]:
     """Search by meaning in a process with a loaded model; without an answer in time, by words.
 
-    A memory with too little evidence of its own comes only beside a better one.
+    A memory with too little evidence comes only beside a better one.
     """
     most = runtime.settings.briefing.prompt
     if not most:

@@ -9,8 +9,8 @@ Hooks open the database all day, so a close look is noted in the person's data f
 it was made in: inode and device of the database and the state of git's index. The note decides
 only how closely to look again, so it need not be hard to forge. An inode that is reused, or a
 file that was replaced in place, is met by what happens at every opening: either the database's
-secret of 128 bits is registered in the data folder, which nobody can know who has not read this
-person's database; or its whole schema is compared with the shipped one, and what it says counts as
+secret of 128 bits, which only a reader of this person's database can know, is registered in the
+data folder; or its whole schema is compared with the shipped one, and what it says counts as
 imported. Git cannot replace a file without writing its index.
 """
 

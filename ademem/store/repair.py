@@ -228,7 +228,7 @@ def _copy(source: sqlite3.Connection, store: Store) -> int:
             if own and not copied:  # nothing in it is of the damaged one
                 db.execute("insert or replace into store_values values ('secret', ?)", (own[0],))
             elif not database.read_secret(db):
-                database.add_secret(db)  # which nobody registered: whose it was cannot be read
+                database.add_secret(db)  # which is not registered: the former one cannot be read
     finally:
         db.execute("pragma ignore_check_constraints = off")
         db.execute("pragma foreign_keys = on")

@@ -104,7 +104,7 @@ def apply(
             _defer(store, record, change.at, "its id is that of a memory of another scope here")
             return Applied(memory=None, before=None, changed=False)
         if waits and not _is_whole(record) and _delete_derived(store, record.id):
-            row = None  # somebody decided on the candidate: it waits for the rest of its record
+            row = None  # the candidate was decided on: it waits for the rest of its record
         current = stamps.record_of_row(row) if row else read(store, record.id)
         joined = registers.join(current, record) if current else record
         if (

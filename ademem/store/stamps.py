@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 VALUES = "values"
 DERIVED = "derived"
-"""On the row of a conflict candidate that nobody has decided on: its memory. It is not a record."""
+"""On the row of a conflict candidate without a decision: its memory. It is not a record."""
 AHEAD = "clock_ahead/"
 """Prefix of the names of replicas in `store_values` whose stamps are far ahead; see doctor."""
 TARGET = "sync/"
@@ -65,7 +65,7 @@ def tick(
     """Return the stamp of an act, greater than all before it and than *above*.
 
     That of one that a commit *made* is greater than *above* alone, as each clone writes the same:
-    else all would have texts of their own, and later edits in one of them would contradict those.
+    else each would have a separate text, and later edits in one of them would contradict those.
     """
     if made:
         stamp = registers.commit_stamp(above, made, now, said)

@@ -1,7 +1,7 @@
 """Verdicts about pairs of memories, by whoever judged them.
 
 The row of a pair has the verdict in effect, or waits for one. The verdicts of others stand beside
-it, in rows of their own with the status `ignored`: overruled ones, and proposals where it waits.
+it, in separate rows with the status `ignored`: overruled ones, and proposals where it waits.
 """
 
 from __future__ import annotations

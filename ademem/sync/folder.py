@@ -1,8 +1,8 @@
 """The exchange of records through a folder that machines share, in both directions.
 
-Each database writes files of its own names only: chunks, and one manifest that lists them. So two
-machines may write at once, and a drive may deliver files late, twice, in any order or damaged. What
-is lost or damaged is sent again by who wrote it, or by another database that had read it.
+Each database writes files under its own names only: chunks, and one manifest that lists them. So
+two machines may write at once, and a drive may deliver files late, twice, in any order or damaged.
+What is lost or damaged is sent again by its writer, or by another database that had read it.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ class File(Value):
     can_wait: bool = False
     """True if it is as committed, and what it lacks is no news: the next change writes it.
 
-    A merge leaves the index of one side, and the entries of both in an order of its own. On another
+    A merge leaves the index of one side, and the entries of both in another order. On another
     branch, or at an older commit, what the default branch has comes with a merge. Files that a
     commit removed, all of them, stay away until something is learned.
     """

@@ -105,7 +105,7 @@ def run(
     environment: Mapping[str, str],
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Run:
-    """Import each haystack into a project of its own and ask.
+    """Import each haystack into a separate project and ask.
 
     Questions without an answer count only in their own category. *on_progress* gets the number of
     stores that are done, and of all.
@@ -402,7 +402,7 @@ def locomo(data: bytes) -> Iterator[Haystack]:
 
 
 def longmemeval(data: bytes) -> Iterator[Haystack]:
-    """Each question has sessions of its own; relevant are the turns marked as its answer."""
+    """Each question has its own sessions; relevant are the turns marked as its answer."""
     for entry in orjson.loads(data):
         items: list[Item] = []
         answers: list[str] = []

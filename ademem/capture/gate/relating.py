@@ -216,7 +216,7 @@ def _to_terms(stems: Iterable[str]) -> list[str]:
 
 
 def _name_two_things(memory: Memory, other: Memory, home: Home) -> bool:
-    """True if each has a word of its own by which it is about another thing of one kind.
+    """True if each has a word of another thing of the same kind.
 
     "Billing is reviewed by the core team" and "The data team reviews search" both hold.
     """

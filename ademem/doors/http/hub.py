@@ -46,7 +46,7 @@ PORT = 7440
 CONNECTIONS = 8
 DRAIN_S = 10
 BODY_S = 60
-"""Time in which a body arrives, so that nobody keeps a place by sending single bytes."""
+"""Time in which a body arrives, so that no client keeps a place by sending single bytes."""
 MOST_REQUESTS = 1_536
 """Requests that are answered or wait at once; those above are answered 503."""
 PROJECT_REQUESTS = 256

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 CODE_S = 60
 MOST_WRONG = 5
-"""Wrong codes after which nobody is let in until the next start."""
+"""Wrong codes after which no code is accepted until the next start."""
 DIGITS_S = 300
 
 

@@ -97,7 +97,7 @@ class _Graph:
         return self.constant(name, self.weights[f"{name}.weight"])
 
     def words(self) -> str:
-        """Half of the model is this table; in 8 bits each word has a scale of its own."""
+        """Half of the model is this table; in 8 bits each word has its own scale."""
         name = "embeddings.word_embeddings"
         if not self.int8:
             return self.op("Gather", self.table(name), "input_ids")

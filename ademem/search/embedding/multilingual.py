@@ -21,7 +21,7 @@ QUESTION_BYTES, PASSAGE_BYTES = 240, 1000
 
 
 class E5:
-    """An Embedder that is told whether a text asks or answers."""
+    """An Embedder that distinguishes questions from passages."""
 
     def __init__(self, folder: str, model_id: str) -> None:
         self.model_id = model_id

@@ -1,1 +1,1 @@
-"""The hub's database: PostgreSQL, with a schema of its own."""
+"""The hub's database: PostgreSQL, with a separate schema."""

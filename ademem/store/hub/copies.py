@@ -2,7 +2,7 @@
 
 A project moves to the database of another hub while it is written to: what changed since the last
 pass is copied until little does. The rest follows under the lock of the project's row, in which
-nobody can push; clients are then sent to the other hub.
+no client can push; clients are then sent to the other hub.
 """
 
 from __future__ import annotations

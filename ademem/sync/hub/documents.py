@@ -1,4 +1,4 @@
-"""Documents that travel beside memories: how procedures fare, the standing brief, weekly uses.
+"""Documents that travel beside memories: how procedures fare, the project brief, weekly uses.
 
 What has to be sent is a query: what differs from what this store sent or received last. What
 arrives waits until the memory that it is about is here.

@@ -46,7 +46,7 @@ _NO_SLUG = re.compile(r"[^a-z0-9]+")
 
 
 class Unconfirmed(AdememError):
-    """A candidate is not written to files that everybody reads."""
+    """A candidate is not written to files of the team."""
 
     def __init__(self, id: str) -> None:
         super().__init__(
