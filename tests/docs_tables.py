@@ -74,7 +74,7 @@ def options(command: Any) -> list[str]:
 
 
 def metavar(argument: Any) -> str:
-    name = argument.metavar or argument.name.upper()
+    name = re.sub(r"[\[\].]", "", argument.metavar or argument.name.upper())
     more = "…" if argument.nargs < 0 else ""
     return f"{name}{more}" if argument.required else f"[{name}{more}]"
 
