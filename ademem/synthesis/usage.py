@@ -26,7 +26,9 @@ NAME_CHARS = 5
 """Shortest name that counts; shorter ones stand in too many texts."""
 SHARED = 2
 """Most shown memories that may share a name that counts."""
-_OPENING = re.compile(r"\bademem\s+(?:get|history|edit|promote|pin)\s+([0-9a-f]{4,64})\b")
+_OPENING = re.compile(
+    r"\bademem\s+(?:get|history|edit|promote|pin)(?:\s+-\S+)*\s+([0-9a-f]{4,64})\b"
+)
 _SAVING = ("ademem add", "ademem learn", "bd comment")
 _NAME = re.compile(
     r"`[^`\n]{1,80}`"  # marked as code

@@ -58,6 +58,7 @@ def test_the_names_in_a_memory_are_those_of_things_in_the_code(text, names):
     [
         pytest.param(bash(f"ademem get {ID}"), id="read whole"),
         pytest.param(bash("ademem get 79a1"), id="by the beginning of its id"),
+        pytest.param(bash("ademem get --history 79a1"), id="behind an option"),
         pytest.param(bash(f"ademem promote {ID} && ls"), id="decided about"),
         pytest.param(call("mcp__ademem__memory_get", id="79a1d4"), id="by MCP"),
         pytest.param(bash(f"git commit -m 'as {ID} says'"), id="quoted in a commit"),

@@ -318,7 +318,7 @@ def _filters(
     statuses: tuple[Status, ...],
 ) -> Filters:
     wanted = parse_scope(scope)
-    if wanted is Scope.AGENT and not owner:
+    if scope and scope.strip().lower() == Scope.AGENT and not owner:
         hint = "name it by --owner; `ademem core show --agents` lists them"
         raise UsageError("each agent has its own memories", hint)
     return Filters(

@@ -130,6 +130,9 @@ def test_e12_what_is_personal_is_found_and_in_no_file_of_the_project(ademem, add
     ademem("export", "--format", "engram", str(tmp_path / "engram"))
 
     assert [row["scope"] for row in found(ademem, "canary")] == ["personal"]
+    for command in ("list", "recall canary --no-count", "search canary"):
+        listed = ademem.json(*command.split(), "--scope", "personal")["memories"]
+        assert [row["scope"] for row in listed] == ["personal"], command
     for path in [*ademem.root.rglob("*"), tmp_path / "out", tmp_path / "engram"]:
         assert path.is_dir() or b"canary" not in path.read_bytes(), path
 
