@@ -95,8 +95,9 @@ def socket_root(project: Project, path: str) -> str:
     return project.home_root if beside else os.path.dirname(os.path.dirname(path))
 
 
-def socket_path(project: Project, environment: Mapping[str, str]) -> str:
-    path = os.path.join(project.home, "run", "warm.sock")
+def socket_path(project: Project, environment: Mapping[str, str], name: str = "warm.sock") -> str:
+    """Return a path in `.ade/run/`; below a deep folder, one that is short enough elsewhere."""
+    path = os.path.join(project.home, "run", name)
     if len(os.fsencode(path)) <= PATH_BYTES:
         return path
     from ademem.core.failure_log import user_log_dir

@@ -9,7 +9,7 @@ import signal
 import socket as sockets
 import stat
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -23,6 +23,7 @@ from ademem.core import confined
 from ademem.core.errors import AdememError, UsageError
 from ademem.core.project import Project
 from ademem.doors.calls import describe_refusal
+from ademem.worker import warm
 from ademem.worker.warm_server import listening
 
 ADDRESS = "127.0.0.1"
@@ -220,10 +221,12 @@ def bind(port: int) -> sockets.socket:
 
 
 @contextmanager
-def bind_file(project: Project, name: str) -> Iterator[sockets.socket]:
-    """Listen at a socket in `.ade/run/`, for this user alone; raises AdememError if taken."""
-    path = os.path.join(project.home, "run", name)
-    with listening(path, project.home_root) as listener:
+def bind_file(
+    project: Project, name: str, environment: Mapping[str, str]
+) -> Iterator[sockets.socket]:
+    """Listen at a socket of the project, for this user alone; raises AdememError if taken."""
+    path = warm.socket_path(project, environment, name)
+    with listening(path, warm.socket_root(project, path)) as listener:
         if listener is None:
             raise AdememError(f"another process listens at {path}", "connect to that one")
         with sockets.socket(fileno=os.dup(listener.fileno())) as own:

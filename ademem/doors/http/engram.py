@@ -568,7 +568,7 @@ def serve(
     door = Door(found, environment)
     with ExitStack() as held:
         if port is None:
-            listener = held.enter_context(bind_file(found, SOCKET))
+            listener = held.enter_context(bind_file(found, SOCKET, environment))
             address = listener.getsockname()
         else:
             listener = held.enter_context(bind(port))

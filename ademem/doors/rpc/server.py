@@ -93,10 +93,11 @@ class Server:
 
     def listen(self, on_ready: Callable[[str], None]) -> None:
         """Answer the clients of a socket until a signal; raises AdememError or OSError."""
-        path = os.path.join(self.project.home, "run", SOCKET)
+        path = warm.socket_path(self.project, self._environment, SOCKET)
+        root = warm.socket_root(self.project, path)
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.default_int_handler)
-        with suppress(KeyboardInterrupt), listening(path, self.project.home_root) as listener:
+        with suppress(KeyboardInterrupt), listening(path, root) as listener:
             if listener is None:
                 raise AdememError(f"another process listens at {path}", "connect to that one")
             on_ready(path)

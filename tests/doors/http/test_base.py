@@ -3,6 +3,8 @@
 import asyncio
 import socket
 import stat
+import tempfile
+from pathlib import Path
 
 import pytest
 from starlette.responses import JSONResponse
@@ -207,14 +209,24 @@ def test_a_port_is_this_machines_alone_and_taken_once():
             bind(port)
 
 
-def test_a_socket_is_its_owners_alone_and_taken_once(found, tmp_path):
-    with bind_file(found, "http.sock") as listener:
+def test_a_socket_is_its_owners_alone_and_taken_once(found):
+    with bind_file(found, "http.sock", {}) as listener:
+        path = Path(listener.getsockname())
         assert listener.family is socket.AF_UNIX
-        assert stat.S_IMODE((tmp_path / ".ade/run/http.sock").stat().st_mode) == 0o600
-        with pytest.raises(AdememError), bind_file(found, "http.sock"):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        with pytest.raises(AdememError), bind_file(found, "http.sock", {}):
             pass
 
-    assert not (tmp_path / ".ade/run/http.sock").exists()
+    assert not path.exists()
+
+
+def test_a_socket_of_a_deep_folder_is_elsewhere(tmp_path):
+    deep = tmp_path.joinpath(*["a-folder-with-a-long-name"] * 4)
+    (deep / ".ade").mkdir(parents=True)
+    with tempfile.TemporaryDirectory() as short:
+        place = bind_file(project.at(str(deep)), "http.sock", {"XDG_RUNTIME_DIR": short})
+        with place as listener:
+            assert listener.getsockname().startswith(short)
 
 
 @pytest.mark.parametrize(
