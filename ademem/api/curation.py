@@ -123,7 +123,7 @@ class Waiting(NamedTuple):
 
 
 def list_queue(runtime: Runtime, *, with_skipped: bool = False) -> list[Waiting]:
-    """List pairs and single memories in the order of a review, but none skipped till tomorrow."""
+    """List pairs and single memories in the order of a review, but none skipped until tomorrow."""
     skipped = set() if with_skipped else set(list_skipped(runtime))
     pairs = [pair for pair in list_conflicts(runtime) if pair.right not in skipped]
     found = []

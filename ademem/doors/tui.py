@@ -152,7 +152,7 @@ KEYS = (
     Key("p", "accept(True)", "accept and pin it, or all that are selected"),
     Key("m", "merge", "merge with the one like it; you choose the text"),
     Key("c", "settle", "resolve a contradiction in a review, else copy"),
-    Key("s", "skip", "skip till tomorrow in a review, else search"),
+    Key("s", "skip", "skip until tomorrow in a review, else search"),
     Key("x", "select", "select"),
     Key("t", "tag", "tag what is selected, else the timeline around it"),
     Key("z,u", "undo", "undo"),

@@ -212,7 +212,7 @@ def reopen(memories: Runtime, id: str, other: str) -> Done:
 
 @inverse
 def skip(memories: Runtime, id: str) -> Done:
-    """Leave a memory out of the review till tomorrow."""
+    """Leave a memory out of the review until tomorrow."""
     api.skip(memories, id)
     return _twin(memories, "skip", "unskip", id)
 

@@ -27,7 +27,7 @@ SUPERSEDES = "supersedes"
 """The later one most likely replaced the earlier."""
 NOT_CONFLICT = "not_conflict"
 RELATED = "related"
-"""Both are about one subject; what they have to do with each other was not judged."""
+"""Both are about one subject; their relation was not judged."""
 
 
 class Conflict(Value):

@@ -140,9 +140,9 @@ def promote(memory: AgingMemory, settings: LifecycleSettings) -> AgingMemory:
         times = memory.access_count
         why = f"recalled {times} times" if times > 1 else "recalled once"
     elif confident and memory.origins > 1:
-        why = f"said by {memory.origins} sources"
+        why = f"stated by {memory.origins} sources"
     elif memory.witnesses > 1 and confidence >= settings.promote_confidence:
-        why = f"said by {memory.witnesses} sources"
+        why = f"stated by {memory.witnesses} sources"
     else:
         return memory
     return memory.moved(PROMOTE, why, Tier.ACTIVE, Status.PROMOTED)

@@ -79,8 +79,8 @@ def test_a_topic_keeps_one_memory_and_warns_of_an_unlike_text(world):
 
         assert first.memory.topic_key == "ops/deploys"
         assert first.memory.id == near.memory.id == other.memory.id != apart.memory.id
-        assert not any("said something else" in note for note in near.notes)
-        assert any("said something else before" in note for note in other.notes)
+        assert not any("stated something else" in note for note in near.notes)
+        assert any("stated something else before" in note for note in other.notes)
         texts = [
             row["snapshot"]["content"] for row in api.list_revisions(memories, other.memory.id)
         ]

@@ -64,9 +64,9 @@ def rejected_before(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
     memory = next(filter(is_same, gate.lookup.rejected(draft)), None)
     if memory is None or gate.lookup.same(draft):
         return draft
-    what = f"{memory.id} said so and was rejected before, on {memory.rejected_at:%Y-%m-%d}"
+    what = f"{memory.id} stated this and was rejected before, on {memory.rejected_at:%Y-%m-%d}"
     if draft.by_person:
-        return with_note(draft, f"{what}; your word brings it in")
+        return with_note(draft, f"{what}; it is accepted because you typed it")
     return Reject(draft=draft, why=f"{what}; a person brings it back: `ademem restore {memory.id}`")
 
 
@@ -162,7 +162,7 @@ def _may_replace(draft: Reviewed, memory: Memory, gate: Gate) -> bool:
 def _revision(draft: Reviewed, memory: Memory, what: str) -> Revise:
     if jaccard(words(draft.content), words(memory.content)) < UNLIKE:
         note = (
-            f"{what} said something else before: “{preview(memory.content, 80)}”;"
+            f"{what} stated something else before: “{preview(memory.content, 80)}”;"
             f" `ademem get --history {memory.id}` keeps it"
         )
         draft = with_note(draft, note)

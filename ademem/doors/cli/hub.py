@@ -178,7 +178,7 @@ def list_projects(db: Any) -> None:
 
 @on_hub("hub project close")
 def close_project(db: Any, slug: Slug) -> None:
-    """Take no more changes of a project."""
+    """Refuse further changes of a project."""
     administration.close_project(db, slug)
     show.report({"closed": slug}, [f"closed {slug}"])
 
@@ -222,7 +222,7 @@ def set_role(db: Any, slug: Slug, person: Person, role: Role) -> None:
 
 @on_hub("hub member remove")
 def remove_member(db: Any, slug: Slug, person: Person) -> None:
-    """Take all rights from a person; their texts stay."""
+    """Revoke all rights of a person; their texts stay."""
     administration.set_role(db, slug, person, "former")
     show.report({"removed": person}, [f"{person} has no rights in {slug}"])
 
@@ -337,7 +337,7 @@ def purge(
 
 @command("hub backup")
 def backup(folder: Path = argument("DIR", "Where backups are kept."), dsn: Dsn = "") -> None:
-    """Write a backup of the hub; delete its own of 30 days ago."""
+    """Back up the hub; delete its backups older than 30 days."""
     from ademem.store.hub import copies
 
     made, expired = copies.back_up(dsn, folder, now())
@@ -349,7 +349,7 @@ def backup(folder: Path = argument("DIR", "Where backups are kept."), dsn: Dsn =
 def restore(folder: Path = argument("DIR", "A folder hub-…Z."), dsn: Dsn = "") -> None:
     """Restore a backup of the hub into an empty database.
 
-    Each clone then tells again what it has and the backup lacks.
+    Each clone then sends again what the backup lacks.
     """
     from ademem.store.hub import copies
 

@@ -144,7 +144,7 @@ def _run_dialogue(memories: Runtime, queue: list[Waiting], doubts: list[Checked]
     left = [each for each in queue if each.id not in skipped]
     in_doubt = [each for each in doubts if each.memory.id not in skipped]
     if count := len(queue) + len(doubts) - len(left) - len(in_doubt):
-        show.echo(f"{count:,} skipped till tomorrow (`ademem review --list` lists them)")
+        show.echo(f"{count:,} skipped until tomorrow (`ademem review --list` lists them)")
     ordered = api.continue_review(memories, left)
     if ordered != left:
         show.echo("the last review stopped here; what was before it comes last")
@@ -426,7 +426,7 @@ def _leave(review: Review, _subject: Subject, _rest: str) -> None:
 
 
 ALWAYS = (
-    Choice("skip", "leave it waiting till tomorrow", _skip),
+    Choice("skip", "leave it waiting until tomorrow", _skip),
     Choice("undo", "take the last decision back", _undo),
     Choice("quit", "leave the rest waiting; the next review begins here", _leave),
 )
@@ -499,7 +499,7 @@ def judge(
     evidence: str = option("--evidence", "What shows it.", ""),
     confidence: float = option("--confidence", "How sure it is.", 1.0, min=0, max=1),
 ) -> None:
-    """Say what two memories have to do with each other."""
+    """Record the relation between two memories."""
     pair = {"id": id, "other": other} if other else {"judgment_id": id}
     judged = api.judge(
         memories, verb, **pair, reason=reason, evidence=evidence, confidence=confidence

@@ -267,7 +267,7 @@ def consolidate(force: Force = False) -> None:
 
 @command("projects forget")
 def forget(name: str = argument("NAME", "Or the folder.")) -> None:
-    """Take a project off the list; its memory stays."""
+    """Remove a project from the list; its memory stays."""
     entry = api.forget_project(name, os.environ)
     show.report(as_dict(entry), [f"forgot {entry.name} ({entry.root})"])
 

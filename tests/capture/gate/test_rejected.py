@@ -50,7 +50,7 @@ def test_no_machine_brings_it_back(refuse, write, trust):
     written = write(origin=Origin(trust=trust, session_id="s2"), promoted=True)
 
     assert (written.accepted, written.rule) == (False, "rejected_before")
-    assert f"{refused.id} said so and was rejected before, on 2026-01-31" in written.reason
+    assert f"{refused.id} stated this and was rejected before, on 2026-01-31" in written.reason
     assert f"`ademem restore {refused.id}`" in written.reason
 
 
@@ -106,7 +106,7 @@ def test_a_person_may_say_it_all_the_same_and_is_told(store, refuse, write):
 
     assert (written.rule, written.durability) == ("insert", "promoted")
     assert written.memory.id != refused.id
-    assert f"{refused.id} said so and was rejected before" in written.notes[0]
+    assert f"{refused.id} stated this and was rejected before" in written.notes[0]
     assert write().merged_into_id == written.memory.id
 
 

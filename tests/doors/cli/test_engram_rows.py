@@ -94,7 +94,7 @@ def test_e8_another_subject_under_a_known_key_is_saved_with_a_warning(ademem, ad
     add(LESSON, "--topic-key", "bug/release")
     saved = add(OTHER, "--topic-key", "bug/release")
 
-    assert any("said something else" in note for note in saved["notes"]), saved["notes"]
+    assert any("stated something else" in note for note in saved["notes"]), saved["notes"]
     assert revisions(ademem, saved["memory"]["id"]) == [LESSON, OTHER]
 
 

@@ -314,7 +314,7 @@ def test_a_skipped_memory_waits_till_tomorrow_and_an_undo_brings_it_back(person,
     end = person.answer("s", "s", "u", "q")[-1]
     assert end.endswith("skipped 1\n")
     first, *_ = person.answer("s", "s")
-    assert first.startswith("1 skipped till tomorrow (`ademem review --list` lists them)\n")
+    assert first.startswith("1 skipped until tomorrow (`ademem review --list` lists them)\n")
     assert "1 of 2" in first
     assert LESSON in first
     assert person.answer()[0].endswith("nothing done\n")
@@ -328,7 +328,7 @@ def test_a_skipped_contradiction_waits_till_tomorrow(person):
     person.contradict()
     person.answer("s")
 
-    assert person.answer()[0].startswith("1 skipped till tomorrow")
+    assert person.answer()[0].startswith("1 skipped until tomorrow")
 
 
 def test_a_review_continues_though_the_memory_it_stopped_at_was_decided(person):

@@ -145,7 +145,7 @@ def test_e8_another_subject_under_a_known_key_is_saved_with_a_warning(talk):
         return replaced, whole, other
 
     replaced, whole, other = talk(scenario)
-    assert any("said something else" in note for note in replaced.notes)
+    assert any("stated something else" in note for note in replaced.notes)
     assert any(LESSON in each["text"] for each in whole.revisions)
     assert other.id != replaced.id
 

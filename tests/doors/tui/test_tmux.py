@@ -128,7 +128,7 @@ def test_each_answer_of_the_review_does_what_it_says(desk, window, tmp_path):
     desk.learn(ANOTHER[1], "Passwords are hashed with argon2")
     screens = play(window("review", EDITOR=str(editor)), REVIEWED)
     screens += play(window("review", EDITOR=str(editor)), RESUMED)
-    screens += play(window("review"), (("", "1 skipped till tomorrow"), ("q", "nothing done")))
+    screens += play(window("review"), (("", "1 skipped until tomorrow"), ("q", "nothing done")))
     frames = "--- \n".join(screens)
     kept = FRAMES / "review.txt"
     if os.environ.get("ADEMEM_FRAMES") == "write":
