@@ -139,7 +139,7 @@ def _decide(
                 named = hint_events.named(what)
                 why = f"project memory has a rule for `{named}`:"
                 if irreversible and stopping.isdisjoint(ids):
-                    why = f"`{named}` cannot be taken back, and project memory has on it:"
+                    why = f"`{named}` cannot be undone, and project memory has notes about it:"
                 reason = (
                     f"ademem guard: {why}\n{untrusted.fence(entries)}\nNothing was run. Follow it;"
                     " if it does not apply here, make the same call again."
