@@ -11,7 +11,7 @@ def may_have_learnings(message: str) -> bool:
     return any(part in folded for part in TITLE_PARTS)
 
 
-LONGEST = 300
+PLACEHOLDER_CHARS = 300
 MAX_WORDS = 10
 
 _BLANKS = r"<[^<>]*>|\{\{[^{}]*\}\}|\$\{?\w+\}?|\$\([^()]*\)"
@@ -33,7 +33,7 @@ _TEMPLATE = ("describe ", "insert ", "fill in ", "your ")
 
 def is_placeholder(text: str) -> bool:
     """True for a template's blank, a word for "nothing", or a text without letters."""
-    if len(text) > LONGEST:
+    if len(text) > PLACEHOLDER_CHARS:
         return False
     import re  # a session starts without it
 

@@ -208,6 +208,7 @@ def open_store(
 def _quarantine_instructions(
     store: Store, project: Project, environment: Mapping[str, str]
 ) -> int | None:
+    """Return the last row that was searched; None if all were."""
     from ademem.guard.injection import instruction_in
 
     identity = f"{store.secret} {os.stat(project.database).st_ino}"

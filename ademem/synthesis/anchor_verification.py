@@ -48,7 +48,7 @@ SHIFT = 200
 """Lines in both directions in which moved lines are looked for first; most moves are small."""
 HASHED_BYTES = 50_000_000
 """Most bytes hashed in the search for moved lines in a whole file."""
-RENAMES = 2000
+RENAME_COMMITS = 2000
 MOST_NEW_FILES = 500
 
 FRESH, MOVED, REWRITTEN, CHANGED, GONE = STATES = "fresh moved rewritten changed gone".split()
@@ -403,7 +403,7 @@ def _renames(root: str) -> dict[str, list[str]]:
         output = git.output(top, command, *options, "-z", timeout_s=git.LONG_S)
         return iter((output or b"").decode("utf-8", "surrogateescape").split("\0"))
 
-    renames = ("--format=", "--name-status", "-M", "--diff-filter=R", f"-{RENAMES}")
+    renames = ("--format=", "--name-status", "-M", "--diff-filter=R", f"-{RENAME_COMMITS}")
     words = listed("log", *renames)
     for status in words:
         if status.startswith("R"):

@@ -38,7 +38,7 @@ FILES = 100
 ITEMS = 20
 """Most errors, decisions, corrections and prompts. Of these the newest are kept, as of tests; of
 actions and files the first."""
-PENDING = 500
+MOST_PENDING = 500
 SENTENCE_CHARS = 300
 PROMPT_CHARS = 600
 
@@ -164,7 +164,7 @@ class Conversation:
                     if found := _DECISION.match(sentence.strip()):
                         _add(self.decisions, (found["named"] or found["stated"]).strip(" *_"))
             case Call() if event.id:
-                _keep(self._pending, event.id, event, PENDING)
+                _keep(self._pending, event.id, event, MOST_PENDING)
             case Result():
                 self._add_result(event)
 

@@ -24,7 +24,7 @@ FIRST_SERVER = 150_000
 _LOCK = 0x41444548
 DEAD_SHARE, MOST_DEAD = 0.2, 10_000
 FREE_SHARE = 0.1
-KEPT_BYTES = 1 << 30
+MOST_SLOT_BYTES = 1 << 30
 LATE = timedelta(days=90)
 
 Connection = psycopg.Connection[dict[str, Any]]
@@ -181,7 +181,7 @@ def slots(db: Connection, _now: datetime) -> Iterator[tuple[str, str]]:
         "select slot_name, pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn)::bigint as kept"
         " from pg_replication_slots where not pg_is_in_recovery() and (not active"
         " or pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn) > %s)",
-        (KEPT_BYTES,),
+        (MOST_SLOT_BYTES,),
     )
     for row in rows.fetchall():
         held = f"the replication slot {row['slot_name']} holds back {(row['kept'] or 0) >> 20} MB"

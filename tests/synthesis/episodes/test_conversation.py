@@ -250,12 +250,12 @@ def test_a_conversation_without_end_stays_small(gather):
 
 def test_calls_that_never_end_are_forgotten(gather):
     talk = Talk()
-    for number in range(conversation.PENDING + 10):
+    for number in range(conversation.MOST_PENDING + 10):
         block = {"type": "tool_use", "id": f"t{number}", "name": "Bash", "input": {}}
         talk.row("assistant", message={"content": [block]})
     gathered = gather(talk)
 
-    assert len(gathered._pending) == conversation.PENDING
+    assert len(gathered._pending) == conversation.MOST_PENDING
 
 
 @pytest.mark.parametrize(
