@@ -24,21 +24,29 @@ IGNORED = "ade.db*\nrun/\nlog/\nconfig.local.toml\ncto/CURRENT.md\ncto/daily/\na
 
 
 def ignore(project: Project) -> bool:
-    """Have git ignore the files of one machine; return True when a line was missing.
+    """Have git ignore the files of one machine; return True when `.ade/.gitignore` lacked a line.
 
-    A line before the last exception (`!…`) counts as missing, as the exception may undo it.
+    `.git/info/exclude` gets them, too: on a branch that has no `.ade/.gitignore` yet, `git add`
+    would take the database. A link, or a file that names another folder, is not followed.
     """
-    is_changed = False
+    is_changed, lines = False, IGNORED.splitlines()
     for folder, root in {project.ade: project.root, project.home: project.home_root}.items():
-        path = os.path.join(folder, ".gitignore")
-        if os.path.basename(folder) != ".ade":
-            continue
-        text = confined.read_text(root, path) or ""
-        lines = [line.strip() for line in text.splitlines()]
-        last = max((at for at, line in enumerate(lines) if line.startswith("!")), default=-1)
-        there = {line.removeprefix("/") for line in lines[last + 1 :]}
-        if missing := [line for line in IGNORED.splitlines() if line not in there]:
-            end = "\n" if text and not text.endswith("\n") else ""
-            added = "".join(f"{line}\n" for line in missing)
-            is_changed |= confined.write_text(root, path, f"{text}{end}{added}")
+        if os.path.basename(folder) == ".ade":
+            is_changed |= _add_lines(root, os.path.join(folder, ".gitignore"), lines)
+    if confined.is_folder(project.root, ".git"):
+        _add_lines(project.root, ".git/info/exclude", [f"/.ade/{line}" for line in lines])
     return is_changed
+
+
+def _add_lines(root: str, path: str, wanted: list[str]) -> bool:
+    """A line before the last exception (`!…`) counts as missing, as the exception may undo it."""
+    text = confined.read_text(root, path) or ""
+    lines = [line.strip() for line in text.splitlines()]
+    last = max((at for at, line in enumerate(lines) if line.startswith("!")), default=-1)
+    there = {line.removeprefix("/") for line in lines[last + 1 :]}
+    missing = [line for line in wanted if line.removeprefix("/") not in there]
+    if not missing:
+        return False
+    end = "\n" if text and not text.endswith("\n") else ""
+    added = "".join(f"{line}\n" for line in missing)
+    return confined.write_text(root, path, f"{text}{end}{added}")

@@ -63,6 +63,32 @@ def test_a_folder_without_git_needs_no_driver(tmp_path):
     enrolment.leave(at(str(tmp_path)))
 
 
+def test_a_branch_from_before_gets_no_database(repository):
+    git(repository, "commit", "--allow-empty", "-m", "before")
+    git(repository, "branch", "older")
+    enrolment.enrol(at(str(repository)), "ademem")
+    (repository / ".ade/ade.db").write_bytes(b"rows")
+    git(repository, "add", "-A")
+    git(repository, "commit", "-m", "memory")
+    git(repository, "checkout", "older")
+    git(repository, "add", "-A")
+
+    assert not (repository / ".ade/.gitignore").exists()
+    assert git(repository, "ls-files") == ""
+
+
+@pytest.mark.parametrize("link", [".git", ".git/info", ".git/info/exclude"])
+def test_a_link_in_git_is_not_followed(repository, tmp_path_factory, link):
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (repository / link).rename(elsewhere / "moved")
+    (repository / link).symlink_to(elsewhere / "moved")
+    enrolment.enrol(at(str(repository)), "ademem")
+    texts = [path.read_bytes() for path in elsewhere.rglob("*") if path.is_file()]
+
+    assert not any(b"ade.db" in text for text in texts)
+    assert (repository / ".ade/.gitignore").exists()
+
+
 @pytest.mark.parametrize("layout", ["repo.git", "a `.git` that leads to it"])
 def test_a_bare_repository_is_not_enrolled_but_its_worktrees(repository, tmp_path_factory, layout):
     git(repository, "commit", "--allow-empty", "-m", "first")
