@@ -46,7 +46,7 @@ CONTEXT_BYTES, MOST_CONTEXT_BYTES, MORE_CHARS = 16_384, 65_536, 80
 """Size of a context, the largest, and the part of it for the note on what was left out."""
 CONTEXT_MEMORIES, CONTEXT_SESSIONS, CONTEXT_PROMPTS = 400, 5, 10
 ENTRY_CHARS, COMPACT_CHARS = 300, 120
-RANKED = 60
+RANKED = 50
 """Most hits of a search, over all pages."""
 CURSOR_MINUTES = 10
 _RANK = struct.Struct("<BIf")

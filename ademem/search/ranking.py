@@ -5,7 +5,6 @@ The numbers were chosen on the tuning sets that `bench/README.md` describes.
 
 from __future__ import annotations
 
-import math
 import re
 
 from ademem.core.clock import datetime, days_between
@@ -226,7 +225,8 @@ def rank(search: Search, statuses: tuple[str, ...]) -> list[Hit]:
         from ademem.store import hints
 
         drifted = hints.find_misplaced(search.store, anchored)
-    return [_weigh(memory, signals[memory.seq], features, drifted, search) for memory in found]
+    by = parameters.score_weights
+    return [_make_hit(each, signals[each.seq], features, drifted, search, by) for each in found]
 
 
 def find_rows(
@@ -305,36 +305,26 @@ def weigh(
     signals: Signals,
     parameters: Parameters,
     now: datetime,
-    *,
-    discounts: Mapping[str, float] = {},
-    weak: bool = False,
-) -> Hit:
-    age, idle = (days_between(at, now) for at in (memory.updated_at, memory.last_accessed_at))
+    weights: Mapping[str, float],
+) -> float:
+    """Return the composite score by *weights*; adds its parts to the *signals*."""
+    age, idle = days_between(memory.updated_at, now), days_between(memory.last_accessed_at, now)
     half_life = parameters.half_life_days
     tier = Tier.PINNED if memory.pinned else memory.tier
     if tier is Tier.PINNED and memory.claimed_author is not None:
         tier = Tier.ACTIVE
     # a candidate loses nothing by its tier: its status has the same reason, no confirmation
     is_faded_candidate = tier is Tier.FADING and memory.status is Status.CANDIDATE
-    weighed = {
-        **signals,
-        "recency": decayed(1.0, idle_days=age, half_life_days=half_life),
-        "importance": memory.importance.weight,
-        "confidence": memory.confidence,
-        "access": decayed(memory.used, idle_days=idle, half_life_days=half_life),
-        "tier": 0.0 if is_faded_candidate else parameters.tier_bonus[tier - 1],
-    }
-    score = weighted_mean(weighed, parameters.score_weights) + weighed["tier"]
+    signals["recency"] = decayed(1.0, idle_days=age, half_life_days=half_life)
+    signals["importance"] = memory.importance.weight
+    signals["confidence"] = memory.confidence
+    signals["access"] = decayed(memory.used, idle_days=idle, half_life_days=half_life)
+    signals["tier"] = 0.0 if is_faded_candidate else parameters.tier_bonus[tier - 1]
+    score = weighted_mean(signals, weights) + signals["tier"]
     if memory.status is Status.CANDIDATE:
         score *= parameters.candidate_discount
-    weighed["composite"] = score
-    return Hit(
-        memory=memory,
-        score=score * math.prod(discounts.values()),
-        relevance=weighed["relevance"],
-        signals={**weighed, **discounts},
-        weak=weak,
-    )
+    signals["composite"] = score
+    return score
 
 
 def choose_best(hits: Iterable[Hit], limit: int, first: Sequence[str] = NAMED) -> list[Hit]:
@@ -387,12 +377,13 @@ def _read_neighbours(
     return neighbours, visible_rows(wanted, search.store, search.filters, statuses, len(wanted))
 
 
-def _weigh(
+def _make_hit(
     memory: Memory,
     signals: Signals,
     features: Features | None,
     drifted: Collection[int],
     search: Search,
+    weights: Mapping[str, float],
 ) -> Hit:
     parameters = search.parameters
     bonus: dict[str, float] = {}
@@ -402,19 +393,23 @@ def _weigh(
         bonus = dialogue.bonus(features, memory, parameters)
     elif search.query.asks and memory.source_type == PROCEDURE:  # it tells what to do
         bonus = {"steps": parameters.steps}
-    relevance = signals["relevance"] + sum(bonus.values())
-    discounts: Signals = {}
+    if bonus:
+        signals |= bonus
+        signals["relevance"] += sum(bonus.values())
+    score = weigh(memory, signals, parameters, search.now, weights)
     if memory.seq in drifted:
-        discounts["astray"] = parameters.drift_discount
+        score *= parameters.drift_discount
+        signals["astray"] = parameters.drift_discount
     if memory.source_branch not in (None, search.filters.here):
-        discounts["elsewhere"] = parameters.branch_discount
-    return weigh(
-        memory,
-        {**signals, **bonus, "relevance": relevance},
-        parameters,
-        search.now,
-        discounts=discounts,
-        weak=not signals["exact"] and signals["evidence"] < evidence.ANSWER,
+        score *= parameters.branch_discount
+        signals["elsewhere"] = parameters.branch_discount
+    is_weak = not signals["exact"] and signals["evidence"] < evidence.ANSWER
+    return Hit(
+        memory=memory,
+        score=score,
+        relevance=signals["relevance"],
+        signals=signals,
+        weak=is_weak,
     )
 
 

@@ -72,7 +72,9 @@ def test_a_missing_signal_leaves_the_score_of_the_others_alone():
 
 
 def weighed(relevance: float = 0.65, **changes) -> Hit:
-    return weigh(memory(**changes), {"relevance": relevance}, DEFAULTS, NOW)
+    made, signals = memory(**changes), {"relevance": relevance}
+    score = weigh(made, signals, DEFAULTS, NOW, DEFAULTS.score_weights)
+    return Hit(memory=made, score=score, relevance=relevance, signals=signals)
 
 
 def test_a_hit_tells_every_signal_of_its_score():
