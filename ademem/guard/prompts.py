@@ -86,7 +86,7 @@ FORBIDS = (
     r"|(?:do not|don't) (?:write (?:any )?)?code\b|no (?:code|changes|edits|modifications)\b"
     r"|(?:just|only) (?:answer|explain|analy[sz]e)\b|hold off|read.only|before changing)"
 )
-MAY_FORBID = ("n't ", "not ", "no ", "without ", "just ", "only ", "hold off", "before changing")
+MAY_FORBID = ("n't ", "not ", "no ", "without ", "just ", "only", "hold off", "before changing")
 """Of these a ban has one; the search for one takes longer."""
 RULES_STATED = tuple(
     "note:,note that,for the record,fyi,always ,never ,from now on,keep in mind".split(",")

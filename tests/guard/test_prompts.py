@@ -145,6 +145,7 @@ can we use generators here or would that break callers?
 I was wondering how the fix works
 tell me how to build and deploy it
 compare hash and index
+update the parser, but stay read-only
 warum hast du den Test gelöscht?
 为什么删除了这个测试？
 """.strip().splitlines()
