@@ -10,7 +10,19 @@
 # milliseconds, because starting Python takes fifteen. A wrong guess there may only cost time, or a
 # hint from memory: in doubt, Python decides.
 
-[ -z "$ADEMEM_DISABLE" ] || [ -z "$hook" ] || exit 0
+# A clone brings variables, too, in its settings of the client. What these name here is not the
+# person's; ADEMEM_DISABLE may be, and Python compares the values.
+of_clone() {
+  settings=${CLAUDE_PROJECT_DIR:-$PWD}/.claude/settings
+  grep -qs -e "\"$1\"" -e '\\u00[45]' "$settings.json" ||
+    { grep -qs -e "\"$1\"" -e '\\u00[45]' "$settings.local.json" &&
+      git -C "${settings%/*}" ls-files --error-unmatch settings.local.json; }
+} >/dev/null 2>&1
+[ -z "$ADEMEM_PREFIX" ] || ! of_clone ADEMEM_PREFIX || unset ADEMEM_PREFIX
+[ -z "$ADEMEM_PROJECT" ] || ! of_clone ADEMEM_PROJECT || unset ADEMEM_PROJECT
+[ -z "$ADEMEM_DATA_DIR" ] || ! of_clone ADEMEM_DATA_DIR || unset ADEMEM_DATA_DIR
+[ -z "$XDG_DATA_HOME" ] || ! of_clone XDG_DATA_HOME || unset XDG_DATA_HOME
+[ -z "$ADEMEM_DISABLE" ] || [ -z "$hook" ] || of_clone ADEMEM_DISABLE || exit 0
 
 # These may be exported in the user's environment, and a variable that is stays so when it is set
 # again: a large payload in the environment keeps every program from starting.

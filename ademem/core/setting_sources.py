@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ademem.core import confined, settings, shared_files, trust
+from ademem.core import clone_variables, confined, settings, shared_files, trust
 from ademem.core.errors import suppress
 from ademem.core.json_text import loads
 from ademem.core.text import bytes_hex, sha256_hex
@@ -21,6 +21,8 @@ MAX_BYTES = 64_000
 MAX_DOTS = 100
 """Most dots in a line of such a file, as parsing a dotted key takes quadratic time."""
 SHOWN_CHARS = 80
+CLONE = ".claude/settings.json"
+"""Name of the source whose variables a clone sets."""
 
 
 class SettingWarning(Value):
@@ -61,6 +63,7 @@ def read(
     origins: dict[str, str] = {}
     warnings: list[SettingWarning] = []
     held: dict[str, Any] = {}
+    origins_of_held: dict[str, str] = {}
 
     def add(found: SourceValues, source: str) -> None:
         values.update(found.values)
@@ -69,26 +72,30 @@ def read(
 
     if own in there:
         add(_file(own, environment), own)
+    tracked: list[tuple[str, SourceValues]] = []
     if project and project.config in there:
-        found = _file(project.config, environment, project.root)
-        admitted: dict[str, Any] = {}
-        for name, value in found.values.items():
-            key = settings.key_of(name)
-            now = values.get(name, key.default)
-            new = value if key.is_shared else key.tightened(value, now)
-            if key.is_shared or new != now:
-                admitted[name] = new
-            if new != value:
-                held[name] = value
-        if held and trust.agreement(project.main, environment).settings == fingerprint(held):
-            admitted |= held
-            held = {}
-        add(replace(found, values=admitted), project.config)
-        if held:
-            names = ", ".join(sorted(held)[:3]) + (", …" if len(held) > 3 else "")
-            verb = "count" if len(held) > 1 else "counts"
-            reason = f"sets {names}, which {verb} only after `ademem trust`"
-            warnings.append(SettingWarning(source=project.config, reason=reason, waits=True))
+        tracked.append((project.config, _file(project.config, environment, project.root)))
+    if of_clone := clone_variables.carried(environment):
+        tracked.append((CLONE, _check_variables(of_clone)))
+    for source, found in tracked:
+        admitted, waiting = _divide(found.values, values)
+        add(replace(found, values=admitted), source)
+        held |= waiting
+        origins_of_held |= dict.fromkeys(waiting, source)
+    if (
+        held
+        and project
+        and trust.agreement(project.main, environment).settings == fingerprint(held)
+    ):
+        values |= held
+        origins |= origins_of_held
+        held = {}
+    for source in dict.fromkeys(origins_of_held.values()) if held else ():
+        names = sorted(name for name in held if origins_of_held[name] == source)
+        shown = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
+        verb = "count" if len(names) > 1 else "counts"
+        reason = f"sets {shown}, which {verb} only after `ademem trust`"
+        warnings.append(SettingWarning(source=source, reason=reason, waits=True))
     if project and project.local_config in there:
         agreed = trust.agreement(project.main, environment).local
         found = _file(project.local_config, environment, project.home_root, agreed)
@@ -98,6 +105,40 @@ def read(
     return settings.Configuration(
         settings=settings.as_settings(values), origins=origins, warnings=tuple(warnings), held=held
     )
+
+
+def _divide(
+    found: Mapping[str, Any], now: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what a tracked source may set (shared, or stricter than *now*), and the rest."""
+    admitted, held = {}, {}
+    for name, value in found.items():
+        key = settings.key_of(name)
+        current = now.get(name, key.default)
+        new = value if key.is_shared else key.tightened(value, current)
+        if key.is_shared or new != current:
+            admitted[name] = new
+        if new != value:
+            held[name] = value
+    return admitted, held
+
+
+def _check_variables(of_clone: Mapping[str, str]) -> SourceValues:
+    """Read variables that a clone sets as settings; name those that are ignored."""
+    given, ignored = {}, []
+    for variable, value in of_clone.items():
+        name = settings.setting_of(variable)
+        if name:
+            given[name] = value
+        else:
+            ignored.append(variable)
+    found = _check(given, CLONE, of_project=True)
+    if ignored:
+        shown = ", ".join(sorted(ignored)[:3])
+        reason = f"sets {shown}, which a project may not set, so it is ignored"
+        warning = SettingWarning(source=CLONE, reason=reason)
+        return replace(found, warnings=(*found.warnings, warning))
+    return found
 
 
 def fingerprint(values: Mapping[str, Any]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ademem.core import trust
+from ademem.core import clone_variables, trust
 from ademem.core.errors import UsageError
 from ademem.core.json_text import loads
 from ademem.core.text import counted
@@ -471,21 +471,25 @@ class Configuration(Value):
     """Values of the tracked file that count only after `ademem trust`."""
 
 
+def setting_of(variable: str) -> str:
+    """Return `guard.mode` for ADEMEM_GUARD_MODE, and nothing for a variable that is no setting."""
+    section, _, key = variable.removeprefix(clone_variables.PREFIX).lower().partition("_")
+    is_setting = key and section in Settings._names and variable not in SECRETS
+    return f"{section}.{key}" if is_setting else ""
+
+
 def load_configuration(project: Project | None, environment: Mapping[str, str]) -> Configuration:
     """Read all sources, of which most hooks find none; a fault costs its key or file alone."""
     paths = [trust.config_path(environment)]
     if project:
         paths += [project.config, project.local_config]
     there = [path for path in paths if os.path.lexists(path)]
-    variables = []
-    for name in environment:
-        if name.startswith("ADEMEM_") and name not in SECRETS:
-            section, _, key = name[len("ADEMEM_") :].lower().partition("_")
-            if section in Settings._names and key:
-                variables.append((name, f"{section}.{key}"))
-    if not there and not variables:
+    ours = (name for name in environment if name.startswith(clone_variables.PREFIX))
+    variables = [(name, key) for name in ours if (key := setting_of(name))]
+    of_clone = clone_variables.CARRIED in environment
+    if not there and not variables and not of_clone:
         return Configuration()
-    if not there:
+    if not there and not of_clone:
         try:  # without importing the reader of files
             values = {key: as_value(key, environment[name]) for name, key in variables}
             origins = {key: name for name, key in variables}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from ademem.core import client, clock, project, trust
+from ademem.core import client, clock, clone_variables, project, trust
 from ademem.core.errors import AdememError, NotEnrolled, suppress
 from ademem.core.settings import load_configuration
 from ademem.store.runtime import Runtime, is_writable, open_runtime
@@ -32,6 +32,7 @@ READ_ONLY = ("session_start", "user_prompt_submit")
 def run(handle: Handle) -> None:
     """Answer the event on standard input; a failure never stops the session."""
     raw = sys.stdin.buffer.read()
+    clone_variables.withdraw(os.environ)
     sys.stdout.write(answer(handle, raw, os.environ, clock.now(), leaving=True))
     sys.stdout.flush()
     os._exit(0)  # skips the interpreter's teardown, a tenth of a hook's time

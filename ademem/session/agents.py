@@ -7,7 +7,7 @@ import os
 import sys
 
 from ademem import session
-from ademem.core import clock, confined, project
+from ademem.core import clock, clone_variables, confined, project
 from ademem.core.json_text import loads
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value
@@ -50,6 +50,7 @@ class Client(Value):
 
 
 def run(client: Client) -> None:
+    clone_variables.withdraw(os.environ)
     sys.stdout.write(answer(client, sys.stdin.buffer.read(), os.environ, clock.now()))
     sys.stdout.flush()
     os._exit(0)

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 
-from ademem.core import bytecode, clock, project
+from ademem.core import bytecode, clock, clone_variables, project
 from ademem.store.runtime import Runtime, open_runtime
 from ademem.worker.running import JobContext, Model, find_model, run_due
 
@@ -24,6 +24,7 @@ PAUSE_S = 0.1
 
 
 def main(root: str, model: Model | None = None) -> None:
+    clone_variables.withdraw(os.environ)
     os.environ["ADEMEM_DISABLE"] = "1"  # no job starts a session whose hooks start a job
     bytecode.update()
     place = project.at(root)
@@ -48,6 +49,7 @@ def main(root: str, model: Model | None = None) -> None:
 
 def serve(root: str, load: Callable[[Runtime], Embedder | None] | None = None) -> None:
     """Keep the model loaded until no hook asks for it."""
+    clone_variables.withdraw(os.environ)
     os.environ["ADEMEM_DISABLE"] = "1"
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a second one gains nothing on a few rows
     from ademem.search import embedding

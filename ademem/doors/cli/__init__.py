@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from ademem.core import bytecode
+from ademem.core import bytecode, clone_variables
 from ademem.core.errors import (
     BUG,
     KINDS,
@@ -58,6 +58,7 @@ def program() -> NoReturn:
 def main() -> NoReturn:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's threads cost more than they bring
     bytecode.use()
+    clone_variables.withdraw(os.environ)
     # Streams that were closed at the start get no number that another file would get.
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:

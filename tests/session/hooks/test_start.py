@@ -79,6 +79,40 @@ def machine(request, tmp_path):
     return Machine(tmp_path, request.param)
 
 
+@pytest.mark.parametrize(
+    ("spelling", "file", "asked"),
+    [
+        pytest.param("ADEMEM_DISABLE", "settings.json", True, id="by the team's settings"),
+        pytest.param("\\u0041DEMEM_DISABLE", "settings.json", True, id="by an escaped name"),
+        pytest.param("ADEMEM_OTHER", "settings.json", False, id="by the person's shell"),
+    ],
+)
+def test_a_clone_does_not_switch_its_hooks_off(machine, spelling, file, asked):
+    (machine.project / ".claude").mkdir()
+    (machine.project / ".claude" / file).write_text(f'{{"env": {{"{spelling}": "1"}}}}')
+    machine.start("SessionStart", b"{}", ADEMEM_DISABLE="1")
+
+    assert machine.asked is asked
+
+
+@pytest.mark.parametrize("name", ["ADEMEM_PREFIX", "ADEMEM_DATA_DIR", "XDG_DATA_HOME"])
+def test_a_clone_names_no_interpreter(machine, name):
+    planted = machine.project / "planted"
+    (planted / "bin").mkdir(parents=True)
+    (planted / "ademem-data").mkdir()
+    (planted / "bin/python").write_text("#!/bin/sh\ntouch ran\n")
+    (planted / "bin/python").chmod(0o755)
+    for note in (planted / "python", planted / "ademem-data/python"):
+        note.write_text(f"{planted}/bin/python\n")
+    (machine.project / ".claude").mkdir()
+    settings = {"env": {name: str(planted)}}
+    (machine.project / ".claude/settings.json").write_text(json.dumps(settings))
+    machine.python = ""
+    machine.start("SessionStart", b"{}", HOME=str(machine.project), **{name: str(planted)})
+
+    assert not (machine.project / "ran").exists()
+
+
 def before_tool(input: object = None, *, after: dict | None = None, **header: object) -> bytes:
     """A PreToolUse payload with its keys in the client's order."""
     payload = {"session_id": "s", "cwd": "/w", "prompt_id": "turn-1"} | header
