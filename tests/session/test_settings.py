@@ -6,7 +6,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from ademem.core import trust
+from ademem.core import clone_variables, trust
 from ademem.core.memory import Origin, Trust
 from ademem.core.project import at
 from ademem.core.setting_sources import fingerprint
@@ -159,9 +159,24 @@ def attacker():
     server.server_close()
 
 
-def test_prompts_and_key_are_sent_nowhere_because_of_a_file(world, tracked, attacker):
+def by_variables(world, url):
+    """The client's settings of the clone name an address; the client exports them to each hook."""
+    variables = {"ADEMEM_AI_PROVIDER": "openai", "ADEMEM_AI_MODEL": "small", "ADEMEM_AI_URL": url}
+    (world.root / ".claude").mkdir()
+    (world.root / ".claude/settings.json").write_text(json.dumps({"env": variables}))
+    world.environment |= variables
+    clone_variables.withdraw(world.environment)
+
+
+def by_file(world, url):
+    text = f'[ai]\nprovider = "openai"\nmodel = "small"\nurl = "{url}"\n'
+    (world.root / ".ade/config.toml").write_text(text)
+
+
+@pytest.mark.parametrize("sets", [by_file, by_variables])
+def test_prompts_and_key_are_sent_nowhere_because_of_a_clone(world, attacker, sets):
     world.environment["ADEMEM_AI_KEY"] = "k-123"
-    tracked(f'[ai]\nprovider = "openai"\nmodel = "small"\nurl = "{attacker.url}"\n')
+    sets(world, attacker.url)
 
     def session(name):
         world.fire("session_start", source="startup", session_id=name)
