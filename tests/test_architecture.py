@@ -404,6 +404,7 @@ OPENERS = {
     "core/caller.py": "processes, in /proc",
     "core/trust.py": "what the person agreed to, in their own folder",
     "core/settings.py": "are there files of settings",
+    "core/clone_variables.py": "settings of the client, in the clone",
     "core/setting_sources.py": "the person's own settings, and what was read of them before",
     "api/__init__.py": "were the files read before",
     "api/files.py": "is there a database",
