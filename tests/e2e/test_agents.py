@@ -186,17 +186,6 @@ def test_a_client_starts_the_server_that_the_project_names(session: Session) -> 
 
 def use_by_mcp(session: Session, sessions: int) -> None:
     """Search, read and save in each session; no process may be left behind."""
-    if session.name == "codex":  # which otherwise does not wait for a server
-        config = session.home / ".codex/config.toml"
-        entry = "[mcp_servers.ademem]"
-        config.write_text(config.read_text().replace(entry, f"{entry}\nrequired = true"))
-    if session.name == "opencode":  # which otherwise goes on without a server after 5 s
-        for path in [*session.home.rglob("opencode.json"), session.project / "opencode.json"]:
-            settings = json.loads(path.read_text())
-            if "mcp" in settings:
-                settings["mcp"]["ademem"]["timeout"] = 60_000
-                path.write_text(json.dumps(settings))
-
     for number in range(sessions):
         _, found, read, saved = session.ask(
             "What do we know of the billing service?",

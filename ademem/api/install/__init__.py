@@ -331,7 +331,8 @@ def _read_command(path: str) -> str | None:
 
 
 SERVER = "ademem"
-TOML = '[mcp_servers.ademem]\ncommand = {command}\nargs = ["mcp"]\n'
+TOML = '[mcp_servers.ademem]\ncommand = {command}\nargs = ["mcp"]\nrequired = true\n'
+"""Codex begins a session without the tools of a server that is not required and starts slowly."""
 BY_HAND = "add by hand what `ademem mcp --config CLIENT` shows"
 
 
@@ -354,13 +355,18 @@ class McpClient(Value):
 
 MCP_CLIENTS = {
     "claude": McpClient(own=("CLAUDE_CONFIG_DIR", "~", ".claude.json"), shared=".mcp.json"),
-    "codex": McpClient(own=("CODEX_HOME", "~/.codex", "config.toml"), shared="", keys=()),
+    "codex": McpClient(
+        own=("CODEX_HOME", "~/.codex", "config.toml"),
+        shared="",
+        keys=(),
+        extra={"required": True},
+    ),
     "gemini": McpClient(own=("", "~/.gemini", "settings.json"), shared=".gemini/settings.json"),
     "opencode": McpClient(
         own=("XDG_CONFIG_HOME", "~/.config", "opencode/opencode.json"),
         shared="opencode.json",
         keys=("mcp",),
-        extra={"type": "local"},
+        extra={"type": "local", "timeout": 60_000},  # else it goes on without it after 5 s
         is_list=True,
     ),
     "cursor": McpClient(own=("", "~/.cursor", "mcp.json"), shared=".cursor/mcp.json"),
@@ -380,11 +386,14 @@ def add_server(
 ) -> Change:
     client, keys, path, record = _find_client(name, root, environment, shared=shared)
     command = SERVER if shared else program(environment)
-    text = read_file(path)
-    if text is not None and (there := _read_entry(path, text, keys)) is not None:
-        if there != client.entry(command):
+    text = there = read_file(path)
+    original = read_record(*record)
+    if text is not None and (entry := _read_entry(path, text, keys)) is not None:
+        if entry == client.entry(command):
+            return Change(path=path, before=text, after=text)
+        if original is None or text != original.after:
             raise BadSettingsFile(path, f"it has another server {SERVER!r}")
-        return Change(path=path, before=text, after=text)
+        text = original.before  # the entry is an earlier one of ours
     if keys:
         base = text if text and text.strip() else "{}\n"
         after = json_text.add(base, (*keys, SERVER), client.entry(command))
@@ -393,7 +402,7 @@ def add_server(
         after = (text or "") + gap + TOML.format(command=json.dumps(command))
     if not dry_run:
         save(path, text, after, record)
-    return Change(path=path, before=text, after=after)
+    return Change(path=path, before=there, after=after)
 
 
 def remove_server(

@@ -99,6 +99,37 @@ def test_claude_keeps_the_server_of_a_person_by_project(change, home, world):
     assert projects == {str(world.root): {"mcpServers": {"ademem": entry}}}
 
 
+def test_codex_waits_for_the_server_before_the_first_turn(change, home):
+    change(install.add_server, "codex")
+
+    (entry,) = tomllib.loads((home / FILES["codex"]).read_text())["mcp_servers"].values()
+    assert entry == {"command": "/opt/ademem", "args": ["mcp"], "required": True}
+
+
+def test_opencode_waits_longer_than_five_seconds_for_the_server(change, home):
+    change(install.add_server, "opencode")
+
+    entry = json.loads((home / FILES["opencode"]).read_text())["mcp"]["ademem"]
+    assert entry["timeout"] == 60_000
+
+
+@pytest.mark.parametrize("name", ["claude", "codex"])
+def test_an_earlier_entry_of_ours_is_replaced_and_the_file_still_restored(
+    change, home, monkeypatch, name
+):
+    path, before = prepared(home, name, "json")
+    with monkeypatch.context() as earlier:
+        former = '[mcp_servers.ademem]\ncommand = {command}\nargs = ["mcp"]\n'
+        earlier.setattr(install, "TOML", former)
+        earlier.setattr(install.McpClient, "entry", lambda *_: {"command": "ademem"})
+        change(install.add_server, name)
+    assert change(install.add_server, name).changes
+    assert change(install.add_server, name).changes is False
+
+    change(install.remove_server, name)
+    assert path.read_text() == before
+
+
 @pytest.mark.parametrize("name", [name for name in FILES if name != "codex"])
 def test_a_file_for_the_team_names_no_folder_of_this_machine(change, world, name):
     added = change(install.add_server, name, shared=True)
