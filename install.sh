@@ -88,12 +88,16 @@ read_arguments() {
   case $prefix in /*) ;; *) prefix=$PWD/$prefix ;; esac
   mark=$prefix/.made-by-ademem
   link=$HOME/.local/bin/ademem
+  # A Python would take modules of the current folder, or of these, for its own.
+  here=$(cd "$(dirname "$0")" && pwd)
+  unset PYTHONPATH PYTHONHOME PYTHONSTARTUP
+  cd /
 }
 
 # A name on PATH may be a wrapper without a Python behind it, so each candidate is asked.
 find_python() {
   for python in python3 python3.14 python3.13 python3.12 python3.11 python; do
-    if "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then
+    if "$python" -I -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then
       return
     fi
   done
@@ -110,14 +114,13 @@ claim_prefix() {
 }
 
 install_package() {
-  here=$(cd "$(dirname "$0")" && pwd)
   log=$prefix/install.log
   say "installing into $prefix with $("$python" --version)"
   extras=${page:+web,tui}
   extras=$extras${mcp:+${page:+,}mcp}
-  run_logged "$python" -m venv "$prefix" ||
+  run_logged "$python" -I -m venv "$prefix" ||
     fail "cannot make a virtual environment (on Debian: apt install python3-venv); see $log"
-  run_logged "$prefix/bin/python" -m pip install --disable-pip-version-check "$here${extras:+[$extras]}" ||
+  run_logged "$prefix/bin/python" -I -m pip install --disable-pip-version-check "$here${extras:+[$extras]}" ||
     fail "cannot install the package; is a package index in reach? see $log, then run this again"
 }
 

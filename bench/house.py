@@ -117,7 +117,7 @@ class Checkout:
         }
         code = PROBE.format(root=root, body=body.format(root=root, **values) if values else body)
         ran = subprocess.run(
-            [sys.executable, "-c", code],
+            [sys.executable, "-I", "-c", code],
             cwd=folder,
             env=environment,
             capture_output=True,

@@ -202,7 +202,7 @@ def check(db: database.Connection, port: int, clients: list[Client]) -> str:
 class Server:
     def __init__(self, dsn: str) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, "hub", "serve", "--bind", "127.0.0.1:0"],
+            [sys.executable, "-I", "-c", PROGRAM, "hub", "serve", "--bind", "127.0.0.1:0"],
             env=os.environ | {"ADEMEM_HUB_DSN": dsn},
             stderr=subprocess.PIPE,
             text=True,

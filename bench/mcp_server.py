@@ -23,7 +23,7 @@ from ademem import api
 from hooks import QUIET, fill, sentence, timed
 
 YARDSTICK = [sys.executable, "-I", "-c", "import json, sqlite3"]
-OURS = [sys.executable, "-c", "from ademem.doors.cli import program; program()", "mcp"]
+OURS = [sys.executable, "-I", "-c", "from ademem.doors.cli import program; program()", "mcp"]
 EMPTY = """
 import anyio, mcp_types as types
 from mcp.server.lowlevel import Server
@@ -102,7 +102,7 @@ def measure(root: str, runs: int) -> list[Goal]:
     }
     for _ in range(runs):
         seconds["yardstick"].append(timed(YARDSTICK, "", root))
-        for name, command in (("empty", [sys.executable, "-c", EMPTY]), ("ours", OURS)):
+        for name, command in (("empty", [sys.executable, "-I", "-c", EMPTY]), ("ours", OURS)):
             server = Server(command, root)
             seconds[name].append(server.start())
             if name == "ours":
@@ -112,7 +112,7 @@ def measure(root: str, runs: int) -> list[Goal]:
                     seconds["add"].append(server.call("memory_add", content=sentence(rng)))
             server.end()
     resident = []
-    for command, calls in (([sys.executable, "-c", EMPTY], 0), (OURS, 1000)):
+    for command, calls in (([sys.executable, "-I", "-c", EMPTY], 0), (OURS, 1000)):
         server = Server(command, root)
         server.start()
         for _ in range(calls):

@@ -61,7 +61,7 @@ SEARCH_S = 0.08
 """Seconds of `api.search` up to which the limit from key to rows holds."""
 FEWEST = 2
 """Values from which a percentile can be told."""
-SERVE = [sys.executable, "-c", "from ademem.doors.cli import program; program()"]
+SERVE = [sys.executable, "-I", "-c", "from ademem.doors.cli import program; program()"]
 WATCH_ROWS = """() => {
   addEventListener('keydown', () => { window.pressed = performance.now(); window.shown = 0 }, true);
   new MutationObserver(() => requestAnimationFrame(() => { window.shown = performance.now() }))

@@ -13,13 +13,13 @@ PYTHON = """#!/bin/sh
 echo "python $*" >>"$CALLS"
 case "$*" in
 *"sys.exit(sys.version_info"*) exit "${TOO_OLD:-0}" ;;
-"-m venv "*)
-  mkdir -p "$3/bin"
-  cp "$0" "$3/bin/python"
-  printf '#!/bin/sh\\necho "ademem $*" >>"$CALLS"\\n[ "$1" != "$BROKEN" ]\\n' >"$3/bin/ademem"
-  chmod +x "$3/bin/ademem"
+"-I -m venv "*)
+  mkdir -p "$4/bin"
+  cp "$0" "$4/bin/python"
+  printf '#!/bin/sh\\necho "ademem $*" >>"$CALLS"\\n[ "$1" != "$BROKEN" ]\\n' >"$4/bin/ademem"
+  chmod +x "$4/bin/ademem"
   ;;
-"-m pip "*) [ "$BROKEN" != pip ] ;;
+"-I -m pip "*) [ "$BROKEN" != pip ] ;;
 esac
 """
 
@@ -79,7 +79,7 @@ def machine(tmp_path):
 def test_extras_are_installed_where_they_are_asked_for(machine, options, extras):
     shown = machine.run(*options).stdout
 
-    asked = f"-m pip install --disable-pip-version-check {SCRIPT.parent}{extras}"
+    asked = f"-I -m pip install --disable-pip-version-check {SCRIPT.parent}{extras}"
     assert asked in machine.asked("python")
     assert ("type `ademem web`" in shown) == ("--page" in options)
 
@@ -88,7 +88,9 @@ def test_one_run_installs_enrols_registers_and_proves_it(machine):
     done = machine.run()
 
     assert (done.returncode, done.stderr) == (0, "")
-    assert f"-m pip install --disable-pip-version-check {SCRIPT.parent}" in machine.asked("python")
+    assert f"-I -m pip install --disable-pip-version-check {SCRIPT.parent}" in machine.asked(
+        "python"
+    )
     assert machine.asked("ademem") == [
         f"init --project {machine.project}",
         f"install --project {machine.project}",

@@ -121,11 +121,15 @@ FILES = 1 << 16
 
 
 def detach(command: Sequence[str], environment: Mapping[str, str]) -> None:
-    """Start *command* at low priority in a new session, which holds no lock or pipe of ours."""
+    """Start *command* at low priority in a new session, which holds no lock or pipe of ours.
+
+    Nor does it stay in the current folder, whose programs and modules are the project's.
+    """
     if os.fork():
         return
     try:
         os.setsid()
+        os.chdir("/")
         null = os.open(os.devnull, os.O_RDWR)
         for stream in (0, 1, 2):
             os.dup2(null, stream)
