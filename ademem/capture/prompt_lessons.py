@@ -2,65 +2,75 @@
 
 from __future__ import annotations
 
+from ademem.core.text import is_cjk
+from ademem.core.typed_text import COLONS, read_dictation
 from ademem.core.untrusted import without_recalled
 from ademem.core.value import Value
 
-DICTATION_CUES = (
-    *("remember", "note ", "merk", "denk", "recuerda", "souviens", "ricorda", "lembra"),
-)
-"""Parts of which every dictation has one; without them no pattern is compiled."""
-
-DICTATION = (
-    r"(?i)\s*(?:(?:please|bitte)\s+)?(?:remember(?:\s+that\b|(?P<duty>\s+to\b)|\s*:)|note\s+(?:for"
-    r"|to)\s+(?:the\s+)?(?:future|memory|self)\s*:|(?:merke?\s+dir|denke?\s+da?ran)(?:\s+bitte)?"
-    r"(?:\s*:|\s*,?\s+dass\b)|(?:merken?|recuerda|souviens-toi|ricorda|lembra)\s*:)\s*(?P<text>.*)"
-)
-"""At the beginning of a line only, and never a question."""
-
-MIN_DICTATION_CHARS = 8
-"""Length of a dictated text, unless it has two words behind a colon: "remember: use uv"."""
+MIN_DICTATION_CHARS, MIN_CJK_CHARS = 8, 4
+"""Length of a dictated text of one word."""
 
 WRAP_CHARS = range(72, 101)
 """Widths at which editors wrap. A line that the next word would have brought there goes on."""
 
 _BULLET = r"\s*(?:[-*+\u2022]|\d+[.)])\s+(.*)"
+_QUESTION = ("?", "\uff1f")
 
 
 def dictations(prompt: str) -> list[str]:
-    """Return the dictated texts in order: the rest of a line, or the list below "remember:"."""
-    low = prompt.lower()
-    if not any(cue in low for cue in DICTATION_CUES):
-        return []
-    import re
-    from itertools import pairwise, takewhile
+    """Return the texts dictated by `remember:`, with which a typed prompt begins, in order.
 
+    A text is the rest of its line, or the list below it; each line directly below may dictate
+    another one. Behind any other line nothing is dictated.
+    """
+    lines = prompt.strip().splitlines()
+    if not lines or read_dictation(lines[0]) is None:
+        return []
     found: list[str] = []
-    lines = without_recalled(prompt).splitlines()
-    for at, line in enumerate(lines):
-        dictation = re.match(DICTATION, line)
-        if dictation and not line.rstrip().endswith("?"):
-            text = dictation["text"].strip()
-            if dictation["duty"] and text:
-                text = f"Remember to {text}"
-            for above, below in pairwise(map(str.rstrip, lines[at:] if text else ())):
-                overflow = len(above) + 1 + len(below.split(None, 1)[0]) if below else 0
-                ends = above.endswith((".", "!", "?", ":", ";"))
-                if ends or not below[:1].islower() or overflow not in WRAP_CHARS:
-                    break
-                text = f"{text} {below}"
-            bullets = (re.match(_BULLET, below) for below in lines[at + 1 :])
-            listed = [bullet[1].strip() for bullet in takewhile(bool, bullets) if bullet]
-            if text.endswith(":") and listed:  # a sentence that the list ends
-                text = "\n".join((text, *(f"- {each}" for each in listed)))
-            explicit = line[: dictation.start("text")].rstrip().endswith(":")
-            found += [
-                each
-                for each in ([text] if text else listed)
-                if len(each) >= MIN_DICTATION_CHARS or (explicit and len(each.split()) > 1)
-            ]
+    lines = without_recalled("\n".join(lines)).splitlines()
+    at = 0
+    while at < len(lines) and (text := read_dictation(lines[at])) is not None:
+        end, texts = _read_texts(text, lines, at)
+        is_question = lines[at].rstrip().endswith(_QUESTION)
+        found += [] if is_question else filter(_says_something, texts)
+        at = end
     from ademem.capture import is_placeholder
 
     return [text for text in dict.fromkeys(found) if not is_placeholder(text)]
+
+
+def _read_texts(text: str, lines: list[str], at: int) -> tuple[int, list[str]]:
+    """Return the number of the line behind a dictation, and its texts: one, or those of a list."""
+    import re
+
+    at += 1
+    while text and at < len(lines) and _is_wrapped(lines[at - 1].rstrip(), lines[at]):
+        text = f"{text} {lines[at].rstrip()}"
+        at += 1
+    listed = []
+    while (not text or text.endswith(tuple(COLONS))) and at < len(lines):
+        bullet = re.match(_BULLET, lines[at])
+        if not bullet:
+            break
+        listed.append(bullet[1].strip())
+        at += 1
+    if text and listed:  # a sentence that the list ends
+        text = "\n".join((text, *(f"- {each}" for each in listed)))
+    return at, [text] if text else listed
+
+
+def _is_wrapped(above: str, below: str) -> bool:
+    if above.endswith((".", "!", "?", ":", ";")) or not below[:1].islower():
+        return False
+    if read_dictation(below) is not None:
+        return False
+    return len(above) + 1 + len(below.split(None, 1)[0]) in WRAP_CHARS
+
+
+def _says_something(text: str) -> bool:
+    return len(text) >= (MIN_CJK_CHARS if is_cjk(text) else MIN_DICTATION_CHARS) or (
+        len(text.split()) > 1
+    )
 
 
 MAX_CORRECTION_CHARS = 400

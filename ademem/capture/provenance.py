@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ademem.core.client import Payload
+    from ademem.core.client import Payload, TurnKey
     from ademem.store.runtime import Runtime
 
 WEB_TOOLS = frozenset({"WebFetch", "WebSearch"})
@@ -35,6 +35,15 @@ def record_source(payload: Payload, runtime: Runtime) -> None:
     for turn in {payload.agent_id, _prompt(payload, runtime)} - {""}:
         key = f"{payload.session_id}:{turn}"
         ledger.claim(runtime.store, _RECEIVED + source, key, runtime.now)
+
+
+def carry_sources(earlier: TurnKey, later: TurnKey, runtime: Runtime) -> None:
+    """Record the outside sources of a turn for the one that goes on with it."""
+    for source in SOURCES:
+        read = f"{earlier.session_id}:{earlier.prompt_id}"
+        if ledger.is_claimed(runtime.store, _RECEIVED + source, read):
+            key = f"{later.session_id}:{later.prompt_id}"
+            ledger.claim(runtime.store, _RECEIVED + source, key, runtime.now)
 
 
 def origin_of(payload: Payload, runtime: Runtime, source_type: str) -> Origin:

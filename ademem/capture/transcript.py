@@ -12,6 +12,7 @@ import re
 import stat
 
 from ademem.core.json_text import loads
+from ademem.core.typed_text import MACHINES, is_machine_text
 from ademem.core.untrusted import without_recalled
 from ademem.core.value import Value
 
@@ -41,7 +42,6 @@ _MATTERS = re.compile(rb'"type"\s*:\s*"(?:user|assistant|queued_command)"')
 _REMINDER = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.S)
 _COMMAND = re.compile(r"<command-name>\s*/?(?P<name>[^<]*?)\s*</command-name>")
 _ARGUMENTS = re.compile(r"<command-args>(?P<text>.*?)</command-args>", re.S)
-_NOT_TYPED = re.compile(r"\s*<(?:local-command|task-notification|bash-|command-|user-memory)")
 _INTERRUPTED = re.compile(r"\s*\[Request interrupted by user")
 
 
@@ -144,7 +144,8 @@ def _events(row: dict[str, Any]) -> Iterator[Event]:
     if kind == "attachment":
         attached = row.get("attachment")
         if isinstance(attached, dict) and attached.get("type") == "queued_command":
-            yield from _prompt_events(_join_texts(attached.get("prompt")), at, queued=True)
+            origin = _origin(attached) or _text(attached, "commandMode")
+            yield from _prompt_events(attached.get("prompt"), origin, at, queued=True)
     elif not isinstance(message, dict) or row.get("isApiErrorMessage"):
         return
     elif kind == "assistant" and message.get("model") != "<synthetic>":
@@ -173,24 +174,35 @@ def _events(row: dict[str, Any]) -> Iterator[Event]:
                     at=at,
                 )
         if not any(row.get(name) for name in _NOT_OF_A_PERSON):
-            yield from _prompt_events(_join_texts(message.get("content")), at)
+            yield from _prompt_events(message.get("content"), _origin(row), at)
 
 
 _NOT_OF_A_PERSON = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly")
 
 
-def _prompt_events(text: str, at: str, *, queued: bool = False) -> Iterator[Event]:
-    """Yield what a person typed; of a command, its name and its arguments."""
+def _origin(row: dict[str, Any]) -> str:
+    origin = row.get("origin")
+    return _text(origin, "kind") if isinstance(origin, dict) else ""
+
+
+def _prompt_events(content: Any, origin: str, at: str, *, queued: bool = False) -> Iterator[Event]:
+    """Yield what a person typed; of a command, its name and its arguments.
+
+    Beside the typed block there may be others of the client, as for the file that is open.
+    """
+    text = _join_texts(content)
     if _INTERRUPTED.match(text):
         yield Interruption(at=at)
         return
-    if command := _COMMAND.search(text):
+    is_command = text.lstrip().startswith("<command-") and origin not in MACHINES
+    if is_command and (command := _COMMAND.search(text)):
         arguments = _ARGUMENTS.search(text)
         name = command["name"]
         typed = f"/{name} {arguments['text'] if arguments else ''}"
         text = "" if name in _CLIENT_COMMANDS else typed
-    elif _NOT_TYPED.match(text):
-        return
+    else:
+        texts = (_REMINDER.sub("", _text(block, "text")) for block in _blocks(content))
+        text = "\n".join(one for one in texts if one and not is_machine_text(one, origin))
     text = without_recalled(_REMINDER.sub("", text)).strip()
     if text:
         yield Prompt(text=text[:TEXT_CHARS], at=at, queued=queued)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from ademem.core.text import word_set
+from ademem.core.typed_text import is_machine_text, read_dictation
 from ademem.core.value import StrEnum, Value
 
 TYPE_CHECKING = False
@@ -89,11 +90,8 @@ FORBIDS = (
 MAY_FORBID = ("n't ", "not ", "no ", "without ", "just ", "only", "hold off", "before changing")
 """Of these a ban has one; the search for one takes longer."""
 RULES_STATED = tuple(
-    "note:,note that,for the record,fyi,always ,never ,from now on,keep in mind".split(",")
-)
-DICTATION = (
-    *("remember:", "remember that", "please remember", "merke:", "merke dir", "merk dir"),
-    *("bitte merken:", "recuerda:"),
+    "note:,note that,for the record,fyi,always ,never ,from now on,keep in mind,remember that,"
+    "please remember,merke dir,merk dir".split(",")
 )
 CHAT = word_set("""
     a about again agreed ah all alright amazing and anyone are awesome back bad bot brb break bye
@@ -181,9 +179,9 @@ class ParsedPrompt:
 
 
 def not_an_order(prompt: ParsedPrompt) -> Answer:
-    if not prompt.text or prompt.text.startswith("<task-notification>"):
-        return TurnClass.NONE, "it is not a prompt of a person"
-    is_dictation = prompt.low.startswith(DICTATION) and len(prompt.sentences) == 1
+    if not prompt.text:
+        return TurnClass.NONE, "it says nothing"
+    is_dictation = read_dictation(prompt.text) is not None and len(prompt.sentences) == 1
     return (TurnClass.NONE, "it dictates a memory") if is_dictation else None
 
 
@@ -240,8 +238,15 @@ RULES: tuple[Callable[[ParsedPrompt], Answer], ...] = (
 
 
 def classify(
-    prompt: str, *, plan_mode: bool = False, settings: GuardSettings | None = None
+    prompt: str,
+    *,
+    plan_mode: bool = False,
+    settings: GuardSettings | None = None,
+    origin: str = "",
 ) -> Classification:
+    """Classify a prompt; *origin* is who wrote it, where the client tells."""
+    if is_machine_text(prompt, origin):
+        return Classification(turn=TurnClass.NONE, why="it is not a prompt of a person")
     parsed = ParsedPrompt(prompt, settings)
     answers = (rule(parsed) for rule in RULES)
     turn, why = next(filter(None, answers), (TurnClass.NONE, "it says too little to tell"))

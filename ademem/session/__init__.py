@@ -112,8 +112,9 @@ def _report(
         return ""
     if event == "user_prompt_submit":
         from ademem.capture.prompt_lessons import dictations
+        from ademem.core.typed_text import is_machine_text
 
-        if dictations(payload.prompt):
+        if not is_machine_text(payload.prompt, payload.source) and dictations(payload.prompt):
             failure = notices.describe_failure(event, error)
             return client.notice(f"{failure}; dictate it again, as it may not be stored")
     is_first = trust.claim_notice(f"failure {payload.session_id}", found.database, environment)

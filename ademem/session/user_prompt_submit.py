@@ -8,6 +8,7 @@ from ademem.core.client import Payload, TurnKey
 from ademem.core.memory import Draft, Memory, Origin, Trust
 from ademem.core.redaction import redact
 from ademem.core.text import sha256_hex, truncate, whole_words
+from ademem.core.typed_text import is_machine_text
 from ademem.core.value import replace
 from ademem.guard.prompts import TurnClass, classify
 from ademem.search.query import keywords
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from ademem.store.injections import Placed
     from ademem.store.runtime import Runtime
 
-TASK_NOTIFICATION = "<task-notification>"
 MOST_CHARS = 20_000
 HINT_WORDS = 4
 MOST_DICTATED = 8
@@ -30,14 +30,8 @@ MOST_DICTATED = 8
 
 
 def handle(payload: Payload, runtime: Runtime) -> str | None:
-    if payload.prompt.startswith(TASK_NOTIFICATION):  # the last turn goes on under a new id
-        earlier = turns.latest(runtime.store, payload.session_id)
-        if earlier and payload.prompt_id and not runtime.is_read_only:
-            key = new_key(payload, runtime)
-            with runtime.store.transaction():
-                if turns.continue_turn(runtime.store, earlier, key, runtime.now):
-                    logs.log_shown(runtime.store, "prompt", (), runtime.now, key=key)
-            set_flag(key, runtime)
+    if is_machine_text(payload.prompt, payload.source):
+        _go_on(payload, runtime)
         return None
     if payload.prompt.startswith(client.SLASH):
         from ademem.session import slash_commands
@@ -48,7 +42,9 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         payload = replace(payload, prompt=slash_commands.dictation(payload.prompt))
     prompt = truncate(redact(whole_words(payload.prompt, 2 * MOST_CHARS)).text, MOST_CHARS)
     plan_mode = payload.permission_mode == "plan"
-    classified = classify(prompt, plan_mode=plan_mode, settings=runtime.settings.guard)
+    classified = classify(
+        prompt, plan_mode=plan_mode, settings=runtime.settings.guard, origin=payload.source
+    )
     recalls = classified.turn is not TurnClass.NONE
     key = new_key(payload, runtime)
     # Search before the transaction, which holds the lock of the database.
@@ -107,6 +103,21 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         shown_to_person = notices.describe_stored([*dictated, *corrected], runtime)
         notices.update_status_line(runtime)
     return client.context("UserPromptSubmit", "\n".join(lines), shown_to_person) or None
+
+
+def _go_on(payload: Payload, runtime: Runtime) -> None:
+    """Go on with the last turn, and what it has read, under the id of a machine's text."""
+    earlier = turns.latest(runtime.store, payload.session_id)
+    if earlier is None or not payload.prompt_id or runtime.is_read_only:
+        return
+    from ademem.capture import provenance
+
+    key = new_key(payload, runtime)
+    with runtime.store.transaction():
+        if turns.continue_turn(runtime.store, earlier, key, runtime.now):
+            logs.log_shown(runtime.store, "prompt", (), runtime.now, key=key)
+        provenance.carry_sources(earlier, key, runtime)
+    set_flag(key, runtime)
 
 
 def _write_lessons(

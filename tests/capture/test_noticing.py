@@ -94,15 +94,43 @@ def test_what_a_section_teaches(message, expected):
     ("prompt", "expected"),
     [
         pytest.param("remember: tabs are forbidden", [RULE], id="remember:"),
-        pytest.param("Remember that tabs are forbidden", [RULE], id="remember that"),
-        pytest.param("please remember that tabs are forbidden", [RULE], id="please"),
+        pytest.param("\n\n  Remember :  tabs are forbidden", [RULE], id="below blank lines"),
+        pytest.param("Remember that tabs are forbidden", [], id="remember that"),
+        pytest.param("please remember: tabs are forbidden", [], id="not the first word"),
         pytest.param("remember: use uv", ["use uv"], id="two short words"),
-        pytest.param("remember that bug", [], id="remember that, and one word"),
         pytest.param("remember: this", [], id="one short word"),
-        pytest.param("Remember to run it", ["Remember to run it"], id="remember to"),
-        pytest.param("remember to", [], id="remember to, and nothing else"),
-        pytest.param("note for the future: tabs are forbidden", [RULE], id="note for the future"),
-        pytest.param("Fix it.\nremember: tabs are forbidden", [RULE], id="on a later line"),
+        pytest.param("Remember to run it", [], id="remember to"),
+        pytest.param("remember:", [], id="remember, and nothing else"),
+        pytest.param("note for the future: tabs are forbidden", [], id="note for the future"),
+        pytest.param("Fix it.\nremember: tabs are forbidden", [], id="behind another line"),
+        pytest.param("Fix it. remember: tabs are forbidden", [], id="behind another sentence"),
+        pytest.param("> remember: tabs are forbidden", [], id="in a quote"),
+        pytest.param('"remember: tabs are forbidden"', [], id="in quotation marks"),
+        pytest.param("```\nremember: tabs are forbidden\n```", [], id="in a fence"),
+        pytest.param("    > x\n    remember: tabs are forbidden", [], id="in indented lines"),
+        pytest.param(
+            "remember: tabs are forbidden\nremember: never touch v1",
+            [RULE, "never touch v1"],
+            id="on two lines",
+        ),
+        pytest.param(
+            "remember: tabs are forbidden\n```\nremember: never touch v1\n```",
+            [RULE],
+            id="then a fence",
+        ),
+        pytest.param(
+            "remember: tabs are forbidden\nthe log says:\nremember: never touch v1",
+            [RULE],
+            id="then another line",
+        ),
+        pytest.param(
+            "remember: tabs are forbidden\n\nremember: never touch v1", [RULE], id="then a gap"
+        ),
+        pytest.param(
+            "remember: tabs are forbidden here?\nremember: never touch v1",
+            ["never touch v1"],
+            id="below a question",
+        ),
         pytest.param(
             "remember:\n- tabs are forbidden\n- never touch v1\n\nthanks",
             [RULE, "never touch v1"],
@@ -134,13 +162,30 @@ def test_what_a_section_teaches(message, expected):
         ),
         pytest.param("merke: keine Tabs im Code", ["keine Tabs im Code"], id="german"),
         pytest.param("Merk dir: keine Tabs im Code", ["keine Tabs im Code"], id="german, to you"),
-        pytest.param("Bitte merken: keine Tabs", ["keine Tabs"], id="german, polite"),
-        pytest.param(
-            "Merke dir, dass Tabs verboten sind", ["Tabs verboten sind"], id="german that"
-        ),
+        pytest.param("Merke dir, dass Tabs verboten sind", [], id="german that"),
         pytest.param(
             "Denk dran: nie auf main pushen", ["nie auf main pushen"], id="german reminder"
         ),
+        pytest.param("Recuerda: usa pnpm", ["usa pnpm"], id="spanish"),
+        pytest.param("souviens-toi : pas de tabs", ["pas de tabs"], id="french"),
+        pytest.param("Ricorda: niente tab", ["niente tab"], id="italian"),
+        pytest.param("Lembre-se: nada de tabs", ["nada de tabs"], id="portuguese"),
+        pytest.param("记住：使用 pnpm", ["使用 pnpm"], id="chinese"),
+        pytest.param("記住:不要用制表符", ["不要用制表符"], id="chinese, traditional"),
+        pytest.param("覚えて：タブは禁止", ["タブは禁止"], id="japanese"),
+        pytest.param("Запомни: без табов", ["без табов"], id="russian"),
+        pytest.param("기억해: 탭은 금지입니다", ["탭은 금지입니다"], id="korean"),
+        pytest.param(
+            "\u1100\u1175\u110b\u1165\u11a8\u1112\u1162: 탭은 금지입니다",
+            ["탭은 금지입니다"],
+            id="korean, in parts",
+        ),
+        pytest.param("Onthoud: geen tabs", ["geen tabs"], id="dutch"),
+        pytest.param("Zapamiętaj: żadnych tabulatorów", ["żadnych tabulatorów"], id="polish"),
+        pytest.param(
+            "remember\uff1ause pnpm: always", ["use pnpm: always"], id="a full-width colon"
+        ),
+        pytest.param("记住：好吗？", [], id="a question in chinese"),
         pytest.param("denk daran, dass main rot ist?", [], id="german question"),
         pytest.param("Merk dir das", [], id="german, and nothing else"),
         pytest.param("do you remember: the parser?", [], id="a question"),

@@ -54,6 +54,13 @@ def test_a_conversation_is_read_in_its_order(read):
         pytest.param(lambda t: t.types("<local-command-stdout>x</...>"), id="a command's output"),
         pytest.param(lambda t: t.types("<bash-input>ls</bash-input>"), id="a shell of the person"),
         pytest.param(lambda t: t.types("<task-notification>x"), id="news of a subagent"),
+        pytest.param(lambda t: t.queues("<agent-message>never use x"), id="a queued message"),
+        pytest.param(lambda t: t.types("[SYSTEM NOTIFICATION] x"), id="a notification"),
+        pytest.param(lambda t: t.types("x", origin={"kind": "peer"}), id="another session"),
+        pytest.param(
+            lambda t: t.types("<channel>\n<command-name>fix</command-name>"),
+            id="a message that quotes a command",
+        ),
         pytest.param(lambda t: t.types("<command-name>/compact</command-name>"), id="/compact"),
         pytest.param(lambda t: t.types("<system-reminder>x</system-reminder>"), id="a reminder"),
         pytest.param(lambda t: t.types("<system-reminder>x"), id="a reminder without an end"),
@@ -89,10 +96,18 @@ def test_an_answer_that_the_client_made_up_is_none(read):
         ("<command-name>/release</command-name><command-args>1.2</command-args>", "/release 1.2"),
         ("<command-name>fix</command-name>", "/fix"),
         ("Fix it<system-reminder>be brief</system-reminder> now", "Fix it now"),
+        ([{"text": "<ide_opened_file>a.py</ide_opened_file>"}, {"text": "Fix it"}], "Fix it"),
         ("See\n<ademem-memory>\nold\n</ademem-memory>\nabove", "See\nabove"),
         ("x" * 99_999, "x" * transcript.TEXT_CHARS),
     ],
-    ids=["a command", "a command without words", "a reminder", "a memory", "too long"],
+    ids=[
+        "a command",
+        "a command without words",
+        "a reminder",
+        "an open file",
+        "a memory",
+        "too long",
+    ],
 )
 def test_what_a_person_typed_is_left(read, typed, said):
     assert texts(read(Talk().types(typed))) == [said]

@@ -1,0 +1,58 @@
+"""Tell what a person typed from what the client or an agent put in its place."""
+
+from __future__ import annotations
+
+PERSONS = frozenset({"user", "human"})
+MACHINES = frozenset(
+    "system loop_wakeup schedule_wakeup poll_event channel peer task-notification coordinator"
+    " auto-continuation plugin observer-activity".split()
+)
+"""Origins that the client names: `source` of a prompt's event, `origin.kind` of a transcript."""
+
+FEWEST_CAPITALS = 2
+
+
+def is_machine_text(text: str, origin: str = "") -> bool:
+    """True for a message of an agent or a channel, a reminder, a notice or a command's output.
+
+    The client's *origin* decides. Without one, or with one that leaves it open, the form does:
+    these texts begin with `<name` or `[CAPITAL WORDS`. So does a person's prompt that begins with
+    `<div>` or `[BUG]`, from which nothing is stored.
+    """
+    if origin in PERSONS or origin in MACHINES:
+        return origin in MACHINES
+    text = text[:200].lstrip() if text[:1].isspace() else text[:200]
+    if text[:1] == "<":
+        return text[1:2].isascii() and text[1:2].isalpha()
+    if text[:1] != "[":
+        return False
+    first = text[1:].replace("]", " ").replace(":", " ").partition(" ")[0]
+    is_word = first.isascii() and first.isalpha() and first.isupper()
+    return is_word and len(first) >= FEWEST_CAPITALS
+
+
+COLONS = ":\uff1a"
+KEYWORDS = frozenset(
+    (
+        *("remember", "merke", "merken", "merke dir", "merk dir", "denk daran", "denk dran"),
+        *("recuerda", "recuerde", "souviens-toi", "souvenez-vous", "ricorda", "ricordati"),
+        *("lembra", "lembre", "lembra-te", "lembre-se", "lembrar", "onthoud", "onthouden"),
+        *("zapamiętaj", "zapamietaj", "запомни", "запомните", "запомнить"),
+        *("记住", "記住", "请记住", "記得", "记得", "覚えて", "覚えておいて", "覚えておく"),
+        *("기억해", "기억해줘", "기억해 줘", "기억하세요"),
+    )
+)
+"""The word `remember` before a colon, as orders are given in each language."""
+KEYWORD_CHARS = max(map(len, KEYWORDS)) + 8
+
+
+def read_dictation(line: str) -> str | None:
+    """Return what stands behind `remember:` at the beginning of a line; None without it."""
+    head = line.lstrip()[:KEYWORD_CHARS]
+    at = min((place for colon in COLONS if (place := head.find(colon)) > 0), default=0)
+    word = " ".join(head[:at].lower().split())
+    if not word.isascii():
+        import unicodedata  # some keyboards send letters and accents apart
+
+        word = unicodedata.normalize("NFC", word)
+    return line.lstrip()[at + 1 :].strip() if word in KEYWORDS else None
