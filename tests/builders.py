@@ -51,6 +51,9 @@ class Lines(list[Memory]):
     def others(self, present: Texts) -> list[Record]:
         return []
 
+    def kept_on_pages(self) -> set[str]:
+        return set()
+
 
 def project(root: Path) -> Project:
     """An enrolled project in this folder."""

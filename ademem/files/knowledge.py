@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 
 from ademem.core import anchor, clock, record_json
-from ademem.core.memory import Trust
+from ademem.core.memory import Status, Trust
 from ademem.core.registers import (
     ARCHIVED,
     FIELDS,
@@ -55,8 +56,16 @@ MAX_TOMBSTONES = 1000
 HAD = "had"
 """On a tombstone: values of registers that were written after the memory was made."""
 _TOMBSTONE = f'"{TOMBSTONE}"'
+_ID = re.compile(r'"id": ?"([\w-]+)", ?"sync_id"')
+OWN = "."
+"""End of a key in a line that would else be taken for the one derived from the text."""
 UNDECIDED = "undecided"
 """Status that an archived memory has when it comes back, in a line that has its text."""
+
+
+def has_line(status: object, key: object) -> bool:
+    """Return True for a memory of the project with a line: confirmed, or captured with a key."""
+    return status == Status.PROMOTED or key is not None
 
 
 def render_lines(
@@ -102,7 +111,7 @@ def ordered_lines(
         if write and write == record.registers.get(LIFE) and _is_tombstone(record):
             yield _place(record), f"{raw}\n"
             continue
-        key = str(record.value("key") or _derived_key(record))
+        key = _key_in_line(record)
         key = f"{key}-{record.id}" if key in keys else key
         keys.add(key)
         found = to_line(record, key)
@@ -131,8 +140,8 @@ def to_line(record: Record, key: str | None = None) -> dict[str, Any]:
     if _is_tombstone(record):
         return _to_tombstone(record)
     values = record_json.to_json(record)
-    category, tags, given = values.get("category"), values["tags"], values.get("key")
-    found = _beads_fields(record, key or given or _derived_key(record), record.created_at) | {
+    category, tags = values.get("category"), values["tags"]
+    found = _beads_fields(record, key or _key_in_line(record), record.created_at) | {
         "type": tags[0] if tags and tags[0] in TYPES else category,
         "content": values["content"],
         "source": values.get("source"),
@@ -159,6 +168,12 @@ def _as_archived(line: dict[str, Any], life: str) -> dict[str, Any]:
 def is_hidden(line: dict[str, Any]) -> bool:
     """Return True for the line of a live memory whose text an elder one has."""
     return UNDECIDED in line and line.get(LIFE) == LIVE
+
+
+def ids_of_live(lines: Iterable[str]) -> set[str]:
+    """Return the ids in lines that show a memory, without parsing each."""
+    shown = (raw for raw in lines if f'"status":"{ARCHIVED}"' not in raw)
+    return {found[1] for raw in shown if (found := _ID.search(raw))}
 
 
 def read_tombstones(lines: Iterable[str]) -> Iterator[tuple[str, Record]]:
@@ -196,6 +211,14 @@ def from_line(line: Any) -> Record | None:
     if not isinstance(line.get("stamps"), dict) and isinstance(line.get(SAID_AT), str):
         values["stamps"] = {old_stamp(line[SAID_AT]): [TEXT]}
     return record_json.from_json(values)
+
+
+def _key_in_line(record: Record) -> str:
+    """Return a key from which `key_of` tells whether the memory was given one."""
+    key, derived = record.value("key"), _derived_key(record)
+    if key:
+        return f"{key}{OWN}" if key == derived else str(key)
+    return derived if has_line(record.value("status"), None) else f"{derived}-{record.id}"
 
 
 def _derived_key(record: Record) -> str:
@@ -264,9 +287,18 @@ def parse_line(raw: str) -> Line | None:
 
 
 def key_of(found: Mapping[str, Any]) -> str | None:
-    """Return the key that the memory was given; None for a key derived from its text."""
-    derived = derived_key(found["category"], found["content"], found["id"])
-    return None if found["key"] in (derived, f"{derived}-{found['id']}") else found["key"]
+    """Return the key that the memory was given; None for a key derived from its text.
+
+    An older ademem wrote both in one way, and lines of candidates for none but a given key.
+    """
+    derived, ending = derived_key(found["category"], found["content"], found["id"]), found["id"]
+    key = str(found["key"])
+    if key == derived and not has_line(found.get("status"), None):
+        return key
+    if key in (derived, f"{derived}-{ending}"):
+        return None
+    key = key.removesuffix(f"-{ending}")
+    return derived if key == f"{derived}{OWN}" else key
 
 
 def derived_key(category: str | None, content: str, id: str) -> str:

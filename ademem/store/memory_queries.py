@@ -214,15 +214,20 @@ def find_error(store: Store, fingerprint: str | None, owner: str | None) -> Memo
     return _first(memories.find(store, where, tail, fingerprint=fingerprint, owner=owner))
 
 
-def each_line(store: Store) -> Iterator[dict[str, Any]]:
-    """Rows of the project that `knowledge.jsonl` may have, oldest first, one by one."""
+def each_line(store: Store, there: Iterable[str] = ()) -> Iterator[dict[str, Any]]:
+    """Rows of the project that `knowledge.jsonl` may have, oldest first, one by one.
+
+    It has those that are confirmed or have a key, and may have candidates that are *there*.
+    """
     query = (
         "select * from unified_memories where project_id = ? and scope = 'project'"
         " and (status = 'promoted' or knowledge_key is not null"
-        " or (status = 'candidate' and stamps like '%\"status\":\"promoted\"%'))"
+        " or (status = 'candidate' and (stamps like '%\"status\":\"promoted\"%'"
+        " or id in (select value from json_each(?)))))"
         " order by created_at, id"
     )
-    return map(memories.columns, store.db.execute(query, (store.project_id,)))
+    rows = store.db.execute(query, (store.project_id, array(there)))
+    return map(memories.columns, rows)
 
 
 def existing(store: Store, ids: Iterable[str]) -> set[str]:

@@ -202,12 +202,13 @@ def oversized_lines(subject: Subject) -> Iterator[Problem]:
 
 
 def wrong_lines(subject: Subject) -> Iterator[Problem]:
-    ids = _IdCheck(subject, (one.id for one in rendering.Lines(subject.store, subject.place)))
+    lines = rendering.lines_in(subject.store, subject.place, subject.texts)
+    ids = _IdCheck(subject, (one.id for one in lines))
     if subject.fresh:
         ids.missing = MISREAD
     for path in LINE_FILES:
-        lines = () if subject.is_conflicted(path) else subject.texts.lines(path)
-        for number, line in enumerate(lines, 1):
+        raw = () if subject.is_conflicted(path) else subject.texts.lines(path)
+        for number, line in enumerate(raw, 1):
             if not line:
                 continue
             try:
@@ -227,8 +228,9 @@ def wrong_lines(subject: Subject) -> Iterator[Problem]:
 
 
 def wrong_items(subject: Subject) -> Iterator[Problem]:
-    lines = rendering.Lines(subject.store, subject.place)
-    ids = _IdCheck(subject, (memory.id for memory in lines if rendering.is_on_page(memory)))
+    lines = rendering.lines_in(subject.store, subject.place, subject.texts)
+    shown = {memory.id for memory in lines if rendering.is_on_page(memory)}
+    ids = _IdCheck(subject, shown | lines.kept_on_pages())
     if subject.fresh:
         ids.missing = "has no line in knowledge.jsonl or knowledge.archive.jsonl"
     for path in subject.topic_paths:

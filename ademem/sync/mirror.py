@@ -249,7 +249,7 @@ def survey(
     texts = present(project)
     document, brief_file = _survey_brief(project, store, texts.get(BRIEF))
     readable = only_text(texts)
-    lines = rendering.Lines(store, place)
+    lines = rendering.lines_in(store, place, readable)
 
     def kept_lines() -> set[str]:
         base = load_base(project, creation_time(store))

@@ -13,7 +13,16 @@ from ademem.core.memory import Importance, Memory, Scope, Status, Tier
 from ademem.core.registers import LIVE, Record, join, join_all
 from ademem.core.settings import MirrorSettings
 from ademem.core.text import number
-from ademem.files import ARCHIVE, BRIEF_PAGE, FOLDER, INDEX, KNOWLEDGE, knowledge, markdown
+from ademem.files import (
+    ARCHIVE,
+    BRIEF_PAGE,
+    FOLDER,
+    INDEX,
+    KNOWLEDGE,
+    LINE_FILES,
+    knowledge,
+    markdown,
+)
 from ademem.files.markdown import FreeText
 from ademem.files.project_brief import CoreMemory
 from ademem.files.snapshot import topic_of
@@ -42,14 +51,20 @@ def is_on_page(memory: Memory) -> bool:
 
 def has_line(memory: Memory) -> bool:
     """Return True for a memory in knowledge.jsonl: on a page, or LEARNED and not yet confirmed."""
-    return is_on_page(memory) or (memory.shareable and memory.knowledge_key is not None)
+    return memory.shareable and knowledge.has_line(memory.status, memory.knowledge_key)
 
 
 class Lines:
-    """The memories with a line that wait on no other branch, oldest first; each time read anew."""
+    """The memories with a line that wait on no other branch, oldest first; each time read anew.
 
-    def __init__(self, store: Store, place: Place | None = None) -> None:
-        self._store, self._place = store, place
+    Those whose line is among *there* keep it as long as they live: a colleague's memory that is a
+    candidate or in quarantine here must not be taken away from others.
+    """
+
+    def __init__(
+        self, store: Store, place: Place | None = None, there: Collection[str] = ()
+    ) -> None:
+        self._store, self._place, self._there = store, place, there
 
     def __iter__(self) -> Iterator[Memory]:
         return (memory for memory, _ in self._each())
@@ -68,24 +83,23 @@ class Lines:
 
     def _each(self) -> Iterator[tuple[Memory, dict[str, Any]]]:
         place = self._place
-        for row in memory_queries.each_line(self._store):
+        for row in memory_queries.each_line(self._store, self._there):
             memory = database.read_row(row, memories.from_values)
-            if memory and (has_line(memory) or self._is_kept(memory, row)):
+            if memory and (has_line(memory) or self._is_kept(memory)):
                 shown = place.shows(memory) if place else memory.source_branch is None
                 if shown:
                     yield memory, row
 
-    def _is_kept(self, memory: Memory, row: Mapping[str, Any]) -> bool:
-        """Return True for a colleague's line whose memory came by a hub and is a candidate here.
+    def kept_on_pages(self) -> set[str]:
+        """Return ids of memories that others confirmed, and that are on no page by what is here."""
+        kept = ((memory, row) for memory, row in self._each() if not has_line(memory))
+        records = (database.read_row(row, stamps.record_of_row) for _, row in kept)
+        return {each.id for each in records if each and each.value("status") == Status.PROMOTED}
 
-        To leave it out would take it away from the branch that is checked out.
-        """
-        is_open = memory.shareable and memory.status is Status.CANDIDATE
-        if not is_open or self._place is None or stamps.VALUES not in row["stamps"]:
+    def _is_kept(self, memory: Memory) -> bool:
+        if not memory.live or memory.hidden or memory.has_lost_branch:
             return False
-        record = database.read_row(row, stamps.record_of_row)
-        is_confirmed = record is not None and record.value("status") == Status.PROMOTED
-        return is_confirmed and not memory.has_lost_branch and self._place.holds(memory)
+        return memory.id in self._there or (self._place is not None and self._place.holds(memory))
 
     def _dead(self, present: Texts) -> Iterator[Record]:
         store = self._store
@@ -154,7 +168,9 @@ def render(
     without entries stays, as git reports a conflict where one side deletes a file and the other
     changes it. A *later* memory stands before the one that it says otherwise.
     """
-    rows = {one.id: _PageFields(one) for one in lines if is_on_page(one)}
+    kept_items = lines.kept_on_pages()
+    on_page = (one for one in lines if is_on_page(one) or one.id in kept_items)
+    rows = {one.id: _PageFields(one) for one in on_page}
     shown: list[Memory] = _put_later_first(rows, later)  # type: ignore[assignment]
     free_texts = {  # a person's lines, by page
         path.removeprefix(FOLDER): texts
@@ -169,9 +185,10 @@ def render(
     stay |= {re.split(r"[-.]", name)[0] for name in free_texts}
     files = markdown.split_topics(shown, settings.topic_entries, stay)
     regions, _ = markdown.split_regions(present.get(INDEX) or "")
+    confirmed = [one for one in shown if one.id not in kept_items]
     rendered = {
-        INDEX: markdown.render_index(shown, document, files, regions, settings),
-        BRIEF_PAGE: markdown.render_brief(document, shown),
+        INDEX: markdown.render_index(confirmed, document, files, regions, settings),
+        BRIEF_PAGE: markdown.render_brief(document, confirmed),
     }
     names = {name for file in files for name in file.names}
     by_page: dict[str, list[FreeText]] = {}
@@ -181,7 +198,7 @@ def render(
     for file in files:
         for name, text in markdown.render_topic(file, by_page).items():
             rendered[FOLDER + name] = text
-    del rows, shown, files, free_texts, by_page
+    del rows, shown, confirmed, files, free_texts, by_page
     written = knowledge.render_lines(lines.records(), lines.others(present), present.lines(ARCHIVE))
     if ARCHIVE in present and ARCHIVE not in written and ARCHIVE in committed():
         written[ARCHIVE] = ""
@@ -198,6 +215,11 @@ def render(
     if unread:
         written[KNOWLEDGE] += "".join(unread)
     return rendered | written
+
+
+def lines_in(store: Store, place: Place | None, texts: Texts) -> Lines:
+    raw = (line for path in LINE_FILES for line in texts.lines(path))
+    return Lines(store, place, knowledge.ids_of_live(raw))
 
 
 class _PageFields:
