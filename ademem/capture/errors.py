@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ademem.core.redaction import redact
-from ademem.core.text import fold, preview, sha256_hex, whole_words
+from ademem.core.text import fold, preview, sha256_hex, unique, whole_words
 from ademem.core.untrusted import without_recalled
 
 READ_CHARS = 20_000
@@ -41,12 +41,19 @@ _SUMMARY = re.compile(
 )
 """Pattern of a last line that only says that a command failed."""
 
+_COUNT = (
+    r"(?<![:.\w])(?!0 )(?:\d+ (?:errors|problems|failures|warnings)\b"
+    r"|1 (?:error|problem|failure|warning)\b(?!:)"
+    r"|(?:(?<=[^\w\s] )|(?<=  )|(?<=[^\w\s])|(?<![^\n]))\d+ fail(?:ed|ing)\b"
+    r"|\d+ fail(?:ed|ing)\b(?=[,;|]? +[|(]? *\d))"
+)
+"""Pattern of a summary of tests or checks; the number of a port, a shard or a line names that."""
 _SLIP = re.compile(
     r"^(?:(?:Uncaught )?(?:Name|Type|Key|Attribute|Syntax|Indentation|Tab|Index|Value|Assertion"
     r"|Reference|Range|UnboundLocal|ZeroDivision|NotImplemented|Recursion)Error\b"
     r"|.*(?:\berror(?:\[E\d+\]| (?:TS|CS)\d+)|\bcould not compile\b|\bpanicked at\b"
-    r"|[\w/.-]+\.\w{1,5}[:(]\d+[:,)]|(?<![:.\w])(?!0 )\d+ (?:errors?|problems?|failed|failing"
-    r"|failures?|warnings?)\b|\b(?:merge|automatic|fix) .*\bconflicts?\b|\bcould not apply\b"
+    r"|[\w/.-]+\.\w{1,5}[:(]\d+[:,)]"
+    rf"|{_COUNT}|\b(?:merge|automatic|fix) .*\bconflicts?\b|\bcould not apply\b"
     r"|\bnothing to commit\b|\bfailed to push some refs\b|\bhook (?:exited|failed|declined)\b))"
 )
 """Pattern of errors in the code being written, and of git's everyday refusals."""
@@ -76,6 +83,40 @@ def essential(error: str) -> str:
     named = [line for line in lines if _ESSENTIAL.match(_SPEAKER.sub("", line))]
     spoken = [line for line in lines if _SPEAKER.match(line)][:1]
     return (named or spoken or lines or [""])[-1]
+
+
+_CODE = re.compile(
+    r"\b(?:[A-Z][A-Z0-9]*[-_]?\d[A-Z0-9]*|E[A-Z]{4,}\d*"  # E4020, EACCES
+    r"|(?=\d*[A-Z])\d{2}[A-Z0-9]{2}\d)\b"  # of SQL: 42P01
+    r"|\b(?:\w+\.)*[A-Z]\w*[a-z](?:Error|Exception|Warning|Failure|Fault|Timeout)\b"
+    r"|\b[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+\b"  # CrashLoopBackOff
+)
+_QUOTED = re.compile(r"[`\"“”']([^`\"“”'\n]{8,200})[`\"“”']")
+_LAST_PART = re.compile(r"[^.]+$")
+MOST_CODES = 16
+
+
+def find_codes(error: str) -> tuple[str, ...]:
+    """Return the codes and names of exceptions, those of the decisive line first.
+
+    The built-in exceptions of Python say nothing about a project.
+    """
+    import builtins
+
+    found = _CODE.findall(f"{essential(error)}\n{error[:READ_CHARS]}")
+    names = [name for code in found for name in _LAST_PART.findall(code)]
+    return unique(name for name in names if not hasattr(builtins, name) and name != "ERROR")[
+        :MOST_CODES
+    ]
+
+
+def quotes(text: str, error: str) -> bool:
+    """Tell whether the text cites a message of the error, between quotes or backticks."""
+    said = " ".join(error[:READ_CHARS].lower().split())
+    return any(
+        " " in (cited := " ".join(match.lower().split())) and cited in said
+        for match in _QUOTED.findall(text)
+    )
 
 
 def lesson(tool: str, command: str, error: str) -> str | None:

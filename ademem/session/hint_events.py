@@ -7,7 +7,7 @@ import os
 from ademem.core import client
 from ademem.guard.policy import SHELL_TOOLS, WRITING_TOOLS
 from ademem.search.hints import lacks_lists, refresh, write_rest
-from ademem.store import Store, logs
+from ademem.store import Store, ledger, logs
 from ademem.store import hints as table
 
 TYPE_CHECKING = False
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 ENTRY_CHARS = 600
 ERROR_CHARS = 1000
+LOOKED_AT = 30
+"""Hits of a search that are read for the code or the message of an error."""
+MOST_ON_ERROR = 1
 WHAT_CHARS = 120
 READ_CHARS = 20_000
 """Length of a path or command that is redacted before its beginning is shown."""
@@ -170,22 +173,50 @@ def _here(rows: list[sqlite3.Row], runtime: Runtime) -> list[sqlite3.Row]:
 
 
 def find_on_error(payload: Payload, line: str, runtime: Runtime) -> list[Tied]:
+    """Find the memory about an error: the same error, else its code or message, else its words."""
     from ademem.capture import errors
-    from ademem.search.engine import Filters, suggest
+    from ademem.search import evidence
+    from ademem.search.engine import Filters, current, search
+    from ademem.search.ranking import UNASKED
     from ademem.store import memory_queries
 
     owner = payload.agent_type or None
     here = runtime.branch
-    fingerprint = errors.fingerprint(line)
-    promoted = memory_queries.promoted_errors(
-        runtime.store, fingerprint=fingerprint, owner=owner, branch=here
+    known = memory_queries.promoted_errors(
+        runtime.store, fingerprint=errors.fingerprint(line), owner=owner, branch=here
     )
-    filters = Filters(
-        owner=owner, statuses=("promoted",), categories=("gotcha",), here=here, elsewhere=False
-    )
-    hits = suggest(line, runtime.store, filters, runtime.now)
-    found = {memory.id: memory for memory in (*promoted, *(hit.memory for hit in hits))}
-    return [(memory, "") for memory in found.values()]
+    session, error = payload.session_id, payload.error or line
+    mine = {one.id for one in known if ledger.is_own_error(runtime.store, one, session)}
+    if news := [memory for memory in known if memory.id not in mine]:
+        return [(memory, "") for memory in news[:MOST_ON_ERROR]]
+    filters = Filters(owner=owner, statuses=("promoted",), here=here, elsewhere=False)
+    codes = errors.find_codes(error)
+    hits = [
+        hit
+        for query in filter(None, (line, " ".join(codes)))
+        for hit in current(
+            search(query, runtime.store, filters, runtime.now, LOOKED_AT, parameters=UNASKED)
+        )
+    ]
+    found = [
+        (_tells_code(hit.memory, codes, error), hit.signals["evidence"], hit.memory)
+        for hit in hits
+        if not ledger.is_own_error(runtime.store, hit.memory, session)
+    ]
+    telling = [each for each in found if each[0] or each[1] >= evidence.PROMPT]
+    telling.sort(key=lambda each: each[:2], reverse=True)
+    return [(memory, "") for *_, memory in telling[:MOST_ON_ERROR]]
+
+
+def _tells_code(memory: Memory, codes: Iterable[str], error: str) -> bool:
+    import re
+
+    from ademem.capture import errors
+    from ademem.core.text import with_title
+
+    text = with_title(memory.title, memory.content)
+    named = any(re.search(rf"(?<!\w){re.escape(code)}(?!\w)", text) for code in codes)
+    return named or errors.quotes(text, error)
 
 
 def show(
@@ -198,7 +229,7 @@ def show(
     again: Collection[str] = (),
 ) -> str:
     """Return entries that this context was not shown, or has to be shown *again*; record them."""
-    from ademem.store import injections, ledger
+    from ademem.store import injections
     from ademem.store.injections import place
 
     seen = logs.list_in_context(runtime.store, key, runtime.now).difference(again)

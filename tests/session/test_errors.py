@@ -57,6 +57,65 @@ def test_a_port_before_failed_is_no_count_of_failed_tests(world):
     assert len(kept(world)) == 1
 
 
+@pytest.mark.parametrize(
+    ("message", "is_learned"),
+    [
+        pytest.param(
+            'psql: error: connection to server at "127.0.0.1", port 5433 failed: refused',
+            True,
+            id="a port",
+        ),
+        pytest.param("shard 3 failed to start", True, id="a shard"),
+        pytest.param("attempt 2 error: upstream is down", True, id="an attempt"),
+        pytest.param("=== 2 failed, 3 passed in 0.1s ===", False, id="pytest"),
+        pytest.param("Tests:       1 failed, 2 total", False, id="jest"),
+        pytest.param("Test Files  1 failed (1)", False, id="vitest"),
+        pytest.param("Tests 1 failed | 2 passed", False, id="counts side by side"),
+        pytest.param("1 example, 1 failure", False, id="rspec"),
+        pytest.param("Found 1 error in 1 file", False, id="mypy"),
+    ],
+)
+def test_a_number_before_failed_is_a_count_only_where_nothing_has_it_as_its_name(
+    world, message, is_learned
+):
+    for session in ("s1", "s2"):
+        fail(world, session, "./deploy.sh", message)
+
+    assert bool(kept(world)) is is_learned
+
+
+TOLD = {
+    "E4020 means that the ledger of the month is closed: run `bin/reopen`": "a code",
+    "OrderSchemaError comes from stale fixtures, so rebuild them": "an exception",
+    "On “the tenant is not provisioned yet”, wait for the nightly job": "a quoted message",
+    "The staging cluster restarts at noon": "another matter",
+}
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        pytest.param("billing: E4020: cannot post\nexit 1", "a code", id="a code"),
+        pytest.param("app.errors.OrderSchemaError: total", "an exception", id="an exception"),
+        pytest.param(
+            "HTTP 409: The tenant is not  provisioned yet", "a quoted message", id="a message"
+        ),
+        pytest.param("restarts of the staging cluster failed", "another matter", id="words"),
+        pytest.param("error: E4021: cannot post", None, id="another code"),
+        pytest.param("ValueError: total", None, id="a built-in exception"),
+    ],
+)
+@pytest.mark.parametrize("category", ["fact", "decision", "gotcha"])
+def test_a_failure_is_answered_by_the_one_memory_that_names_its_code_or_message(
+    world, error, told, category
+):
+    world.know(*TOLD, category=category)
+
+    said = fail(world, "s1", "bin/post", error)
+
+    assert [kind for text, kind in TOLD.items() if text in said] == ([told] if told else [])
+
+
 def test_the_third_session_confirms_it(world):
     for session in ("s1", "s2", "s3"):
         fail(world, session)
