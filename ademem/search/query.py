@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from itertools import groupby
@@ -50,6 +51,15 @@ _BLAND = STOP_WORDS | word_set("""
 """)
 """Words that an order of anything may have, and that a search for it does not need."""
 
+_ACTS = word_set("discard force open pull rerun ship suite tag")
+"""Further words for what is done with a repository, whatever it holds."""
+_KEY = re.compile(
+    r"`[^`\s]"  # marked as code
+    r"|[\w.-]+/[\w.-]+|\w\.[a-zA-Z]\w{0,4}\b"  # a path, a file
+    r"|[^\W_]_[^\W_]|[a-z][A-Z]|::|--\w"  # an identifier, an option
+    r"|\b(?=\w*[^\W\d_])\w*\d\w*\b"  # a code
+)
+"""Part of a text that names a path, an identifier or a code."""
 _MARK = r"\[(?:redacted:[^\]]*|private)\]"
 _WORD = re.compile(r"[^\W_]\w{0,127}")
 _QUOTED = r'"([^"]{1,80})"'
@@ -116,6 +126,43 @@ def keywords(text: str, limit: int) -> str:
     words = unique(word for word in _words(text) if not (word in _BLAND or word.isdigit()))
     longest = sorted(words, key=len, reverse=True)[:limit]
     return " ".join(word for word in words if word in longest)
+
+
+def names_subject(prompt: str) -> bool:
+    """Tell whether a prompt says what it is about, so that a search for it can find something.
+
+    A path, an identifier or a code does, and so does a word that no order of anything has; "yes, go
+    on" and "commit this" only let the work go on.
+    """
+    text = readable(prompt)
+    text = re.sub(_MARK, " ", text) if "[" in text else text
+    if _KEY.search(text):
+        return True
+    words = [word for word in _words(text) if not (word in _BLAND or word.isdigit())]
+    if not words:
+        return False
+    from ademem.guard.prompts import CHANGE, CHAT, LOOK, ROUTINE
+
+    general = {*CHANGE, *CHAT, *LOOK, *ROUTINE, *_ACTS, *_read_common_words()}
+    return any(general.isdisjoint(_forms(word)) for word in words)
+
+
+def _read_common_words() -> list[str]:
+    """Return the 300 commonest words of commit subjects, as `bench/README.md` counts them."""
+    path = os.path.join(os.path.dirname(__file__), "common_words.txt")
+    with open(path, encoding="utf-8") as file:
+        return file.read().split()
+
+
+def _forms(word: str) -> Iterator[str]:
+    """Yield the word and what it may be an ending of: tests, fixes, committed, pushing."""
+    yield word
+    for ending in ("s", "es", "d", "ed", "ing"):
+        if len(stem := word.removesuffix(ending)) > 1 and stem != word:
+            yield stem
+            yield f"{stem}e"
+            if stem[-1] == stem[-2]:
+                yield stem[:-1]
 
 
 def readable(text: str) -> str:

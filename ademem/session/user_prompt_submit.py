@@ -11,7 +11,7 @@ from ademem.core.text import sha256_hex, truncate, whole_words
 from ademem.core.typed_text import is_machine_text
 from ademem.core.value import replace
 from ademem.guard.prompts import TurnClass, classify
-from ademem.search.query import keywords
+from ademem.search.query import keywords, names_subject
 from ademem.session.turn_tracking import is_oriented, mark_read, new_key, set_flag
 from ademem.store import injections, ledger, logs, sessions, turns
 from ademem.store.injections import SAVED, place, place_entries
@@ -48,7 +48,10 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     recalls = classified.turn is not TurnClass.NONE
     key = new_key(payload, runtime)
     # Search before the transaction, which holds the lock of the database.
-    found, left_out = _recall(prompt, key, runtime) if recalls else ([], [])
+    found: list[tuple[Memory, float]] = []
+    left_out: list[Placed] = []
+    if recalls and names_subject(prompt):
+        found, left_out = _recall(prompt, key, runtime)
     entries = []
     if found:
         from ademem.session import hint_events

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ademem.search.query import MAX_CHARS, Index, keywords, parse
+from ademem.search.query import MAX_CHARS, Index, keywords, names_subject, parse
 
 WORDS, GRAMS, ROWS = Index.WORDS, Index.GRAMS, Index.ROWS
 
@@ -99,3 +99,43 @@ def test_keywords_are_the_longest_telling_words_in_their_order():
 )
 def test_an_order_of_anything_has_no_keywords(text):
     assert keywords(text, 3) == ""
+
+
+GOES_ON = """
+yes, go on
+ok fix it
+commit this
+go ahead with option 2
+sounds good, implement it
+same error again
+run the tests again
+lgtm, commit and push
+no, revert that change
+open a pull request
+keep going until the tests pass
+update the changelog and tag a release
+"""
+SAYS_WHAT = """
+ok, fix the login
+why do sessions expire after an hour?
+add an index on orders.customer
+use `int` here
+src/app.ts
+rename useOrders
+E4020 again
+bump to v2
+mach den Rechnungslauf schneller
+corrige el pago duplicado
+注文の一覧が遅い
+поправь оплату
+"""
+
+
+@pytest.mark.parametrize("prompt", GOES_ON.strip().splitlines())
+def test_a_prompt_that_lets_the_work_go_on_names_no_subject(prompt):
+    assert not names_subject(prompt)
+
+
+@pytest.mark.parametrize("prompt", SAYS_WHAT.strip().splitlines())
+def test_a_prompt_with_a_key_or_a_telling_word_names_its_subject(prompt):
+    assert names_subject(prompt)

@@ -416,3 +416,13 @@ def test_a_session_makes_the_index_of_skills_due_when_a_file_changed(world):
     said = world.context("session_start", source="startup", session_id="s4")
     assert "risky" not in said
     assert "more: `" not in said
+
+
+def test_a_prompt_that_lets_the_work_go_on_is_shown_no_memory(world):
+    world.know("Go 1.25", "The hook checks every commit", "Fix the toolchain of Go at 1.25")
+
+    def said(prompt):
+        return world.context("user_prompt_submit", prompt=prompt, prompt_id=prompt)
+
+    assert [said(each) for each in ("yes, go on", "ok fix it", "commit this")] == ["", "", ""]
+    assert "1.25" in said("which toolchain of Go is it?")
