@@ -40,7 +40,7 @@ def search(
     """In a session, record what was shown."""
     results = _search_both(engine.search, runtime, query, filters, limit)
     if turn := turn_of(runtime):
-        shown = engine.as_shown(hit for hit in results.hits if not hit.weak)
+        shown = engine.as_shown(results.answers)
         log_shown(runtime, "search", shown, turn)
     return results
 

@@ -45,6 +45,10 @@ class Results(Value):
         return "weak" if all(hit.weak for hit in self.hits) else "answer"
 
     @property
+    def answers(self) -> tuple[Hit, ...]:
+        return tuple(hit for hit in self.hits if not hit.weak)
+
+    @property
     def note(self) -> str:
         if self.confidence == "weak":
             return "no memory answers that; these come nearest"
@@ -197,12 +201,11 @@ def recall(
     from ademem.store.database import is_unwritable
 
     results = search(query, store, filters, now, limit, embedder)
-    answers = [hit for hit in results.hits if not hit.weak]
-    shown = as_shown(answers)
+    shown = as_shown(results.answers)
     logged = preview(redact(query).text, LOGGED_CHARS)
     try:
         with store.transaction():
-            for hit in answers:
+            for hit in results.answers:
                 memories.touch(store, hit.memory, accessed(hit.signals["access"]), now)
             logs.log_shown(store, "recall", shown, now, key=key, query=logged)
     except store.db.OperationalError as error:

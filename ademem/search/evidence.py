@@ -14,7 +14,11 @@ if TYPE_CHECKING:
     from ademem.search.ranking import Hit
 
 ANSWER = -2.5
-"""Evidence below which a hit is marked as weak for a reader who asked."""
+"""Evidence from which the best hit answers a reader who asked; below it, all hits are weak."""
+BESIDE = -3.0
+"""Evidence below which a hit beside one that answers is weak."""
+GAP = 4.0
+"""Difference in evidence to the best hit above which a hit beside it is weak."""
 PROMPT = -1.9
 """Evidence from which a prompt or an error is shown a memory."""
 DENIAL = 0.0
@@ -53,6 +57,13 @@ def least_shown(weighed: Iterable[float], floor: float) -> float:
     """Evidence of the least hit that may be shown: infinite if even the best is below *floor*."""
     best = max(weighed, default=-math.inf)
     return best - CUT if best >= floor else math.inf
+
+
+def least_answering(best: float, *, beside_best: bool = True) -> float:
+    """Evidence of the least hit that is not weak: infinite if even the best answers nothing."""
+    if best < ANSWER:
+        return math.inf
+    return max(BESIDE, best - GAP) if beside_best else BESIDE
 
 
 def choose(hits: Iterable[Hit], *, floor: float, most: int) -> list[Hit]:

@@ -5,6 +5,7 @@ The numbers were chosen on the tuning sets that `bench/README.md` describes.
 
 from __future__ import annotations
 
+import math
 import re
 
 from ademem.core.clock import datetime, days_between
@@ -207,6 +208,7 @@ def rank(search: Search, statuses: tuple[str, ...]) -> list[Hit]:
     for mine in signals.values():
         mine["relevance"] = weighted_mean(mine, weights)
         mine["evidence"] = evidence.weigh(mine, asked, background)
+    best = max((mine["evidence"] for mine in signals.values()), default=-math.inf)
 
     kept = list(signals)
     if search.floor is not None:
@@ -226,7 +228,16 @@ def rank(search: Search, statuses: tuple[str, ...]) -> list[Hit]:
 
         drifted = hints.find_misplaced(search.store, anchored)
     by = parameters.score_weights
-    return [_make_hit(each, signals[each.seq], features, drifted, search, by) for each in found]
+    hits = [_make_hit(each, signals[each.seq], features, drifted, search, by) for each in found]
+    return [replace(hit, weak=True) if _is_weak(hit, best) else hit for hit in hits]
+
+
+def _is_weak(hit: Hit, best: float) -> bool:
+    """Compare with the line of `evidence`; an answer in a dialogue may be all in the question."""
+    if hit.signals["exact"]:
+        return False
+    is_turn = DIALOGUE in hit.memory.tags
+    return hit.signals["evidence"] < evidence.least_answering(best, beside_best=not is_turn)
 
 
 def find_rows(
@@ -403,14 +414,7 @@ def _make_hit(
     if memory.source_branch not in (None, search.filters.here):
         score *= parameters.branch_discount
         signals["elsewhere"] = parameters.branch_discount
-    is_weak = not signals["exact"] and signals["evidence"] < evidence.ANSWER
-    return Hit(
-        memory=memory,
-        score=score,
-        relevance=signals["relevance"],
-        signals=signals,
-        weak=is_weak,
-    )
+    return Hit(memory=memory, score=score, relevance=signals["relevance"], signals=signals)
 
 
 def order_pairs(hits: Sequence[Hit], search: Search) -> list[Hit]:

@@ -56,9 +56,11 @@ def recall(text: str, payload: Payload, runtime: Runtime) -> str:
         return client.block("ademem: name what to look for: /ademem:recall login tokens")
     filters = Filters(here=runtime.branch, elsewhere=False, mission=mission_of(runtime.environment))
     found = search(text, runtime.store, filters, runtime.now, limit=HITS)
-    hits = current(found)
+    hits = [hit for hit in current(found) if not hit.weak]
+    weaker = len(found.hits) - len(found.answers)
+    rest = f" ({weaker} weaker: `ademem recall --all`)" if weaker else ""
     if not hits:
-        return client.block(f"ademem: nothing found for “{preview(visible(text), CHARS)}”")
+        return client.block(f"ademem: nothing found for “{preview(visible(text), CHARS)}”{rest}")
     entries = [untrusted.entry(hit.memory, mark=hit.mark) for hit in hits]
     context = f"Project memory, as the person looked it up:\n{untrusted.fence(entries)}"
     if not runtime.is_read_only:
@@ -72,8 +74,7 @@ def recall(text: str, payload: Payload, runtime: Runtime) -> str:
             placed = injections.place_entries((hit.memory for hit in hits), entries)
             injections.record(runtime, "user_prompt_submit", context, key, placed)
     number = counted(len(hits), "memory")
-    weak = ", none of which answers this well" if found.confidence == "weak" else ""
-    lines = [f"ademem: {number}{weak}", *(_line(hit.memory) for hit in hits)]
+    lines = [f"ademem: {number}{rest}", *(_line(hit.memory) for hit in hits)]
     return client.context("UserPromptSubmit", context, ["\n".join(lines)])
 
 

@@ -252,4 +252,4 @@ def answer(question: Question) -> int:
         show.echo(show.safe(json.dumps(hits, ensure_ascii=False, indent=2)))
     else:
         show.results(found, explain=False, drifted=drifted)
-    return show.exit_code(found.hits)
+    return show.exit_code(found.answers)

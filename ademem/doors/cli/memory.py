@@ -62,6 +62,7 @@ Type = Annotated[
     str | None, typer.Option("--type", "-t", help="learned, decision, bugfix, … or a tag.")
 ]
 All = Annotated[bool, typer.Option("--all", help="Archived memories too.")]
+AllHits = Annotated[bool, typer.Option("--all", help="Weak hits and archived memories too.")]
 Candidates = Annotated[bool, typer.Option("--candidates", help="Unconfirmed memories too.")]
 
 
@@ -152,10 +153,10 @@ def recall(
     recent_: int | None = option("--recent", "The newest N instead.", min=0),
     stats: bool = flag("--stats", "Counts instead."),
     count: bool = option("--count/--no-count", "Count an access of each hit.", True),
-    all_: All = False,
+    all_: AllHits = False,
     explain: Explain = False,
 ) -> None:
-    """Find memories that answer WORDS. Exit code 1 without hits, 0 in a client's shell."""
+    """Find memories that answer WORDS. Exit code 1 if none does, 0 in a client's shell."""
     query = " ".join(words or ())
     if stats:
         return show.table(api.get_knowledge(memories))
@@ -169,8 +170,8 @@ def recall(
         raise UsageError("recall what?", 'ademem recall "words", or --recent N, or --stats')
     found = (api.recall if count else api.search)(memories, query, filters, limit)
     drifted = api.find_drifted(memories, [hit.memory for hit in found.hits])
-    show.results(found, explain=explain, drifted=drifted)
-    raise typer.Exit(show.exit_code(found.hits))
+    show.results(found, explain=explain, drifted=drifted, weaker=all_)
+    raise typer.Exit(show.exit_code(found.answers))
 
 
 @command()
@@ -186,7 +187,7 @@ def search(
     since: str | None = option("--since TIME", AGO),
     until: str | None = option("--until TIME", AGO),
     candidates: Candidates = False,
-    all_: All = False,
+    all_: AllHits = False,
     all_projects: bool = flag("--all-projects", "The other projects of this machine, too."),
     cursor: str = option("--cursor", "The next page: `next_cursor` of the one before.", ""),
     project: Project = None,
@@ -209,16 +210,22 @@ def search(
                 page = api.find(memories, query, filters, limit, cursor=cursor, others=others)
         else:
             page = api.find(memories, query, filters, limit, cursor=cursor)
+    answers = [row for row in page["memories"] if "weak" not in row["flags"]]
+    rows = page["memories"] if all_ else answers
+    rest = show.left_out(len(page["memories"]) - len(rows))
     if show.as_json:
         show.json(page)
-    elif not page["memories"]:
-        show.echo("nothing in memory answers that", err=not show.to_model())
+    elif not rows:
+        nothing = f"nothing in memory answers that {rest}".rstrip()
+        show.echo(nothing, err=not show.to_model())
     else:
-        show.fenced(map(show.preview_line, page["memories"]))
-        if page.get("next_cursor"):  # thousands of letters, which `--json` has
+        show.fenced(map(show.preview_line, rows))
+        if rest:
+            show.echo(rest, err=not show.to_model())
+        elif page.get("next_cursor"):  # thousands of letters, which `--json` has
             more = f"({page['total']:,} in all; `--limit` shows more)"
             show.echo(more, err=not show.to_model())
-    raise typer.Exit(show.exit_code(page["memories"]))
+    raise typer.Exit(show.exit_code(answers))
 
 
 @on_project()

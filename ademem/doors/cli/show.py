@@ -241,30 +241,42 @@ def results_json(
         "confidence": found.confidence,
         "relaxed": found.relaxed,
         "count": len(found.hits),
+        "weaker": len(found.hits) - len(found.answers),
         "memories": [row(hit) for hit in found.hits],
     }
 
 
-def results(found: Results, *, explain: bool, drifted: Mapping[str, str]) -> None:
+def results(
+    found: Results, *, explain: bool, drifted: Mapping[str, str], weaker: bool = False
+) -> None:
+    """Print the hits; of weak ones their number, unless *weaker* asks for them."""
     from ademem.search.engine import explain as explain_hit
 
     if as_json:
         json(results_json(found, explain=explain, drifted=drifted))
         return
+    hits = found.hits if weaker else found.answers
+    rest = left_out(len(found.hits) - len(hits))
+    if not hits:
+        query = untrusted.escape(preview(found.query, QUERY_CHARS))
+        echo(f'nothing in memory answers "{query}"{rest and f" {rest}"}', err=not to_model())
+        return
     if found.note:
         echo(f"({found.note})")
-    if not found.hits:
-        query = untrusted.escape(preview(found.query, QUERY_CHARS))
-        echo(f'nothing in memory answers "{query}"', err=not to_model())
-        return
     lines = []
-    for hit in found.hits:
+    for hit in hits:
         missing = f"; without {', '.join(hit.missing)}" if hit.missing else ""
         weakness = f"  (weak{missing})" if hit.weak else ""
         lines.append(line(hit.memory, drifted=drifted, later=hit.later) + weakness)
         if explain:
             lines.append(f"    {explain_hit(hit)}")
     fenced(lines)
+    if rest:
+        echo(rest, err=not to_model())
+
+
+def left_out(weaker: int) -> str:
+    return f"({weaker} weaker: --all)" if weaker else ""
 
 
 def preview_line(row: Mapping[str, Any], *, focus: bool = False) -> str:

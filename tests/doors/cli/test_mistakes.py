@@ -150,6 +150,40 @@ def test_an_empty_list_says_so(ademem, arguments, told):
     assert ademem.exit_code == 0
 
 
+STORED = (
+    "The capital of the fund is booked in cents",
+    "Deploys wait for the lock of the pipeline",
+    "The lock of the queue is held for ten minutes",
+)
+
+
+def test_a_recall_that_nothing_answers_says_how_many_come_near_and_fails(ademem):
+    for text in STORED:
+        ademem("add", text)
+
+    query = "which river flows through the capital where the museum keeps old clocks of kings"
+    assert ademem("recall", query) == f'nothing in memory answers "{query}" (1 weaker: --all)\n'
+    assert ademem.exit_code == 1
+    assert ademem("search", query) == "nothing in memory answers that (1 weaker: --all)\n"
+    assert ademem.exit_code == 1
+    assert STORED[0] in ademem("recall", query, "--all")
+    assert STORED[0] in ademem("search", query, "--all")
+    found = ademem.json("recall", query)
+    assert (found["count"], found["weaker"], found["confidence"]) == (1, 1, "weak")
+    assert ademem.exit_code == 1
+
+
+def test_a_recall_leaves_weaker_hits_out_beside_one_that_answers(ademem):
+    for text in STORED:
+        ademem("add", text)
+
+    shown = ademem("recall", "do deploys wait for the pipeline or its lock")
+    assert STORED[1] in shown
+    assert STORED[2] not in shown
+    assert "(1 weaker: --all)" in shown
+    assert ademem.exit_code == 0
+
+
 def test_a_recall_without_hits_fails_in_a_terminal_and_names_its_query_everywhere(ademem):
     assert ademem("recall", "zebra stripes") == 'nothing in memory answers "zebra stripes"\n'
     assert ademem.exit_code == 1
