@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from itertools import groupby
@@ -142,16 +141,10 @@ def names_subject(prompt: str) -> bool:
     if not words:
         return False
     from ademem.guard.prompts import CHANGE, CHAT, LOOK, ROUTINE
+    from ademem.search.common_words import COMMON_WORDS
 
-    general = {*CHANGE, *CHAT, *LOOK, *ROUTINE, *_ACTS, *_read_common_words()}
+    general = {*CHANGE, *CHAT, *LOOK, *ROUTINE, *_ACTS, *COMMON_WORDS}
     return any(general.isdisjoint(_forms(word)) for word in words)
-
-
-def _read_common_words() -> list[str]:
-    """Return the 300 commonest words of commit subjects, as `bench/README.md` counts them."""
-    path = os.path.join(os.path.dirname(__file__), "common_words.txt")
-    with open(path, encoding="utf-8") as file:
-        return file.read().split()
 
 
 def _forms(word: str) -> Iterator[str]:
