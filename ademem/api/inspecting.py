@@ -186,7 +186,8 @@ class Reconsidered(Value):
 
 def explain_selection(runtime: Runtime, session: str, at: str, id: str) -> Reconsidered:
     """Run the selection of the stamp *at* again, on the memories of now; record nothing."""
-    memory, sent = memories.get(runtime.store, id), injections.list_sent(runtime.store, session)
+    holder, sent = runtime.holding(id), injections.list_sent(runtime, session)
+    memory = memories.get(holder.store, id)
     prompts = sessions.search_prompts(runtime.store, "", session, PROMPTS)
     there = [each for each in sent if each.created_at == at]
     text = next((each for each in there if each.event), there[0] if there else None)
@@ -219,7 +220,7 @@ def explain_selection(runtime: Runtime, session: str, at: str, id: str) -> Recon
     )
     stages, place = [first], text.place if text else "prompt"
     if prompt and place in ("prompt", ""):
-        stages += _for_prompt(prompt, memory, branch, parse(at), runtime)
+        stages += _for_prompt(prompt, memory, branch, parse(at), holder)
     elif text and place == "briefing" and not text.agent_id:
         reader = Reader(
             store=runtime.store,
@@ -233,9 +234,9 @@ def explain_selection(runtime: Runtime, session: str, at: str, id: str) -> Recon
         )
         stages += _for_briefing(reader, memory, program(runtime.environment))
     elif text and place in ("site", "failure"):
-        stages.append(_for_hint(place, text.query, memory, runtime))
+        stages.append(_for_hint(place, text.query, memory, holder))
     elif text and place in LOOKED_UP:
-        stages.append(_for_search(text.query, memory, runtime))
+        stages.append(_for_search(text.query, memory, holder))
     if place not in LOOKED_UP:
         is_seen, is_own = memory.id in seen, ledger.is_own_error(runtime.store, memory, session)
         figures = {"shown before": is_seen, "this session's own error": is_own}
@@ -299,7 +300,7 @@ def _for_prompt(
             "needed beside the best": None if math.isinf(least) else least,
         },
     )
-    later = relations.find_later(store, [memory.seq]).get(memory.seq)
+    later = relations.find_later(store, [memory]).get(memory.id)
     is_replaced = bool(later and later.replaces)
     yield Stage(
         name="Ranked",

@@ -30,7 +30,6 @@ from ademem.store import (
     jobs,
     logs,
     maintenance,
-    memory_queries,
     missions,
     schema_version,
     statistics,
@@ -180,7 +179,6 @@ def get_ledger(runtime: Runtime, days: int = 30, session: str = "") -> Ledger:
             sessions.get_session(runtime, session)
     most = injections.spent_on_memories(store, since, session, unused=False, limit=COSTLY)
     unused = injections.spent_on_memories(store, since, session, unused=True, limit=COSTLY)
-    by_id = memory_queries.by_ids(store, {each.name for each in (*most, *unused)})
     return Ledger(
         days=days,
         session=session,
@@ -189,7 +187,7 @@ def get_ledger(runtime: Runtime, days: int = 30, session: str = "") -> Ledger:
         by_day=tuple(injections.spent_by(store, "day", since, session)),
         by_memory=tuple(most),
         unused=tuple(unused),
-        memories={memory.id: memory for memory in by_id},
+        memories=runtime.list_by_ids(each.name for each in (*most, *unused)),
     )
 
 

@@ -126,11 +126,12 @@ def _rank_elsewhere(runtime: Runtime, query: str, filters: Filters, limit: int) 
         worker.start_server(runtime)
         return None
     ranked = {seq: (score, whole, weak) for seq, score, whole, weak in answer["hits"]}
-    later = relations.find_later(runtime.store, list(ranked))
+    found = memories.list_by_number(runtime.store, ranked)
+    later, ids = relations.find_later(runtime.store, found), {memory.id for memory in found}
     hits = []
-    for memory in memories.list_by_number(runtime.store, ranked):
+    for memory in found:
         score, whole, weak = ranked[memory.seq]
-        other = later.get(memory.seq)
+        other = later.get(memory.id)
         hits.append(
             Hit(
                 memory=memory,
@@ -138,7 +139,7 @@ def _rank_elsewhere(runtime: Runtime, query: str, filters: Filters, limit: int) 
                 relevance=score,
                 signals={"whole": float(whole)},
                 weak=weak,
-                later=other if other and other.seq in ranked else None,
+                later=other if other and other.id in ids else None,
             )
         )
     return engine.Results(query=query, mode=answer["mode"], hits=tuple(hits))
@@ -210,9 +211,10 @@ def find_later(runtime: Runtime, found: Iterable[Memory]) -> dict[str, Later]:
     """Map ids to the latest memory that says something else, where there is one."""
     from ademem.store import relations
 
-    ids = {memory.seq: memory.id for memory in found}
-    later = relations.find_later(runtime.store, sorted(ids))
-    return {ids[seq]: each for seq, each in later.items()}
+    later: dict[str, Later] = {}
+    for holder, held in runtime.split_by_store(found):
+        later |= relations.find_later(holder.store, held)
+    return later
 
 
 def find_drifted(runtime: Runtime, found: Iterable[Memory]) -> dict[str, str]:

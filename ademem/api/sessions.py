@@ -140,7 +140,7 @@ def list_session_memories(runtime: Runtime, id: str) -> list[Memory]:
 def list_sent(runtime: Runtime, id: str | None = None) -> tuple[str, list[injections.Sent]]:
     """Return a session's id, by default this process's or the latest, and what it was sent."""
     id = id or client.session_of(runtime.environment) or injections.latest_session(runtime.store)
-    sent = injections.list_sent(runtime.store, id) if id else []
+    sent = injections.list_sent(runtime, id) if id else []
     if id and not sent:
         get_session(runtime, id)
     return id, sent

@@ -222,9 +222,12 @@ class Memory(Value):
         return self.title if DIALOGUE in self.tags else None
 
     @property
+    def is_personal(self) -> bool:
+        return self.scope is Scope.AGENT and self.scope_owner_id is None
+
+    @property
     def shown_scope(self) -> str:
-        is_own = self.scope is Scope.AGENT and self.scope_owner_id is None
-        return "personal" if is_own else self.scope.value
+        return "personal" if self.is_personal else self.scope.value
 
     @property
     def live(self) -> bool:

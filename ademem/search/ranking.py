@@ -12,7 +12,7 @@ from ademem.core.clock import datetime, days_between
 from ademem.core.memory import DIALOGUE, PROCEDURE, Memory, Status, Tier, decayed
 from ademem.core.value import Value, replace
 from ademem.search import evidence
-from ademem.store import Store, memories, relations
+from ademem.store import Store, memories, memory_queries, relations
 from ademem.store.filters import UNARCHIVED, Filters, visible_rows
 
 TYPE_CHECKING = False
@@ -425,25 +425,31 @@ def order_pairs(hits: Sequence[Hit], search: Search) -> list[Hit]:
     name it; one that was superseded by a memory that cannot be seen is left out.
     """
     store, filters = search.store, search.filters
-    later = relations.find_later(store, [hit.memory.seq for hit in hits])
-    found = {hit.memory.seq: hit for hit in hits}
-    wanted = sorted({each.seq for each in later.values()} - found.keys())
-    seen = visible_rows(wanted, store, filters, filters.statuses or UNARCHIVED, len(wanted))
-    known = {seq: hit.memory for seq, hit in found.items()}
-    known |= {memory.seq: memory for memory in memories.list_by_number(store, seen)}
-    placed: dict[int, Hit] = {}
+    later = relations.find_later(store, (hit.memory for hit in hits))
+    found = {hit.memory.id: hit for hit in hits}
+    missing = {each.id for each in later.values()} - found.keys()
+    known = {id: hit.memory for id, hit in found.items()}
+    known |= {memory.id: memory for memory in _visible_by_id(missing, store, filters)}
+    placed: dict[str, Hit] = {}
     for hit in hits:
-        other = later.get(hit.memory.seq)
-        if other and other.seq in known:
-            heir = known[other.seq]
-            if heir.seq not in placed and not names_earlier(search.query.text, hit.memory, heir):
-                first = found.get(heir.seq) or replace(hit, memory=heir)
-                placed[heir.seq] = raise_to(first, hit)
+        other = later.get(hit.memory.id)
+        if other and other.id in known:
+            heir = known[other.id]
+            if heir.id not in placed and not names_earlier(search.query.text, hit.memory, heir):
+                first = found.get(heir.id) or replace(hit, memory=heir)
+                placed[heir.id] = raise_to(first, hit)
             hit = replace(hit, later=other)
         elif hit.memory.superseded_by:
             continue
-        placed.setdefault(hit.memory.seq, hit)
+        placed.setdefault(hit.memory.id, hit)
     return list(placed.values())[: search.limit]
+
+
+def _visible_by_id(ids: Collection[str], store: Store, filters: Filters) -> list[Memory]:
+    found = memory_queries.by_ids(store, ids) if ids else []
+    rows = [memory.seq for memory in found]
+    seen = visible_rows(rows, store, filters, filters.statuses or UNARCHIVED, len(rows))
+    return [memory for memory in found if memory.seq in seen]
 
 
 def names_earlier(query: str, earlier: Memory, later: Memory) -> bool:

@@ -141,14 +141,14 @@ class Reader(Value):
 
     def current(self, found: Sequence[Memory]) -> list[Entry]:
         """Return the later of a pair first, found or not, and none that a later one replaced."""
-        later = relations.find_later(self.store, [memory.seq for memory in found])
-        valid = [one for one in found if one.seq not in later or not later[one.seq].replaces]
-        paired = {later[one.seq].seq for one in valid if one.seq in later}
-        added = paired.difference(one.seq for one in valid)
-        others = self.find(briefs.among, seqs=array(added))
+        later = relations.find_later(self.store, found)
+        valid = [one for one in found if one.id not in later or not later[one.id].replaces]
+        paired = {later[one.id].id for one in valid if one.id in later}
+        added = paired.difference(one.id for one in valid)
+        others = self.find(briefs.among, ids=array(added))
         shown = relations.put_later_first([*valid, *others], later)
         if others:  # which may be contradicted in turn
-            later |= relations.find_later(self.store, [memory.seq for memory in others])
+            later |= relations.find_later(self.store, others)
         marks = relations.mark_contradicted(shown, later)
         return [memory_entry(memory, marks.get(memory.id, "")) for memory in shown]
 

@@ -113,25 +113,25 @@ def find_at(
 
 def _put_current_first(found: list[Tied], payload: Payload, runtime: Runtime) -> list[Tied]:
     """Put a later memory that may be shown before what it says otherwise, or in its place."""
-    from ademem.store import memories, relations
+    from ademem.store import memory_queries, relations
 
-    store, states = runtime.store, {memory.seq: state for memory, state in found}
-    later = relations.find_later(store, list(states))
-    missing = sorted({each.seq for each in later.values()} - states.keys())
+    store, states = runtime.store, {memory.id: state for memory, state in found}
+    later = relations.find_later(store, (memory for memory, _ in found))
+    missing = {each.id for each in later.values()} - states.keys()
     owned = [("project", None), ("agent", payload.agent_type or None)]
     added = [
         memory
-        for memory in memories.list_by_number(store, missing)
+        for memory in memory_queries.by_ids(store, missing)
         if memory.status == "promoted"
         and not memory.hidden
         and (memory.scope, memory.scope_owner_id) in owned
         and memory.source_branch in (None, runtime.branch)
     ]
-    by_seq = {memory.seq: memory for memory in (*(memory for memory, _ in found), *added)}
+    by_id = {memory.id: memory for memory in (*(memory for memory, _ in found), *added)}
     return [
-        (memory, states.get(memory.seq, ""))
-        for memory in relations.put_later_first(by_seq.values(), later)
-        if not ((other := later.get(memory.seq)) and other.replaces and other.seq in by_seq)
+        (memory, states.get(memory.id, ""))
+        for memory in relations.put_later_first(by_id.values(), later)
+        if not ((other := later.get(memory.id)) and other.replaces and other.id in by_id)
     ]
 
 
@@ -266,7 +266,7 @@ def format_entries(found: Sequence[Memory], store: Store, chars: int) -> list[st
     from ademem.core import untrusted
     from ademem.store import relations
 
-    later = relations.find_later(store, [memory.seq for memory in found])
+    later = relations.find_later(store, found)
     marks = relations.mark_contradicted(found, later)
     return [untrusted.entry(one, chars, marks.get(one.id, "")) for one in found]
 

@@ -112,7 +112,7 @@ def review(text: str, payload: Payload, runtime: Runtime) -> str:
 
 def why(_text: str, payload: Payload, runtime: Runtime) -> str:
     shown: dict[str, tuple[str, Memory | None]] = {}
-    for sent in injections.list_sent(runtime.store, payload.session_id):
+    for sent in injections.list_sent(runtime, payload.session_id):
         for part in sent.parts:
             if not part.left_out and part.section != injections.SAVED:
                 shown.setdefault(part.memory_id, (sent.reason, part.memory))

@@ -60,6 +60,8 @@ class Store:
         """Id of the database as a replica, once something was written; see `stamps`."""
         self.put_back: Callable[[], None] | None = None
         self.connections: IdleConnections | None = None
+        self.is_personal = False
+        """True for the person's own memories, which are told beside those of every project."""
         self.judged: int | None = None
         """Last row of such a database that was searched for orders; None where all were."""
 

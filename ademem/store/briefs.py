@@ -112,7 +112,9 @@ procedures = Query(
     "order by updated_at desc limit :limit",
 )
 among = Query(
-    f"status <> 'archived' and {_LISTED} and {_VISIBLE}", "order by seq desc", by_key=True
+    f"status <> 'archived' and id in (select value from json_each(:ids)) and {_VISIBLE}",
+    "order by seq desc",
+    by_key=True,
 )
 established = Query(f"{_ESTABLISHED} and {_LISTED} and {_VISIBLE}", by_key=True)
 of_agent = Query(f"scope = 'agent' and {_ESTABLISHED} and {_VISIBLE}")

@@ -156,16 +156,13 @@ order by id
 _MOMENT = ("created_at", "agent_id", "prompt_id", "place", "query")
 
 
-def list_sent(store: Store, session_id: str) -> list[Sent]:
-    from ademem.store import memory_queries
-
+def list_sent(runtime: Runtime, session_id: str) -> list[Sent]:
+    """Return the texts of a session, with their memories of the project and of the person."""
+    store = runtime.store
     session = {"session": session_id}
     parts = store.db.execute(_PARTS, session).fetchall()
     logged = store.db.execute(_LOGGED, session).fetchall()
-    by_id = {
-        memory.id: memory
-        for memory in memory_queries.by_ids(store, {row["memory_id"] for row in (*parts, *logged)})
-    }
+    by_id = runtime.list_by_ids(row["memory_id"] for row in (*parts, *logged))
     found = []
     for row in store.db.execute(_SENT, session):
         values = {name: row[name] for name in Sent._fields if name != "parts"}

@@ -40,7 +40,6 @@ class Conflict(Value):
 
 
 class Later(Value):
-    seq: int
     id: str
     at: str
     trust: str
@@ -95,12 +94,12 @@ _ANY = f"select 1 from memory_relations where {_PAIRED} limit 1"
 # The chain of heirs of a superseded memory, and the live memories that a live one is paired with.
 _LATER = f"""
 with recursive asked as (
-  select memory.* from json_each(:rows) as row
-  join unified_memories as memory on memory.seq = row.value
-), heirs(seq, heir) as (
-  select seq, superseded_by from asked where superseded_by is not null
+  select memory.* from json_each(:ids) as given
+  join unified_memories as memory on memory.id = given.value
+), heirs(id, heir) as (
+  select id, superseded_by from asked where superseded_by is not null
   union
-  select heirs.seq, memory.superseded_by from heirs
+  select heirs.id, memory.superseded_by from heirs
   join unified_memories as memory on memory.id = heirs.heir
   where memory.superseded_by is not null
 ), paired as (
@@ -113,16 +112,16 @@ with recursive asked as (
   from asked join memory_relations as pair on pair.target_id = asked.sync_id
   where {_PAIRED} and asked.superseded_by is null
 )
-select heirs.seq, later.seq, later.id, {_learning_time("later")} as at, later.trust, 'supersedes', 1
+select heirs.id, later.id, {_learning_time("later")} as at, later.trust, 'supersedes', 1, later.seq
 from heirs join unified_memories as later on later.id = heirs.heir where {_open("later")}
 union all
 -- What a person said is not replaced by a proposal of others.
-select paired.seq, later.seq, later.id, {_learning_time("later")} as at, later.trust,
-  iif(paired.trust = 'user' and later.trust <> 'user', 'conflicts_with', relation), 0
+select paired.id, later.id, {_learning_time("later")} as at, later.trust,
+  iif(paired.trust = 'user' and later.trust <> 'user', 'conflicts_with', relation), 0, later.seq
 from paired join unified_memories as later on later.sync_id = paired.other_id
 where {_open("later")} and (at, later.seq) > ({_learning_time("paired")}, paired.seq)
   and not (paired.trust = 'user' and later.trust in ('tool', 'web'))
-order by 6, at, 2
+order by 5, at, 7
 """
 
 
@@ -202,51 +201,55 @@ def list_conflicts(store: Store) -> list[Conflict]:
     return [Conflict(**row) for row in store.dicts(_LIST, (store.project_id,))]
 
 
-def find_later(store: Store, rows: Sequence[int]) -> dict[int, Later]:
-    """Return by row number the latest memory that says something else, where there is one.
+def find_later(store: Store, found: Iterable[Memory]) -> dict[str, Later]:
+    """Return by id the latest memory that says something else, where there is one.
 
     One that replaces the memory comes before one that only contradicts it. A later memory that was
-    superseded in turn gives way to its heir.
+    superseded in turn gives way to its heir. Memories of another store have none here.
     """
-    if not rows or not store.has_row(_ANY):  # the rule, and cheap to tell
+    return find_later_by_id(
+        store, [memory.id for memory in found if memory.is_personal == store.is_personal]
+    )
+
+
+def find_later_by_id(store: Store, ids: Sequence[str]) -> dict[str, Later]:
+    if not ids or not store.has_row(_ANY):  # the rule, and cheap to tell
         return {}
-    steps: dict[int, Later] = {}
-    asked = set(rows)
+    steps: dict[str, Later] = {}
+    asked = set(ids)
     while asked:
         found = {
-            seq: Later(
-                **dict(zip(Later._fields, rest, strict=True)) | {"is_settled": bool(rest[-1])}
+            id: Later(id=other, at=at, trust=trust, relation=relation, is_settled=bool(is_settled))
+            for id, other, at, trust, relation, is_settled, _ in store.db.execute(
+                _LATER, {"ids": array(sorted(asked))}
             )
-            for seq, *rest in store.db.execute(_LATER, {"rows": array(asked)})
         }
         steps |= found
-        asked = {later.seq for later in found.values()} - steps.keys()
-    return {seq: _follow(seq, steps) for seq in rows if seq in steps}
+        asked = {later.id for later in found.values()} - steps.keys()
+    return {id: _follow(id, steps) for id in ids if id in steps}
 
 
-def _follow(seq: int, steps: Mapping[int, Later]) -> Later:
+def _follow(id: str, steps: Mapping[str, Later]) -> Later:
     """Return the end of a chain, which ends: each step from a live memory leads to a later one."""
-    later = steps[seq]
-    while (heir := steps.get(later.seq)) and heir.replaces:
+    later = steps[id]
+    while (heir := steps.get(later.id)) and heir.replaces:
         is_settled = later.is_settled and heir.is_settled
         later = replace(heir, relation=later.relation, is_settled=is_settled)
     return later
 
 
-def mark_contradicted(found: Iterable[Memory], later: Mapping[int, Later]) -> dict[str, str]:
-    rows = {memory.seq: memory.id for memory in found if memory.shown_scope != "personal"}
-    return {
-        id: later[seq].mark for seq, id in rows.items() if seq in later and later[seq].seq in rows
-    }
+def mark_contradicted(found: Iterable[Memory], later: Mapping[str, Later]) -> dict[str, str]:
+    shown = {memory.id for memory in found if not memory.is_personal}
+    return {id: later[id].mark for id in shown if id in later and later[id].id in shown}
 
 
-def put_later_first(found: Iterable[Memory], later: Mapping[int, Later]) -> list[Memory]:
-    rows = {memory.seq: memory for memory in found}
-    placed: dict[int, Memory] = {}
-    for seq, memory in rows.items():
-        if seq in later and later[seq].seq in rows:
-            placed.setdefault(later[seq].seq, rows[later[seq].seq])
-        placed.setdefault(seq, memory)
+def put_later_first(found: Iterable[Memory], later: Mapping[str, Later]) -> list[Memory]:
+    rows = {memory.id: memory for memory in found}
+    placed: dict[str, Memory] = {}
+    for id, memory in rows.items():
+        if id in later and later[id].id in rows:
+            placed.setdefault(later[id].id, rows[later[id].id])
+        placed.setdefault(id, memory)
     return list(placed.values())
 
 
@@ -268,14 +271,14 @@ def list_pairs(store: Store) -> list[tuple[int, int]]:
     )
 
 
-def find_all_outdated(store: Store) -> set[int]:
-    rows = store.db.execute(
-        "select memory.seq from memory_relations as pair join unified_memories as memory"
+def find_all_outdated(store: Store) -> set[str]:
+    rows = store.column(
+        "select distinct memory.id from memory_relations as pair join unified_memories as memory"
         " on memory.sync_id in (pair.source_id, pair.target_id)"
         f" where pair.project_id = ? and {_PAIRED}",
         (store.project_id,),
     )
-    return set(find_later(store, sorted({row[0] for row in rows})))
+    return set(find_later_by_id(store, rows))
 
 
 def read_learning_times(store: Store, ids: Iterable[str]) -> dict[str, str]:

@@ -19,11 +19,11 @@ from ademem.store import Store, database, open_store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from datetime import datetime
     from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
-    from ademem.core.memory import Draft
+    from ademem.core.memory import Draft, Memory
     from ademem.core.setting_sources import SettingWarning
     from ademem.store.database import IdleConnections
 
@@ -87,6 +87,7 @@ class Runtime:
             place = personal_project(self.environment)
             idle, environment = self.store.connections, self.environment
             store = open_store(place, self.clock(), environment=environment, connections=idle)
+            store.is_personal = True
             self._personal = Runtime(place, self.settings, store, self.environment, self.now)
             self._personal.clock = self.clock
         return self._personal
@@ -94,6 +95,26 @@ class Runtime:
     def with_own(self) -> list[Runtime]:
         own = self.open_personal()
         return [self, own] if own else [self]
+
+    def split_by_store(self, found: Iterable[Memory]) -> list[tuple[Runtime, list[Memory]]]:
+        """Return the project's memories and the person's, each with what holds them."""
+        rows = list(found)
+        own = [memory for memory in rows if memory.is_personal]
+        parts = [(self, [memory for memory in rows if not memory.is_personal])]
+        if own and (holder := self.open_personal()):
+            parts.append((holder, own))
+        return parts
+
+    def list_by_ids(self, ids: Iterable[str]) -> dict[str, Memory]:
+        """Return memories of both stores by id; the project's where both have one."""
+        from ademem.store import memory_queries  # which few hooks need
+
+        wanted = set(ids)
+        found: dict[str, Memory] = {}
+        for each in self.with_own():
+            for memory in memory_queries.by_ids(each.store, wanted - found.keys()):
+                found[memory.id] = memory
+        return found
 
     def holding(self, id: str) -> Runtime:
         """Return this, or the person's memories if they have the memory and the project has not."""

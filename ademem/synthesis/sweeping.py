@@ -370,7 +370,7 @@ def _write(old: AgingMemory, new: AgingMemory, id: str, store: Store, now: datet
 
 
 def _from_row(
-    row: sqlite3.Row, contradicted: Collection[int], now: datetime, shared: bool
+    row: sqlite3.Row, contradicted: Collection[str], now: datetime, shared: bool
 ) -> AgingMemory:
     """Raises ValueError or TypeError for invalid values."""
     row["confidence"] + row["access_score"] + row["access_count"] + row["base"]
@@ -378,7 +378,7 @@ def _from_row(
         **{name: row[name] for name in row.keys() if name in AgingMemory._fields},  # noqa: SIM118
         weight=Importance(row["importance"]).weight,
         idle_days=maintenance.idle_days(row, now),
-        contradicted=row["seq"] in contradicted,
+        contradicted=row["id"] in contradicted,
         shared=shared and row["scope"] == Scope.PROJECT,
     )
 

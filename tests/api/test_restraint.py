@@ -56,7 +56,7 @@ def test_a_change_of_what_a_person_confirmed_becomes_a_candidate_beside_it(memor
     assert (kept.content, kept.status) == (TEXT, "promoted")
     (pair,) = api.list_conflicts(memories)
     assert {pair.left, pair.right} == {confirmed.id, updated.memory.id}
-    later = relations.find_later(memories.store, [confirmed.seq])[confirmed.seq]
+    later = relations.find_later(memories.store, [confirmed])[confirmed.id]
     assert not later.replaces
 
 
@@ -149,12 +149,12 @@ def test_what_a_person_said_is_shown_beside_the_change_that_an_agent_proposes(me
     said = write(memories, TEXT, PERSON)
     proposed = api.update_by_agent(memories, said.id, AGENT, find="ten", replacement="sixty").memory
 
-    later = relations.find_later(memories.store, [said.seq])[said.seq]
+    later = relations.find_later(memories.store, [said])[said.id]
     assert (later.id, later.flag) == (proposed.id, f"contradicted-by-{proposed.id}")
     assert not later.replaces
 
     transitions.supersede(said.id, by_person(memories), proposed.id)
-    assert relations.find_later(memories.store, [said.seq])[said.seq].replaces
+    assert relations.find_later(memories.store, [said])[said.id].replaces
 
 
 def test_an_agent_edits_what_agents_wrote(memories):
