@@ -13,10 +13,11 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from ademem import worker
-from ademem.api import init, install, open_memories, recovery, reports, searching
+from ademem.api import exchanging, init, install, open_memories, recovery, reports, searching
+from ademem.api.install import client_settings
 from ademem.core import confined, errors, failure_log, process, registers, shared_files
 from ademem.core.clock import stamp
-from ademem.core.errors import AdememError
+from ademem.core.errors import AdememError, suppress
 from ademem.core.project import Project
 from ademem.core.redaction import redact
 from ademem.core.settings import BadSetting, list_warnings, load_configuration
@@ -42,6 +43,8 @@ from ademem.store.runtime import open_runtime, program
 from ademem.sync import checks
 from ademem.synthesis import ai
 
+REINSTALL = "run `install.sh` again"
+TIMEOUT_S = 30
 NETWORK_FILE_SYSTEMS = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afs"}
 )
@@ -213,12 +216,100 @@ def command_is_found(patient: Patient) -> Finding:
     return _good("command", message, f"add {os.path.dirname(shown)} to PATH")
 
 
+def commands_run(patient: Patient) -> Finding:
+    """Run what people run, as the process that they start."""
+    with open_runtime(patient.project, patient.environment, patient.now) as runtime:
+        is_shared = exchanging.list_folders(runtime) or exchanging.get_hub_status(runtime)
+    sync = ("sync", "--dry-run" if is_shared else "--status")  # with nothing to preview
+    shown = []
+    for arguments in (("--help",), (*sync, "--project", patient.project.root)):
+        named = " ".join(("ademem", *arguments[:2]))
+        try:
+            ran = _run([program(patient.environment), *arguments], patient.environment)
+        except TimeoutError:
+            return _bad("commands", f"`{named}` took longer than {TIMEOUT_S} s", REINSTALL)
+        if ran.code:
+            why = ran.last_error or f"it ended with {ran.code}"
+            return _bad("commands", f"`{named}` fails: {why}", REINSTALL)
+        shown.append(f"`{named}`")
+    return _good("commands", f"{' and '.join(shown)} work")
+
+
+def servers_answer(patient: Patient) -> Finding:
+    servers = install.list_servers(patient.project.root, patient.environment)
+    for path, command in servers.items():
+        if fault := _ask_server(command, patient):
+            hint = "`sh install.sh --mcp --project DIR` installs what it needs"
+            return _bad("server", f"the MCP server in {path} {fault}", hint)
+    if not servers:
+        return _good("server", "the MCP server is registered with no client")
+    return _good("server", f"the MCP server in {', '.join(servers)} answers")
+
+
+INITIALIZE: dict[str, Any] = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "ademem-doctor", "version": "1"},
+    },
+}
+
+
+def _ask_server(command: list[str], patient: Patient) -> str:
+    """Start the server as a client does; return what is wrong with its first answer."""
+    world = dict(patient.environment) | {"CLAUDE_PROJECT_DIR": patient.project.root}
+    asked = f"{json.dumps(INITIALIZE)}\n".encode()
+    try:
+        ran = _run(command, world, asked)
+    except TimeoutError:
+        return f"took longer than {TIMEOUT_S} s"
+    for line in ran.text.splitlines():
+        with suppress(ValueError, TypeError, KeyError):
+            if json.loads(line)["result"]["serverInfo"]:
+                return ""
+    return f"does not answer: {ran.last_error or f'it ended with {ran.code}'}"
+
+
+def _run(
+    command: Sequence[str], environment: Mapping[str, str], stdin: bytes = b""
+) -> process.Finished:
+    """Run it as found on the PATH of *environment*; raises TimeoutError."""
+    start = ["sh", "-c", 'exec "$0" "$@"', *command]
+    return process.run(start, stdin=stdin, environment=environment, timeout_s=TIMEOUT_S)
+
+
+def client_runs_hooks(patient: Patient) -> Finding:
+    """Ask the settings of the client: the rehearsal below starts the hooks itself."""
+    sources = client_settings.read_sources(patient.project.root, patient.environment)
+    for source in sources:
+        if source.fault:
+            message = f"Claude Code ignores {source.path}: {source.fault}"
+            return _bad("client", message, "repair it by hand")
+    in_settings = any(_find_installed(patient, where) for where in install.OF_CLAUDE)
+    plugin = client_settings.find_plugin(sources)
+    why = client_settings.find_switch(sources, plugin=plugin, in_settings=in_settings)
+    if not why:
+        return _good("client", "no setting of Claude Code turns hooks off")
+    managed = [source.path for source in sources if source.is_managed]
+    hint = "take it out of the file"
+    if why.startswith(tuple(managed)):
+        hint = "it is your organization's: ask who manages it to allow these hooks"
+    return _bad("client", f"Claude Code runs none of the hooks: {why}", hint)
+
+
 def hooks_are_installed(patient: Patient) -> Finding:
     places = [where for where in install.Where if _find_installed(patient, where)]
-    if not places:
+    paths = [install.settings_path(patient.project.root, where) for where in places]
+    sources = client_settings.read_sources(patient.project.root, patient.environment)
+    plugin = client_settings.find_plugin(sources)
+    if plugin and plugin.is_enabled:
+        paths.append(f"the plugin {plugin.name}")
+    if not paths:
         hint = "`ademem install` registers them (or enable the plugin)"
         return _bad("hooks", "not in any settings file", hint)
-    paths = [install.settings_path(patient.project.root, where) for where in places]
     return _good("hooks", f"registered in {', '.join(paths)}")
 
 
@@ -330,7 +421,10 @@ CHECKS: tuple[Callable[[Patient], Finding], ...] = (
     files_are_current,
     merges_are_ours,
     command_is_found,
+    commands_run,
+    servers_answer,
     hooks_are_installed,
+    client_runs_hooks,
     hooks_fire,
     hooks_do_not_fail,
 )
@@ -420,7 +514,6 @@ def _bad(check: str, message: str, hint: str) -> Finding:
 
 
 LESSON = "rehearsals use a throw-away project"
-TIMEOUT_S = 30
 _TURN = {"prompt_id": "p1"}
 _BASH = _TURN | {
     "tool_name": "Bash",

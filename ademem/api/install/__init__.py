@@ -430,6 +430,23 @@ def has_server_record(name: str, root: str, environment: Mapping[str, str]) -> b
     return read_record(*record) is not None
 
 
+def list_servers(root: str, environment: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return the command of our server by each file of a client that has it."""
+    found = {}
+    for name, client in MCP_CLIENTS.items():
+        for shared in (False, True) if client.shared else (False,):
+            _, keys, path, _ = _find_client(name, root, environment, shared=shared)
+            with suppress(BadSettingsFile):
+                text = read_file(path)
+                entry = _read_entry(path, text, keys) if text is not None else None
+                match entry:
+                    case {"command": [*words]}:
+                        found[path] = [str(word) for word in words]
+                    case {"command": str(command)}:
+                        found[path] = [command, *map(str, entry.get("args", ()))]
+    return found
+
+
 def describe_entry(name: str) -> list[str]:
     """Return the lines that a person adds to the client's file, after the file's name."""
     client = _client(name)
