@@ -102,12 +102,17 @@ def __getattr__(name: str) -> Any:
     return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
 
 
-def init(root: str, *, environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
-    """Enrol the folder and import its files; return a line for each step."""
+def init(
+    root: str, *, environment: Mapping[str, str] = os.environ, merges: bool = True
+) -> tuple[str, ...]:
+    """Enrol the folder and import its files; return a line for each step.
+
+    Without *merges*, git merges the files as text: where no `ademem` outlives the session.
+    """
     from ademem.api.files import refresh_files
     from ademem.files import enrolment
 
-    done = enrolment.enrol(project.at(root), program(environment))
+    done = enrolment.enrol(project.at(root), program(environment) if merges else "")
     with open_memories(root, environment=environment) as runtime:
         enrolment.register_typed(runtime.store, runtime.environment)
         done += [f"wrote {path}" for path in refresh_files(runtime, lazily=True).written]

@@ -73,7 +73,7 @@ def enrol(project: Project, program: str) -> list[str]:
                 done.append(f"wrote {os.path.join(project.ade, name)}")
         except confined.Refused as refused:
             done.append(str(refused))
-    return done + set_driver(project, program)
+    return done + (set_driver(project, program) if program else [])
 
 
 def set_driver(project: Project, program: str) -> list[str]:

@@ -83,7 +83,7 @@ def answer(
             return ""
         from ademem.session import notices
 
-        return client.notice(*notices.offer_init(client.read(raw).session_id, environment))
+        return client.notice(*notices.offer_init(environment))
     except Exception as error:  # the one place where a hook's failure ends
         from ademem.core import failure_log
 

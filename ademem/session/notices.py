@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ademem.core import client, confined, trust, untrusted
+from ademem.core import confined, trust, untrusted
 from ademem.core.errors import suppress
 from ademem.core.project import import_waits
 from ademem.core.repository import git_root, under_way
@@ -114,21 +114,11 @@ def describe_failure(event: str, error: Exception) -> str:
     return f"ademem: its hook {event} failed ({type(error).__name__}); `ademem doctor` shows why"
 
 
-def offer_init(session_id: str, environment: Mapping[str, str]) -> list[str]:
-    """Return the offer to enrol this project, once, in an interactive session of a repository.
-
-    Nothing is offered where the person's files do not last from one session to the next, as in a
-    new container: there is no transcript of an earlier session.
-    """
+def offer_init(environment: Mapping[str, str]) -> list[str]:
+    """Return the offer to enrol this project, once, in an interactive session of a repository."""
     folder = environment.get("CLAUDE_PROJECT_DIR", "")
     interactive = environment.get("CLAUDE_CODE_ENTRYPOINT") == "cli"
     if not interactive or not git_root(folder):
-        return []
-    projects, names = os.path.join(client.config_dir(environment), "projects"), []
-    with suppress(OSError):
-        for slug in os.listdir(projects):
-            names += os.listdir(os.path.join(projects, slug))
-    if not any(name.endswith(".jsonl") and name != f"{session_id}.jsonl" for name in names):
         return []
     extend_path(environment)
     if not trust.claim_notice("init", os.path.realpath(folder), environment):

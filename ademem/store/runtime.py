@@ -181,8 +181,10 @@ def program(environment: Mapping[str, str]) -> str:
     installed = os.path.join(os.path.dirname(sys.executable), "ademem")
     if os.path.exists(installed):
         return installed
+    if environment.get("CLAUDE_PLUGIN_ROOT"):  # whose `bin` the client puts on its shell's PATH
+        return "ademem"
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    return os.path.join(os.path.dirname(package), "hooks", "ademem")  # of a plugin
+    return os.path.join(os.path.dirname(package), "hooks", "ademem")
 
 
 def personal_project(environment: Mapping[str, str]) -> Project:

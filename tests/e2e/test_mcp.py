@@ -25,26 +25,23 @@ RULE = "Never edit src/auth.py by hand; `make auth` writes it"
 LESSON = "Login tokens expire in UTC, because the gateway has no time zone"
 AGENTS = "Session ids are random, because counters leaked how many users there are"
 NOTED = "Rates are read once a day, because the bank limits calls"
-OWN, SHARED, PLUGIN, HTTP = "of the person", "of the project", "of the plugin", "over HTTP"
+OWN, SHARED, HTTP = "of the person", "of the project", "over HTTP"
 PROGRAM = str(Path(sys.executable).parent / "ademem")
 
 
 @pytest.fixture
 def armed(claude: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Product]:
-    """The product with its server: in the person's file or the project's, as a plugin, or HTTP."""
+    """The product with its server: in the person's file or the project's, or over HTTP."""
     with opened(claude, tmp_path) as world, watched(world) as product, ExitStack() as ending:
         product.enrol()
-        if request.param == PLUGIN:
-            product.plug_in()
+        product.install()
+        if request.param == HTTP:
+            servers = {"mcpServers": {"ademem": serve_http(world, ending)}}
+            world.options += ("--mcp-config", json.dumps(servers))
         else:
-            product.install()
-            if request.param == HTTP:
-                servers = {"mcpServers": {"ademem": serve_http(world, ending)}}
-                world.options += ("--mcp-config", json.dumps(servers))
-            else:
-                product("install", "--mcp", "claude", *["--shared"] * (request.param == SHARED))
-            if request.param == SHARED:  # the person has said yes to it
-                world.options += ("--settings", '{"enableAllProjectMcpServers": true}')
+            product("install", "--mcp", "claude", *["--shared"] * (request.param == SHARED))
+        if request.param == SHARED:  # the person has said yes to it
+            world.options += ("--settings", '{"enableAllProjectMcpServers": true}')
         product.know(RULE)
         yield product
 
@@ -80,7 +77,7 @@ def rows(world: World) -> dict[str, tuple[str, str | None, str]]:
     ("armed", "mode"),
     [
         (OWN, "strict"),
-        (PLUGIN, "consult"),
+        *([(OWN, "consult")] if FULL else []),
         *([(SHARED, "strict"), (HTTP, "strict")] if FULL else []),
     ],
     indirect=["armed"],
@@ -89,8 +86,7 @@ def test_a_search_by_mcp_precedes_a_write_and_what_is_saved_briefs_the_next_sess
     armed: Product, mode: str
 ) -> None:
     world = armed.world
-    is_plugin = "--plugin-dir" in world.options
-    server = "mcp__plugin_ademem_ademem__" if is_plugin else "mcp__ademem__"
+    server = "mcp__ademem__"
     world.configure(f'[guard]\nmode = "{mode}"\n')
     file = world.project / "src/auth.py"
     file.parent.mkdir()

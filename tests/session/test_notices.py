@@ -125,10 +125,7 @@ OFFER = ["ademem: this project has no memory yet; `! ademem init` starts one (sh
 
 @pytest.fixture
 def unenrolled(world):
-    """A repository without `.ade/`, in an interactive client with the plugin and a history."""
-    earlier = world.root.parent / "config/projects/p/earlier.jsonl"
-    earlier.parent.mkdir(parents=True)
-    earlier.touch()
+    """A repository without `.ade/`, in an interactive client that has the plugin."""
     shutil.rmtree(world.root / ".ade")
     (world.root / ".git").mkdir()
     world.environment |= {"CLAUDE_PLUGIN_ROOT": "/plugin", "CLAUDE_CODE_ENTRYPOINT": "cli"}
@@ -145,7 +142,6 @@ def test_a_project_that_is_not_enrolled_is_offered_init_once(unenrolled):
     [
         pytest.param({"CLAUDE_CODE_ENTRYPOINT": "sdk-cli"}, id="a program drives the client"),
         pytest.param({"CLAUDE_PLUGIN_ROOT": ""}, id="hooks of the settings"),
-        pytest.param({"CLAUDE_CONFIG_DIR": "/nonexistent"}, id="a home that does not last"),
         pytest.param({"CLAUDE_PROJECT_DIR": "/"}, id="no repository"),
     ],
 )

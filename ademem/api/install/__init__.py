@@ -442,8 +442,8 @@ def list_servers(root: str, environment: Mapping[str, str]) -> dict[str, list[st
                 match entry:
                     case {"command": [*words]}:
                         found[path] = [str(word) for word in words]
-                    case {"command": str(command)}:
-                        found[path] = [command, *map(str, entry.get("args", ()))]
+                    case {"command": str(command), "args": [*words]}:
+                        found[path] = [command, *map(str, words)]
     return found
 
 

@@ -76,6 +76,8 @@ def main() -> NoReturn:
     except ModuleNotFoundError as error:
         if sys.argv[1:] == ["init"]:
             _enrol_here()
+        if error.name == "typer":
+            _run_plainly()
         if "ademem" in str(error.name):
             _fail(log_crash(error))
         if sys.argv[1:2] == ["hub"]:
@@ -111,6 +113,16 @@ def wants_json(arguments: Sequence[str]) -> bool:
     return "--json" in options
 
 
+def _run_plainly() -> None:
+    from ademem.doors.cli import plain
+
+    try:
+        if plain.run(sys.argv[1:]):
+            sys.exit(0)
+    except AdememError as error:
+        _fail(error)
+
+
 def _enrol_here() -> NoReturn:
     """Run `ademem init` without the parser of options, which a plugin does not bring."""
     from ademem import api
@@ -119,7 +131,11 @@ def _enrol_here() -> NoReturn:
     try:
         root = enrolment.choose_root(os.getcwd())
         enrolment.check_home(root)
-        print(*api.init(root), f"memory of {root} begins with the next session", sep="\n")
+        print(
+            *api.init(root, merges=False),
+            f"memory of {root} begins with the next session",
+            sep="\n",
+        )
     except AdememError as error:
         _fail(error)
     sys.exit(0)

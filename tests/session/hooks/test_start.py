@@ -559,9 +559,19 @@ def test_a_plugin_alone_enrols_and_recalls(plugin):
         )
 
     plugin.there["PYTHONPATH"] = ""
+    subprocess.run(["git", "init", "-q", plugin.project], check=True)
     assert ademem("init").returncode == 0
+    assert "ademem" not in (plugin.project / ".git/config").read_text(), "a driver that git lacks"
     plugin.start("UserPromptSubmit", prompt("remember: deploys need approval"), **plugin.there)
     assert "deploys need approval" in ademem("recall", "deploys").stdout
+    assert "deploys need approval" in ademem("list").stdout
+    added = json.loads(ademem("add", "the port is 8081", "--category", "gotcha", "--json").stdout)
+    assert added["memory"]["category"] == "gotcha"
+    assert "the port is 8081" in ademem("get", added["memory"]["id"]).stdout
+    for arguments in (["add", "x", "--category", "nonsense"], ["get"], ["get", "none"]):
+        assert ademem(*arguments).returncode not in (0, 3)
+    for arguments in (["add", "x", "--path", "src/*"], ["review"], ["list", "--status", "all"]):
+        assert "install.sh" in ademem(*arguments).stderr
 
 
 def consulted(machine, *calls):
