@@ -200,6 +200,8 @@ class HubStatus(Value):
     """Changes that the hub does not have; those of the first round are not counted."""
     retry_at: str
     reason: str
+    put_back_at: str
+    """When it was last noticed that the hub was put back to an earlier state."""
     parked: tuple[Parked, ...]
 
 
@@ -253,7 +255,7 @@ def get_hub_status(runtime: Runtime) -> HubStatus | None:
     if state is None:
         return None
     retry_at = max(state.retry_at, state.push_at)
-    same = ("url", "person", "role", "lifecycle", "position", "pulled_at", "reason")
+    same = ("url", "person", "role", "lifecycle", "position", "pulled_at", "reason", "put_back_at")
     return HubStatus(
         **{name: getattr(state, name) for name in same},
         project=state.slug,

@@ -34,6 +34,10 @@ class HubState(Value):
     epoch: str
     position: int = 0
     """Number of the last mutation that was applied; 0 before the first snapshot."""
+    mark: str = ""
+    """The hub's mark of that mutation, or of the end of a snapshot; empty from an older hub."""
+    put_back_at: str = ""
+    """When it was last noticed that the hub lost what this store has."""
     snapshot: tuple[int, int] = (0, 0)
     """Of one that takes several rounds: its last number that was applied, and its end."""
     pulled_at: str = ""

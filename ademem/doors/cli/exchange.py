@@ -152,6 +152,10 @@ def _status_lines(found: SyncStatus, hub: HubStatus | None) -> list[str]:
             if hub.lifecycle == "stopped":
                 when = "; only `ademem sync` tries again"
             lines.append(f"  {hub.reason}{when}")
+        if hub.put_back_at:
+            lines.append(
+                f"  its database had lost changes on {hub.put_back_at}; they are sent again"
+            )
         lines += _parked_lines(hub.parked)
     for each in found.folders:
         if not each.is_there:

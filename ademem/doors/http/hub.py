@@ -292,14 +292,20 @@ class Hub:
         live = request.query_params.get("live") == "1"
         async with self._entered(request, "reader") as (db, caller):
             found = await self._project(db, request)
+            known = request.query_params.get("mark")
+            there = await requests.mark(db, project, after) if known and not live else ""
+            if after > found.head or (there and there != known):
+                why = "its database was put back to an earlier state"
+                raise Refused("epoch", why, found.epoch, 409)
             if after < found.floor and not live:
                 raise Refused("snapshot", "what came next was compacted", "take the snapshot", 410)
             if not live:
                 assert caller.device is not None
-                await requests.note_cursor(db, project, caller.device, min(after, found.head))
+                await requests.note_cursor(db, project, caller.device, after)
             size = {"rows": mutations.PAGE, "size": mutations.PAGE_BYTES}
-            rows, more = await requests.pull(db, project, after, **size, live=live)
-        facts = {"head": found.head, "epoch": found.epoch, "more": more}
+            rows, last, more = await requests.pull(db, project, after, **size, live=live)
+            mark = await requests.mark(db, project, found.head if live else last)
+        facts = {"head": found.head, "epoch": found.epoch, "more": more, "mark": mark}
         listed = ",".join(rows).encode()
         body = mutations.to_bytes(facts).removesuffix(b"}") + b',"mutations":[' + listed + b"]}"
         headers = {"content-digest": mutations.digest_body(body)}

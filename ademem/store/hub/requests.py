@@ -72,15 +72,15 @@ async def push(db: Connection, project: str, batch: list[dict[str, Any]]) -> lis
 
 async def pull(
     db: Connection, project: str, after: int, *, rows: int, size: int, live: bool
-) -> tuple[list[str], bool]:
-    """Return mutations after a number as JSON, and True if more may follow.
+) -> tuple[list[str], int, bool]:
+    """Return mutations after a number as JSON, the last number, and True if more may follow.
 
     There are so many *rows* at most, and none after the one with which they reach this *size* in
     bytes. With *live* only those that no later one contains.
     """
     only = " and m.live" if live else ""
     found = await db.execute(
-        "select mutation, count from (select seq, mutation, count(*) over () as count,"
+        "select seq, mutation, count from (select seq, mutation, count(*) over () as count,"
         "  sum(octet_length(mutation)) over (order by seq) - octet_length(mutation) as before"
         " from (select m.seq, json_build_object("
         "   'seq', m.seq, 'entity', m.entity, 'entity_key', m.entity_key,"
@@ -92,8 +92,21 @@ async def pull(
         (project, after, rows, size),
     )
     page = await found.fetchall()
-    count = page[0]["count"] if page else 0
-    return [row["mutation"] for row in page], count == rows or len(page) < count
+    count, last = (page[0]["count"], page[-1]["seq"]) if page else (0, after)
+    return [row["mutation"] for row in page], last, count == rows or len(page) < count
+
+
+async def mark(db: Connection, project: str, seq: int) -> str:
+    """Return what no other mutation gets that is written under this number; empty for none.
+
+    Where the database was put back to an earlier state, its numbers are given anew.
+    """
+    query = (
+        "select md5(concat_ws(' ', mutation_id, extract(epoch from at))) as mark"
+        " from hub.mutations where project = %s and seq = %s"
+    )
+    row = await (await db.execute(query, (project, seq))).fetchone()
+    return str(row["mark"]) if row else ""
 
 
 async def note_cursor(db: Connection, project: str, device: str, position: int) -> None:

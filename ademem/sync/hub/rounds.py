@@ -166,11 +166,12 @@ class Hub:
                         raise HubError(502, "answer", why, unsafe.hint) from unsafe
                     self.note(url=url)
                 elif error.rule == "epoch" and record_json.is_id(error.hint):
-                    self.note(epoch=error.hint, position=0, snapshot=(0, 0))
+                    noticed = {"mark": "", "put_back_at": stamp(self.now())}
+                    self.note(epoch=error.hint, position=0, snapshot=(0, 0), **noticed)
                     journal.advance(self.store, self.state().target, journal.ALL)
                     hub_state.forget_sent(self.store)
                 elif error.rule in ("snapshot", "gap"):
-                    self.note(position=0, snapshot=(0, 0))
+                    self.note(position=0, snapshot=(0, 0), mark="")
                 else:
                     raise
         raise HubError(502, "answer", "it does not stay in one state", "ask its operator")
@@ -245,7 +246,10 @@ class Hub:
         after, head = state.snapshot
         while state.position == 0 and self.pages_left:
             page = self._page(after, live=True)
-            head, rows = head or page["head"], page["mutations"]
+            if not head:
+                head = page["head"]
+                state = self.note(mark=_mark_of(page))
+            rows = page["mutations"]
             received, changed = received + len(rows), changed + self._apply(rows, change)
             if page["more"] and rows[-1]["seq"] < head:
                 after = rows[-1]["seq"]
@@ -253,12 +257,17 @@ class Hub:
             else:  # what came after the first page comes with the numbers after its head
                 state = self.note(position=head, snapshot=(0, 0))
                 break
-        while self.pages_left and (rows := self._page(state.position)["mutations"]):
+        while self.pages_left:
+            page = self._page(state.position)
+            if not (rows := page["mutations"]):
+                if _mark_of(page) != state.mark:
+                    state = self.note(mark=_mark_of(page))
+                break
             if rows[-1]["seq"] != state.position + len(rows):
                 raise HubError(502, "gap", "a number is missing in what it answers")
             with self.store.transaction():
                 received, changed = received + len(rows), changed + self._apply(rows, change)
-                state = self.note(position=rows[-1]["seq"])
+                state = self.note(position=rows[-1]["seq"], mark=_mark_of(page))
         with self.store.transaction():
             replication.replay(self.store, change, self._admit(None, change))
             changed += documents.apply_received(self.store, change)
@@ -266,8 +275,9 @@ class Hub:
 
     def _page(self, after: int, *, live: bool = False) -> dict[str, Any]:
         self.pages_left -= 1
-        query = f"?after={after}&epoch={self.state().epoch}{'&live=1' if live else ''}"
-        page = self.ask("GET", f"/mutations{query}")
+        state = self.state()
+        more = "&live=1" if live else f"&mark={state.mark}" if state.mark else ""
+        page = self.ask("GET", f"/mutations?after={after}&epoch={state.epoch}{more}")
         rows = page.get("mutations")
         if not isinstance(rows, list) or "more" not in page or not _is_number(page.get("head")):
             raise HubError(502, "answer", "it answers no list of mutations")
@@ -277,6 +287,10 @@ class Hub:
         is_ordered = all(map(_is_number, numbers)) and numbers == sorted({*numbers})
         if not is_ordered or (page["more"] and not rows):
             raise HubError(502, "answer", "it answers mutations in no order")
+        if page["head"] < after:
+            raise HubError(
+                409, "epoch", "its database was put back to an earlier state", state.epoch
+            )
         return page
 
     def _apply(self, rows: list[Fields], change: Change) -> int:
@@ -399,6 +413,12 @@ class Hub:
                 yield found
             elif found.rule != "shareable":
                 parked.append(found)
+
+
+def _mark_of(page: dict[str, Any]) -> str:
+    """Return the mark of the last number that a page brings the reader to."""
+    mark = str(page.get("mark"))
+    return mark if "mark" in page and record_json.is_id(mark) else ""
 
 
 def _is_number(value: Any) -> bool:

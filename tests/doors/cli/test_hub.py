@@ -291,6 +291,24 @@ def test_the_page_opens_for_an_owner_at_a_terminal_alone(hub, ran, monkeypatch):
     ran("hub leave")
 
 
+def test_the_status_tells_that_the_hub_had_lost_changes(hub, ran, ademem):
+    project = hub.projects["lossy"] = hub.add_project("lossy")
+    code = json.loads(ran("hub invite lossy ida reviewer --json")[1])["code"]
+    ran(f"hub join {hub.url} {code}")
+    ademem("add", "Caches are warmed at six on mondays")
+    ran("sync")
+    before = ran("sync --status")[1]
+    for table in ("mutations", "rows"):
+        hub.execute(f"delete from hub.{table} where project = %s", project)
+    hub.execute("update hub.projects set head = 0, live_rows = 0 where id = %s", project)
+    assert json.loads(ran("sync --json")[1])["hub"]["sent"] == 1
+
+    lost = "its database had lost changes on "
+    assert lost not in before
+    assert lost in ran("sync --status")[1]
+    ran("hub leave")
+
+
 def test_who_may_not_send_is_told_and_only_a_person_tries_again(hub, ran, ademem):
     hub.projects["ranks"] = hub.add_project("ranks")
     code = json.loads(ran("hub invite ranks sue reviewer --json")[1])["code"]

@@ -60,7 +60,12 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
-HONEST = {"join": JOINED, "snapshot": PAGE, "pull": PAGE, "push": {"verdicts": [TAKEN]}}
+HONEST = {
+    "join": JOINED,
+    "snapshot": PAGE,
+    "pull": PAGE | {"head": 1 << 40},
+    "push": {"verdicts": [TAKEN]},
+}
 HONEST |= {PROJECT: FACTS}
 
 
@@ -185,7 +190,7 @@ def test_a_round_with_rows_without_end_ends_and_the_next_goes_on(hostile, ann, m
     assert [each.has_more for each in done] == [True] * 3
     assert reached == sum(each.received for each in done) == 15 - spent
     assert done[0].sent == 1, "what is here is sent all the same"
-    hostile.answers |= HONEST
+    hostile.answers |= HONEST | {"snapshot": PAGE | {"head": 1 << 40}}
     assert not ann.sync().has_more
     assert ann.state.lifecycle == "healthy"
 
