@@ -16,6 +16,7 @@ from ademem import api
 from ademem.core import clock
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.session import answer, user_prompt_submit
+from tests import extras
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "ademem"
@@ -763,3 +764,133 @@ def test_the_terminal_is_reached_by_its_command_alone_and_textual_by_the_termina
 
     assert importers("doors.tui") == {"doors/cli/servers.py"}
     assert loading == {"doors/tui.py"}
+
+
+OF_EXTRAS = {
+    "doors/http/__init__.py": "http web hub",
+    "doors/http/engram.py": "http",
+    "doors/http/hub.py": "hub",
+    "doors/mcp/process.py": "mcp",
+    "doors/mcp/server.py": "mcp",
+    "doors/mcp/streamable.py": "mcp+http",
+    "doors/tui.py": "tui",
+    "doors/web/hub_page.py": "hub",
+    "doors/web/memory_pages.py": "web hub",
+    "doors/web/pages.py": "web hub",
+    "doors/web/rendering.py": "web hub",
+    "doors/web/server.py": "web hub",
+    "doors/web/upkeep_pages.py": "web hub",
+    "store/hub/copies.py": "hub",
+    "store/hub/database.py": "hub",
+    "store/hub/requests.py": "hub",
+}
+"""Modules that a default installation cannot import, and the extras with any of which it can."""
+
+WITHIN = {"store/hub/administration.py": "psycopg"}
+"""A function that only the server runs imports it, in a module that clients import, too."""
+
+
+def statements_at_import(tree):
+    """Statements that run when the module is imported, and so not those for types alone."""
+    waiting = list(tree.body)
+    while waiting:
+        each = waiting.pop()
+        yield each
+        if isinstance(each, ast.If) and name_of(each.test) == "TYPE_CHECKING":
+            waiting += each.orelse
+        elif not isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef):
+            waiting += [part for part in ast.iter_child_nodes(each) if isinstance(part, ast.stmt)]
+
+
+@functools.cache
+def imported_first(path):
+    """Dotted names of what a module imports at once."""
+    found = [ast.Module([each], []) for each in statements_at_import(parsed(path))]
+    return [name for each in found if is_import(each) for name in imports(each)]
+
+
+def is_import(module):
+    return isinstance(module.body[0], ast.Import | ast.ImportFrom)
+
+
+def modules_on(name):
+    """Modules of the package that an import of a dotted name executes."""
+    parts = name.split(".")
+    return [
+        module
+        for count in range(1, len(parts) + 1)
+        if (module := ".".join(parts[:count])) in BY_NAME
+    ]
+
+
+@functools.cache
+def imports_of_ours(module):
+    """Modules of the package, and foreign packages, that a module imports at once."""
+    names = imported_first(BY_NAME[module])
+    ours = {each for name in [module, *names] for each in modules_on(name)}
+    return ours, {name.split(".")[0] for name in names} & extras.PACKAGES
+
+
+def needed_at_import(module):
+    """Packages of extras without which the module cannot be imported."""
+    waiting, seen, needed = [module], set(), set()
+    while waiting:
+        ours, foreign = imports_of_ours(waiting.pop())
+        needed |= foreign
+        waiting += ours - seen
+        seen |= ours
+    return needed
+
+
+def dotted(path):
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+BY_NAME = {dotted(path): path for path in SOURCES}
+
+
+def brought_by(names):
+    return set().union(*(extras.EXTRAS[name] for name in names.split("+")))
+
+
+def test_a_module_that_needs_an_extra_is_named_with_it():
+    needing = {
+        path.relative_to(PACKAGE).as_posix(): needed
+        for name, path in BY_NAME.items()
+        if (needed := needed_at_import(name))
+    }
+    lacking = [
+        f"{path} needs {name}, which {extra} does not bring"
+        for path, needed in needing.items()
+        for extra in OF_EXTRAS.get(path, "").split()
+        for name in needed - brought_by(extra)
+    ]
+
+    assert needing.keys() == OF_EXTRAS.keys()
+    assert lacking == []
+
+
+def test_a_function_imports_a_package_of_an_extra_only_where_it_is_listed():
+    within = {
+        path.relative_to(PACKAGE).as_posix(): ",".join(sorted(later))
+        for path in SOURCES
+        if (later := of_extras(imports(parsed(path))) - of_extras(imported_first(path)))
+        and path.relative_to(PACKAGE).as_posix() not in OF_EXTRAS
+        and not later <= of_extras(for_types(parsed(path)))
+    }
+
+    assert within == WITHIN
+
+
+def of_extras(names):
+    return {name.split(".")[0] for name in names} & extras.PACKAGES
+
+
+def for_types(tree):
+    blocks = [node for node in nodes(tree) if isinstance(node, ast.If)]
+    return [
+        name
+        for block in blocks
+        if name_of(block.test) == "TYPE_CHECKING"
+        for name in imports(ast.Module(block.body, []))
+    ]

@@ -9,9 +9,10 @@ import sys
 
 import pytest
 
-from ademem import api
+from ademem import __version__, api
 from ademem.core.memory import Draft
 from ademem.doors.cli import parse_recall
+from tests import extras
 
 CALL = "import sys; from ademem.doors import cli; cli.{door}()"
 
@@ -152,19 +153,96 @@ def test_a_command_executes_few_modules_of_ours(project, command, most):
     assert len(loaded) <= most
 
 
-@pytest.mark.parametrize(("command", "package"), [("web", "starlette"), ("tui", "textual")])
-def test_a_door_without_its_packages_names_the_command_for_this_python(project, command, package):
-    refused = run(project, command, before=f"import sys; sys.modules['{package}'] = None;")
+WITHOUT_EXTRAS = f"""
+import sys
+class Absent:
+    def find_spec(name, path=None, target=None):
+        if name.partition(".")[0] in {sorted(extras.PACKAGES)}:
+            raise ModuleNotFoundError(f"no {{name}}", name=name)
+sys.meta_path.insert(0, Absent)
+"""
+
+
+@pytest.mark.parametrize(
+    ("typed", "code", "said"),
+    [
+        pytest.param("", 2, "Every day:", id="bare"),
+        pytest.param("--help", 0, "Every day:", id="help"),
+        pytest.param("--version", 0, f"ademem {__version__}", id="version"),
+        pytest.param("lst", 2, "No such command 'lst'. Did you mean 'list'?", id="a typo"),
+        pytest.param("sync --help", 0, "Usage: ademem sync", id="help of a command"),
+        pytest.param("hub --help", 0, "Usage: ademem hub", id="help of a command of an extra"),
+        pytest.param("sync --dir exchange", 0, "exchange", id="exchange through a folder"),
+        pytest.param("sync --dry-run --dir exchange", 0, "would", id="a dry run of it"),
+        pytest.param("sync --status", 0, "", id="state of the exchange"),
+        pytest.param("sync", 2, "ademem hub join", id="exchange with no hub"),
+    ],
+)
+def test_a_default_installation_imports_no_package_of_an_extra(project, typed, code, said):
+    (project / "exchange").mkdir()
+    ran = run(project, *typed.split(), before=WITHOUT_EXTRAS)
+
+    assert (ran.returncode, said in ran.stdout + ran.stderr) == (code, True), (
+        ran.stdout + ran.stderr
+    )
+
+
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [
+        pytest.param("ademem sy", ["sync"], id="a command"),
+        pytest.param("ademem hub mem", ["member"], id="a group in a group"),
+        pytest.param("ademem list --sta", ["--status"], id="an option"),
+    ],
+)
+def test_completion_imports_no_package_of_an_extra(project, typed, completed):
+    words = {"COMP_WORDS": typed, "COMP_CWORD": str(len(typed.split()) - 1)}
+    asked = words | {"_ADEMEM_COMPLETE": "complete_bash"}
+    ran = run(project, before=f"{WITHOUT_EXTRAS}import os; os.environ.update({asked});")
+
+    assert ran.stdout.split() == completed
+
+
+def test_the_version_loads_no_parser_and_a_typo_no_command(project):
+    watch = "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr));"
+    version, typo = (run(project, typed, before=watch) for typed in ("--version", "lst"))
+
+    assert "typer" not in version.stderr
+    assert "ademem.doors.cli.commands" in typo.stderr
+    assert "ademem.doors.cli.memory" not in typo.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "extra", "package"),
+    [
+        ("web", "web", "starlette"),
+        ("tui", "tui", "textual"),
+        ("mcp", "mcp", "mcp"),
+        ("mcp --http", "mcp,http", "uvicorn"),
+        ("serve --http", "http", "uvicorn"),
+        ("hub serve", "hub", "psycopg"),
+        ("hub serve", "hub", "uvicorn"),
+        ("hub backup DIR", "hub", "psycopg"),
+        ("hub project list", "hub", "psycopg"),
+    ],
+)
+def test_a_door_without_its_packages_names_the_command_for_this_python(
+    project, command, extra, package
+):
+    without = f"import sys; sys.modules['{package}'] = None;"
+    refused = run(project, *command.split(), before=without)
 
     assert refused.returncode == 2
-    assert f"{sys.executable} -m pip install 'ademem[{command}]'" in refused.stderr
+    assert f"needs the package {package} of the extra {extra} " in refused.stderr
+    assert f"{sys.executable} -I -m pip install " in refused.stderr
+    assert f"[{extra}]'" in refused.stderr
 
 
-def test_a_command_without_its_packages_names_the_installer(project):
+def test_a_command_without_its_packages_names_how_to_install_them(project):
     without = "import sys; sys.modules['typer'] = None;"
 
     assert "naïve login tokens" in run(project, "recall", "login", before=without).stdout
     refused = run(project, "status", before=without)
     assert refused.returncode == 4
     assert "needs the package typer" in refused.stderr
-    assert "install.sh" in refused.stderr
+    assert f"{sys.executable} -I -m pip install " in refused.stderr

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
+from ademem import __version__
 from ademem.core import bytecode, clone_variables
 from ademem.core.errors import (
     BUG,
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 
 CRASH_CHARS = 20_000
 LARGEST_LIMIT = 1000
-FROM_A_PLUGIN = "git clone https://github.com/ademem/ademem && sh ademem/install.sh --project ."
-"""Installs the packages of the commands, which a plugin lacks."""
 
 
 def __getattr__(name: str) -> Any:
@@ -64,6 +63,8 @@ def main() -> NoReturn:
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
     try:
+        if sys.argv[1:] == ["--version"]:
+            sys.exit(print(f"ademem {__version__}"))
         if question := parse_recall(sys.argv[1:]):
             sys.exit(answer(question))
         if (options := parse_mcp(sys.argv[1:])) is not None:
@@ -80,10 +81,10 @@ def main() -> NoReturn:
             _run_plainly()
         if "ademem" in str(error.name):
             _fail(log_crash(error))
-        if sys.argv[1:2] == ["hub"]:
-            _fail(missing_package(error, "hub", "the hub"))
+        from ademem.doors.cli import extras
+
         why = f"this command needs the package {error.name}, which is not installed"
-        _fail(AdememError(why, FROM_A_PLUGIN))
+        _fail(AdememError(why, extras.describe_install()))
     except Exception as error:
         if isinstance(error, UnicodeEncodeError) and not "".join(sys.argv).isprintable():
             _fail(UsageError("an argument is not UTF-8 text", "check the terminal's encoding"))
@@ -221,14 +222,6 @@ def parse_mcp(arguments: Sequence[str]) -> dict[str, Any] | None:
     return options if command == "mcp" and all(options.values()) else None
 
 
-def missing_package(error: ModuleNotFoundError, extra: str, what: str = "the server") -> UsageError:
-    return UsageError(f"{what} needs the package {error.name}", install_extra(extra))
-
-
-def install_extra(extra: str) -> str:
-    return f"{sys.executable} -m pip install 'ademem[{extra}]'"
-
-
 def serve_mcp(project: str | None = None, tools: str = "", *, read_only: bool = False) -> NoReturn:
     from ademem.core import project as project_
     from ademem.core.settings import load_configuration
@@ -239,10 +232,10 @@ def serve_mcp(project: str | None = None, tools: str = "", *, read_only: bool = 
         found = project_.find(project, os.environ, os.getcwd())
     settings = load_configuration(found, os.environ).settings.mcp
     chosen = choose(tools or settings.tools, read_only=read_only or settings.read_only)
-    try:
+    from ademem.doors.cli.extras import needs
+
+    with needs("mcp", "the server"):
         from ademem.doors.mcp import process, server
-    except ModuleNotFoundError as error:
-        raise missing_package(error, "mcp") from error
     session = server.Session(chosen, project, settings=settings)
     process.run(server.make_server(session), session.close)
 

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from difflib import get_close_matches
 from enum import StrEnum
 from functools import cache, partial, wraps
 from importlib import import_module
@@ -128,7 +129,29 @@ _ParserError: Any = typer.BadParameter.__base__
 
 
 class Panels(TyperGroup):
+    """The commands; the module of one is loaded when it is asked for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return " ".join(MODULES.values()).split()
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in self.commands:
+            self._build(module for module, names in MODULES.items() if cmd_name in names.split())
+        return self.commands.get(cmd_name)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        names = self.list_commands(ctx)
+        if args[0] not in names and not ctx.resilient_parsing:
+            close = ", ".join(map(repr, get_close_matches(args[0], names)))
+            ctx.fail(f"No such command {args[0]!r}." + (f" Did you mean {close}?" if close else ""))
+        return super().resolve_command(ctx, args)
+
+    def _build(self, modules: Iterable[str]) -> None:
+        self.commands.update(typer.main.get_group(load(modules)).commands)
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:
+        if len(self.commands) < len(self.list_commands(ctx)):
+            self._build(MODULES)
         for panel, names in PANELS.items():
             width = formatter.width - 6 - 12
             shown = [
@@ -184,10 +207,7 @@ def load(modules: Iterable[str] = MODULES) -> typer.Typer:
 
 def run() -> NoReturn:
     arguments = replace_form(sys.argv[1:])
-    word = arguments[0] if arguments else ""
-    named = [module for module, names in MODULES.items() if word in names.split()]
-    everything = not named or "_ADEMEM_COMPLETE" in os.environ
-    commands = typer.main.get_command(load(MODULES if everything else named))
+    commands = typer.main.get_command(app)
     try:
         code = commands.main(arguments, prog_name="ademem", standalone_mode=False)
         sys.exit(code or 0)

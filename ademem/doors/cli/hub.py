@@ -31,6 +31,7 @@ from ademem.doors.cli.commands import (
     open_project,
     option,
 )
+from ademem.doors.cli.extras import needs
 from ademem.store.hub import administration
 from ademem.store.runtime import Runtime
 
@@ -52,7 +53,8 @@ Role = Annotated[str, typer.Argument(metavar="ROLE", help="reader, writer, revie
 
 @contextmanager
 def _open_database(dsn: Dsn = "") -> Iterator[Any]:
-    from ademem.store.hub import database
+    with needs("hub", "the hub"):
+        from ademem.store.hub import database
 
     with closing(database.connect(dsn)) as db:
         yield db
@@ -110,7 +112,8 @@ def serve(
 
     Requests that are under way then get 10 seconds to end.
     """
-    from ademem.doors.http import hub as server
+    with needs("hub", "the hub"):
+        from ademem.doors.http import hub as server
 
     server.serve(
         *(dsn, bind, lambda url: show.echo(f"serving {url}; Ctrl-C ends it", err=True)),
@@ -124,7 +127,8 @@ def serve(
 @on_hub("hub migrate")
 def migrate(db: Any) -> None:
     """Bring the database of the hub up to date, as its owner."""
-    from ademem.store.hub import database
+    with needs("hub", "the hub"):
+        from ademem.store.hub import database
 
     done = database.migrate(db)
     lines = [f"ran {name}" for name in done] or ["the schema is up to date"]
@@ -140,7 +144,8 @@ def check(
 
     As the owner of the database it sees devices too; only the role that serves passes.
     """
-    from ademem.store.hub import database
+    with needs("hub", "the hub"):
+        from ademem.store.hub import database
     from ademem.sync.hub import transport
 
     found = database.check(db, now())
@@ -338,7 +343,8 @@ def purge(
 @command("hub backup")
 def backup(folder: Path = argument("DIR", "Where backups are kept."), dsn: Dsn = "") -> None:
     """Back up the hub; delete its backups older than 30 days."""
-    from ademem.store.hub import copies
+    with needs("hub", "the hub"):
+        from ademem.store.hub import copies
 
     made, expired = copies.back_up(dsn, folder, now())
     lines = [f"wrote {made}", *(f"deleted {name}, which is too old" for name in expired)]
@@ -351,7 +357,8 @@ def restore(folder: Path = argument("DIR", "A folder hub-…Z."), dsn: Dsn = "")
 
     Each clone then sends again what the backup lacks.
     """
-    from ademem.store.hub import copies
+    with needs("hub", "the hub"):
+        from ademem.store.hub import copies
 
     found = copies.restore(dsn, folder)
     lines = [f"restored {slug} up to {project['head']}" for slug, project in found.items()]
@@ -369,7 +376,8 @@ def move(
 
     Its clients follow by themselves; invitations that are not used yet end.
     """
-    from ademem.store.hub import copies
+    with needs("hub", "the hub"):
+        from ademem.store.hub import copies
     from ademem.sync.hub.transport import check_url
 
     done = copies.move(dsn, slug, to, check_url(url))

@@ -13,8 +13,9 @@ from ademem.api import model as api
 from ademem.core import project as project_
 from ademem.core.errors import UsageError
 from ademem.core.value import as_dict
-from ademem.doors.cli import missing_package, show
+from ademem.doors.cli import show
 from ademem.doors.cli.commands import DryRun, Http, Port, Project, command, flag, option, warn
+from ademem.doors.cli.extras import needs
 
 
 class Dtype(StrEnum):
@@ -134,10 +135,8 @@ def serve(
     if stop + status + http + socket > 1:
         raise UsageError("--stop, --status, --http and --socket exclude each other")
     if http or socket:
-        try:
+        with needs("http", "the server"):
             from ademem.doors.http import engram, parse_port
-        except ModuleNotFoundError as error:
-            raise missing_package(error, "http") from error
         place = project_.find(project, os.environ, os.getcwd())
         number = None if socket else parse_port(port, engram.PORT)
         engram.serve(place, number, os.environ, show.serving)

@@ -13,8 +13,9 @@ from ademem.core.errors import UsageError
 from ademem.core.memory import Trust
 from ademem.core.settings import load_configuration
 from ademem.doors import reading
-from ademem.doors.cli import missing_package, serve_mcp, show
+from ademem.doors.cli import serve_mcp, show
 from ademem.doors.cli.commands import Http, Port, Project, app, command, flag, option
+from ademem.doors.cli.extras import needs
 from ademem.doors.mcp.tools import choose
 from ademem.doors.undoable import forbid_reason
 from ademem.doors.views import lines
@@ -42,11 +43,9 @@ def mcp(
         if port:
             raise UsageError("a port is for --http", "ademem mcp --http [PORT]")
         serve_mcp(project, tools, read_only=read_only)
-    try:
+    with needs("mcp,http", "the server"):
         from ademem.doors.http import parse_port
         from ademem.doors.mcp import streamable
-    except ModuleNotFoundError as error:
-        raise missing_package(error, "mcp,http") from error
     found = project_.find(project, os.environ, os.getcwd())
     settings = load_configuration(found, os.environ).settings.mcp
     chosen = choose(tools or settings.tools, read_only=read_only or settings.read_only)
@@ -92,11 +91,9 @@ def web(
     ),
 ) -> None:
     """Show the memory in a browser of this machine, until Ctrl-C."""
-    try:
+    with needs("web", "the page"):
         from ademem.doors.http import parse_port
         from ademem.doors.web import server
-    except ModuleNotFoundError as error:
-        raise missing_package(error, "web", "the page") from error
     parse_port(f"{host}:{port or EXAMPLE_PORT}", port)
     roots = [project_.find(each, os.environ, os.getcwd()) for each in project or (None,)]
     if stop:
@@ -120,10 +117,8 @@ def web(
 @command()
 def tui(project: Project = None) -> None:
     """Browse and review the memory in this terminal."""
-    try:
+    with needs("tui", "the terminal's browser"):
         from ademem.doors import tui as terminal
-    except ModuleNotFoundError as error:
-        raise missing_package(error, "tui", "the terminal's browser") from error
     outside = {name: value for name, value in os.environ.items() if name not in SESSIONS}
     with api.open_memories(
         project, environment=outside, on_import=show.import_progress()

@@ -27,8 +27,9 @@ from ademem.core.settings import (
 )
 from ademem.core.text import counted
 from ademem.core.value import as_dict
-from ademem.doors.cli import install_extra, show
+from ademem.doors.cli import show
 from ademem.doors.cli.commands import DryRun, Project, argument, command, flag, open_project
+from ademem.doors.cli.extras import describe_install
 from ademem.files import enrolment
 from ademem.store.runtime import program
 
@@ -86,7 +87,7 @@ def install(
         ]
         _show_files(changes, dry_run, *REGISTERED)
         if mcp and find_spec("mcp") is None:
-            show.say(f"the server needs a package: {install_extra('mcp')}", err=True)
+            show.say(f"the server needs a package: {describe_install('mcp')}", err=True)
         return
     where, hooks = _where(shared, user), install_.hooks_folder()
     change = install_.install(root, where, python=sys.executable, hooks=hooks, dry_run=dry_run)

@@ -14,7 +14,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ademem.core import record_json, registers
 from ademem.core.clock import stamp
@@ -25,9 +25,11 @@ from ademem.core.text import sha256_hex
 from ademem.core.value import Value
 from ademem.store import relations
 from ademem.store.hub import administration
-from ademem.store.hub.database import Connection
 from ademem.store.runtime import redact_branch
 from ademem.sync.provenance import safe_name
+
+if TYPE_CHECKING:  # clients of the hub have no driver of its database
+    from ademem.store.hub.database import Connection
 
 Fields = dict[str, Any]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import io
 import json
-import re
 import signal
 import subprocess
 import sys
@@ -326,29 +325,6 @@ def test_who_may_not_send_is_told_and_only_a_person_tries_again(hub, ran, ademem
     assert "stopped as sue" in status
     assert "only `ademem sync` tries again" in status
     assert "tried again from" not in status
-
-
-@pytest.mark.parametrize(
-    ("command", "package"),
-    [
-        ("hub serve", "psycopg"),
-        ("hub serve", "uvicorn"),
-        ("hub backup DIR", "psycopg"),
-        ("hub project list", "psycopg"),
-    ],
-)
-def test_a_missing_package_of_the_hub_is_named_with_what_installs_it(
-    ademem, command, package, monkeypatch
-):
-    for name in [each for each in sys.modules if re.match(r"ademem\..*(hub|http)", each)]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.delattr("ademem.store.hub.database", raising=False)
-    monkeypatch.delattr("ademem.doors.http", raising=False)
-    monkeypatch.setitem(sys.modules, package, None)
-
-    said = ademem(*command.split())
-    assert f"needs the package {package}" in said
-    assert "-m pip install 'ademem[hub]'" in said
 
 
 @pytest.mark.parametrize("dsn", ["nope", "postgresql://127.0.0.1:1/hub?connect_timeout=1"])
