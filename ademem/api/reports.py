@@ -177,8 +177,12 @@ def get_ledger(runtime: Runtime, days: int = 30, session: str = "") -> Ledger:
         since = datetime.fromtimestamp(0, UTC)
         if not injections.spent_by(store, "session", since, session):
             sessions.get_session(runtime, session)
-    most = injections.spent_on_memories(store, since, session, unused=False, limit=COSTLY)
-    unused = injections.spent_on_memories(store, since, session, unused=True, limit=COSTLY)
+    most = injections.spent_on_memories(
+        store, since, session, now=runtime.now, unused=False, limit=COSTLY
+    )
+    unused = injections.spent_on_memories(
+        store, since, session, now=runtime.now, unused=True, limit=COSTLY
+    )
     return Ledger(
         days=days,
         session=session,

@@ -228,8 +228,11 @@ def spent_by(store: Store, what: str, since: datetime, session: str) -> list[Spe
 
 
 def spent_on_memories(
-    store: Store, since: datetime, session: str, *, unused: bool, limit: int
+    store: Store, since: datetime, session: str, *, now: datetime, unused: bool, limit: int
 ) -> list[Spent]:
+    """Return the costliest memories; of *unused* ones those that did not work for long."""
+    from ademem.store.logs import worked_since
+
     query = f"""
     select memory_id as name, count(distinct injection_id) as texts,
       sum(part.characters) as characters, count(*) as shown,
@@ -237,11 +240,16 @@ def spent_on_memories(
       sum(used * part.characters) as used_characters
     from injection_memories as part join injections on injections.id = injection_id
     where left_out = '' and {_WITHIN} group by 1
-    having :unused = 0 or sum(used) = 0 order by 3 desc, 1 limit :most
+    having :unused = 0 or (sum(used) = 0 and memory_id not in (
+      select memory_id from memory_exposure where last_used_at >= :worked))
+    order by 3 desc, 1 limit :most
     """
-    return _spent(store, query, since, session, unused=unused, most=limit)
+    worked = worked_since(now)
+    return _spent(store, query, since, session, unused=unused, most=limit, worked=worked)
 
 
-def _spent(store: Store, query: str, since: datetime, session: str, **values: int) -> list[Spent]:
+def _spent(
+    store: Store, query: str, since: datetime, session: str, **values: int | str
+) -> list[Spent]:
     rows = store.db.execute(query, {"since": stamp(since), "session": session, **values})
     return [Spent(**{name: row[name] for name in Spent._fields}) for row in rows]

@@ -23,6 +23,8 @@ PLACES = frozenset({"briefing", "agent", "prompt", "site", "failure", "guard"})
 """Places in `recall_log` at which memories are shown unasked."""
 PATIENCE = 10
 """Unused impressions that cost a memory nothing; more of them lower its worth."""
+WORKED_DAYS = 180
+"""Days after a use in which no impression counts as unused: what worked is not ranked lower."""
 SINKING = f"select memory_id from memory_exposure where unused > {PATIENCE}"
 
 _ONE_MORE = "min(max(cast({} as integer), 0), 999999) + 1"
@@ -98,9 +100,12 @@ def log_shown(
                 "insert into memory_exposure (memory_id, shown, unused)"
                 " select id, 1, 1 from unified_memories"
                 " where id in (select value from json_each(?))"
-                f" on conflict do update set shown = {_ONE_MORE.format('shown')},"
-                f" unused = {_ONE_MORE.format('unused')}",
-                (array({item.memory_id for item in items if item.memory_id} - shown_before),),
+                f" on conflict do update set shown = {_ONE_MORE.format('shown')}, unused ="
+                f" iif(ifnull(last_used_at, '') >= ?, unused, {_ONE_MORE.format('unused')})",
+                (
+                    array({item.memory_id for item in items if item.memory_id} - shown_before),
+                    worked_since(now),
+                ),
             )
         db.executemany(
             "insert into recall_log (project_id, session_id, agent_id, prompt_id, place, query,"
@@ -190,6 +195,20 @@ def list_first_shown(store: Store, session_id: str) -> dict[str, str]:
         " where session_id = ? and memory_id is not null group by memory_id",
         (session_id,),
     )
+
+
+def worked_since(now: datetime) -> str:
+    return stamp(now - timedelta(days=WORKED_DAYS))
+
+
+def list_moments(store: Store, session_id: str) -> list[sqlite3.Row]:
+    """Return the denials of the session, and what it was shown at prompts and failures."""
+    return store.db.execute(
+        "select memory_id, place, ifnull(query, '') as query, created_at from recall_log"
+        " where session_id = ? and agent_id = '' and memory_id is not null"
+        " and place in ('guard', 'prompt', 'failure') order by id",
+        (session_id,),
+    ).fetchall()
 
 
 def log_use(store: Store, session_id: str, found: Mapping[str, str], now: datetime) -> int:

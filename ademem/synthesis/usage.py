@@ -1,22 +1,31 @@
 """Find the memories that a session used, from its tool calls after they were shown.
 
-Only an id counts, or a name of a file or identifier that appeared in the memory first; similar
-words do not.
+A denial is a use if its call does not come again in the turn, and so is a memory that was shown
+with a prompt whose turn works where it applies, or with a failure whose command then succeeds.
+Elsewhere only an id counts, or a name of a file or identifier that appeared in the memory first;
+similar words do not.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime
+from fnmatch import fnmatchcase
 
-from ademem.capture.transcript import Call, Event, Prompt, all_events
+from ademem.capture.transcript import Call, Event, Prompt, Result, all_events
+from ademem.core.clock import parse
+from ademem.core.memory import Memory
 from ademem.core.settings import GuardSettings
 from ademem.core.text import with_title
+from ademem.core.value import Value
 from ademem.guard.mutation import judge
-from ademem.guard.policy import SHELL_TOOLS, WRITING_TOOLS
+from ademem.guard.policy import SHELL_TOOLS, WRITING_TOOLS, ToolCall
+from ademem.search.hint_patterns import is_run_by, parse_commands
+from ademem.search.hints import find_sites
 from ademem.store import logs, memory_queries, sessions
 from ademem.store.runtime import Runtime
 
@@ -70,9 +79,112 @@ def count(session_id: str, runtime: Runtime, now: datetime) -> int:
     ]
     found: dict[str, str] = {}
     with suppress(OSError):  # the client removed it
-        events = all_events(session.transcript, since=session.own_since)
+        events = [*all_events(session.transcript, since=session.own_since)]
         found = find_used(events, clues, runtime.settings.guard)
+        moments = [Moment(**dict(row)) for row in logs.list_moments(store, session_id)]
+        by_id = {row.id: row for row in rows}
+        effects = find_effects(events, moments, by_id, runtime.project.root)
+        overruled = {each.memory_id for each in moments if each.place == "guard"}
+        overruled -= {id for id, why in effects.items() if why}  # whose call has their names
+        found = {id: why for id, why in found.items() if id not in overruled}
+        found |= {id: why for id, why in effects.items() if why}
     return logs.log_use(store, session_id, found, now)
+
+
+class Moment(Value):
+    """A memory that was denied with, or shown with a prompt or a failure."""
+
+    memory_id: str
+    place: str
+    query: str
+    """The target of the call that was denied."""
+    created_at: str
+
+
+class _Turn:
+    def __init__(self, at: str) -> None:
+        self.at = at
+        self.calls: list[Call] = []
+
+    def after(self, moment: str) -> list[Call]:
+        return [call for call in self.calls if call.at > moment]
+
+
+def find_effects(
+    events: Iterable[Event], moments: Iterable[Moment], by_id: dict[str, Memory], root: str
+) -> dict[str, str]:
+    """Return by id what shows that a memory worked: it prevented a call, or was an answer.
+
+    Of one that did not, the text is empty.
+    """
+    turns, failed = [_Turn("")], dict[str, bool]()
+    for event in events:
+        if isinstance(event, Prompt) and not event.queued:
+            turns.append(_Turn(event.at))
+        elif isinstance(event, Call):
+            turns[-1].calls.append(event)
+        elif isinstance(event, Result):
+            failed[event.call_id] = event.failed
+    found: dict[str, str] = {}
+    for moment in moments:
+        if memory := by_id.get(moment.memory_id):
+            turn = _turn_of(moment, turns)
+            why = _judge_moment(moment, memory, turn, failed, root)
+            found[memory.id] = found.get(memory.id) or why
+    return found
+
+
+def _judge_moment(
+    moment: Moment, memory: Memory, turn: _Turn, failed: dict[str, bool], root: str
+) -> str:
+    later = turn.after(moment.created_at)
+    if moment.place == "guard":
+        is_overruled = any(_target(call) == moment.query for call in later)
+        return "" if is_overruled else f"prevented {moment.query}"
+    if moment.place == "prompt":
+        met = next((call for call in later if _is_at_site(call, memory, root)), None)
+        return f"answered a prompt before {_target(met)}" if met else ""
+    broken = [call for call in turn.calls if call not in later and failed.get(call.id)]
+    done = [call for call in later if failed.get(call.id) is False]
+    if broken and any(_runs_same(broken[-1], call) for call in done):
+        return f"answered the failure of {_target(broken[-1])}"
+    return ""
+
+
+def _turn_of(moment: Moment, turns: list[_Turn]) -> _Turn:
+    """Return the turn; the client writes a prompt down about when its hook runs, not before."""
+    if moment.place != "prompt":
+        return [turn for turn in turns if turn.at <= moment.created_at][-1]
+    at = parse(moment.created_at)
+    typed = [turn for turn in turns if turn.at] or turns
+    return min(typed, key=lambda turn: abs(parse(turn.at) - at) if turn.at else at - at)
+
+
+def _target(call: Call) -> str:
+    path = str(call.input.get("file_path") or call.input.get("notebook_path") or "")
+    command = str(call.input.get("command", "")) if call.tool in SHELL_TOOLS else ""
+    return ToolCall(tool=call.tool, path=path, command=command).target
+
+
+def _programs(call: Call) -> list[tuple[str, ...]]:
+    return parse_commands(str(call.input.get("command", ""))) if call.tool in SHELL_TOOLS else []
+
+
+def _runs_same(one: Call, other: Call) -> bool:
+    """Compare the programs of two commands with their first arguments: `npm ci`."""
+    return bool({argv[:2] for argv in _programs(one)} & {argv[:2] for argv in _programs(other)})
+
+
+def _is_at_site(call: Call, memory: Memory, root: str) -> bool:
+    path = str(call.input.get("file_path") or "") if call.tool in WRITING_TOOLS else ""
+    path = os.path.relpath(path, root) if os.path.isabs(path) else path
+    for site in find_sites(memory):
+        if site.kind == "command":
+            if any(is_run_by(site.pattern.split(), argv) for argv in _programs(call)):
+                return True
+        elif path and fnmatchcase(path, site.pattern if site.kind == "path" else site.key):
+            return True
+    return False
 
 
 def find_used(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 
 import pytest
 
 from ademem import api
 from ademem.capture.transcript import Call, Prompt
+from ademem.core.clock import parse
 from ademem.core.settings import GuardSettings
 from ademem.store import logs
 from ademem.synthesis import usage
@@ -178,6 +180,122 @@ def test_a_use_takes_back_all_that_was_shown_in_vain(world, known):
         "used_memories": 1,
         "sinking": 1,
     }
+
+
+RULE = "Never run `npm publish` from a laptop"
+
+
+def turn(world, *, prompt="Get the package out", calls=(), id="s1", then=()):
+    """A session with one turn: hooks fire at each call, and the transcript has it with its end."""
+    path = world.root.parent / f"{id}.jsonl"
+    rows = []
+
+    def write(kind, content, second):
+        at = f"2026-03-01T13:00:{second:02}.000Z"
+        message = {"role": kind, "content": content}
+        rows.append({"type": kind, "timestamp": at, "message": message})
+        return at
+
+    start = world.now
+    world.now = parse(write("user", prompt, 0))
+    common = {"session_id": id, "prompt_id": f"p-{id}", "transcript_path": str(path)}
+    world.fire("user_prompt_submit", prompt=prompt, **common)
+    for number, (tool, given, failure) in enumerate(calls, 1):
+        call = f"t{number}"
+        block = {"type": "tool_use", "id": call, "name": tool, "input": given}
+        world.now = parse(write("assistant", [block], 10 * number)) + timedelta(seconds=1)
+        fields = {"tool_name": tool, "tool_input": given, "tool_use_id": call} | common
+        denied = "deny" in str(world.fire("pre_tool_use", **fields))
+        world.fire("post_tool_batch", **common)
+        if failure and not denied:
+            world.fire("post_tool_use_failure", error=failure, **fields)
+        result = {"type": "tool_result", "tool_use_id": call, "content": failure or "ok"}
+        result["is_error"] = bool(failure) or denied
+        write("user", [result], 10 * number + 2)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    world.fire("session_end", reason="other", **common)
+    with world.memories() as memories:
+        api.work(memories)
+        found = {row["text"]: row for row in api.get_impressions(memories, 100)["by_memory"]}
+    world.now = start
+    return found
+
+
+PUBLISH = ("Bash", {"command": "npm publish"}, "")
+
+
+def test_a_denial_that_is_heeded_counts_as_a_use_and_one_that_is_overruled_does_not(world):
+    world.environment["ADEMEM_GUARD_MODE"] = "consult"
+    world.know(RULE)
+
+    overruled = turn(world, calls=[PUBLISH, PUBLISH], id="s0")
+    assert (overruled[RULE]["shown"], overruled[RULE]["used"]) == (1, 0)
+    for number in range(1, 14):
+        heeded = turn(world, calls=[PUBLISH, ("Bash", {"command": "ls"}, "")], id=f"s{number}")
+    assert (heeded[RULE]["shown"], heeded[RULE]["used"], heeded[RULE]["worth"]) == (14, 13, 1.0)
+    world.now = parse("2026-03-01T14:00:00.000Z")
+    with world.memories() as memories:
+        assert api.get_ledger(memories).unused == ()
+        (memory,) = api.list_memories(memories)
+        uses = api.list_uses(memories, memory.id)
+    assert {row["evidence"] for row in uses if row["used"]} == {"prevented npm publish"}
+
+
+@pytest.mark.parametrize(
+    ("text", "prompt", "calls", "used"),
+    [
+        pytest.param(
+            "E4020 means that the ledger is closed: reopen it first",
+            "go on",
+            [("Bash", {"command": "./post"}, "E4020: no"), ("Bash", {"command": "./post"}, "")],
+            1,
+            id="a failure, and then success",
+        ),
+        pytest.param(
+            "E4020 means that the ledger is closed: reopen it first",
+            "go on",
+            [("Bash", {"command": "./post"}, "E4020: no"), ("Bash", {"command": "./test"}, "")],
+            0,
+            id="a failure that stays",
+        ),
+        pytest.param(
+            "The ledger locks; use `make ledger`",
+            "why does the ledger lock?",
+            [("Bash", {"command": "make ledger"}, "")],
+            1,
+            id="a prompt, and a call where it applies",
+        ),
+        pytest.param(
+            "The ledger locks; use `make ledger`",
+            "why does the ledger lock?",
+            [("Bash", {"command": "make docs"}, "")],
+            0,
+            id="a prompt, and a call elsewhere",
+        ),
+    ],
+)
+def test_a_memory_that_answered_a_prompt_or_a_failure_counts_as_used(
+    world, text, prompt, calls, used
+):
+    world.know(text, category="fact")
+
+    assert turn(world, prompt=prompt, calls=calls)[text]["used"] == used
+
+
+def test_what_worked_is_not_ranked_lower_for_half_a_year(world, known):
+    session(world, known, ("Bash", {"command": f"ademem get {known[0]}"}))
+    used_at = world.now
+    worth = []
+    for days in (30, 200):
+        world.now = used_at + timedelta(days=days)
+        with world.memories() as memories:
+            for _ in range(24):
+                shown = [logs.Shown(memory_id=known[0])]
+                logs.log_shown(memories.store, "briefing", shown, memories.now)
+            rows = api.get_impressions(memories, 100)["by_memory"]
+            worth += [row["worth"] for row in rows if row["id"] == known[0]]
+
+    assert worth == [1.0, pytest.approx(10 / 24, abs=0.001)]
 
 
 def test_what_a_session_recalled_and_then_cited_is_used(world, known):

@@ -239,6 +239,7 @@ def _memory_json(
     spent: Spent, ledger: Ledger, is_withheld: Callable[[Memory], bool]
 ) -> dict[str, Any]:
     memory = ledger.memories.get(spent.name)
+    is_unused = any(each.name == spent.name for each in ledger.unused)  # else it worked
     quiet = f"ademem {'pin --off' if memory and memory.pinned else 'archive'} {spent.name}"
     return {
         "id": spent.name,
@@ -249,7 +250,7 @@ def _memory_json(
         if memory and not is_withheld(memory)
         else None,
         "deleted": memory is None,
-        "quiet": quiet if memory and memory.live else None,
+        "quiet": quiet if memory and memory.live and is_unused else None,
     }
 
 
