@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from ademem import worker
-from ademem.api import exchanging, init, install, open_memories, recovery, reports, searching
+from ademem.api import init, install, open_memories, recovery, reports, searching
 from ademem.api.install import client_settings
 from ademem.core import confined, errors, failure_log, process, registers, shared_files
 from ademem.core.clock import stamp
@@ -40,7 +40,7 @@ from ademem.store import (
     statistics,
 )
 from ademem.store.runtime import open_runtime, program
-from ademem.sync import checks
+from ademem.sync import checks, folder
 from ademem.synthesis import ai
 
 REINSTALL = "run `install.sh` again"
@@ -219,7 +219,7 @@ def command_is_found(patient: Patient) -> Finding:
 def commands_run(patient: Patient) -> Finding:
     """Run what people run, as the process that they start."""
     with open_runtime(patient.project, patient.environment, patient.now) as runtime:
-        is_shared = exchanging.list_folders(runtime) or exchanging.get_hub_status(runtime)
+        is_shared = folder.list_enrolled(runtime.store) or hub_state.read(runtime.store)
     sync = ("sync", "--dry-run" if is_shared else "--status")  # with nothing to preview
     shown = []
     for arguments in (("--help",), (*sync, "--project", patient.project.root)):
@@ -477,8 +477,8 @@ def fix(patient: Patient) -> list[str]:
 
 
 def _failure_logs(patient: Patient) -> Iterator[tuple[str, str]]:
-    for root, folder in failure_log.folders(patient.project, patient.environment):
-        path = os.path.join(folder, "hooks.log")
+    for root, logs in failure_log.folders(patient.project, patient.environment):
+        path = os.path.join(logs, "hooks.log")
         if confined.is_file(root, path):
             yield root, path
 

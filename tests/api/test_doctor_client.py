@@ -1,6 +1,7 @@
 """The doctor runs what people run, and asks the client's settings whether hooks run at all."""
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -207,6 +208,13 @@ def test_a_registered_server_that_does_not_answer_is_found(machine, body, said):
 
     assert not finding.ok
     assert said in finding.message
+
+
+@pytest.mark.parametrize("package", ["psycopg", "mcp", "starlette", "textual", "jinja2"])
+def test_the_doctor_needs_no_package_of_an_extra(package):
+    program = f"import sys, ademem.api.doctor; sys.exit({package!r} in sys.modules)"
+
+    assert subprocess.run([sys.executable, "-I", "-c", program], timeout=60).returncode == 0
 
 
 def test_every_check_of_the_client_is_made():
