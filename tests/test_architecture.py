@@ -407,7 +407,6 @@ OPENERS = {
     "core/settings.py": "are there files of settings",
     "core/clone_variables.py": "settings of the client, in the clone",
     "core/setting_sources.py": "the person's own settings, and what was read of them before",
-    "api/__init__.py": "were the files read before",
     "api/files.py": "is there a database",
     "api/configuring.py": "writes the person's own settings",
     "core/failure_log.py": "makes the user's own folder for logs",

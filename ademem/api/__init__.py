@@ -11,7 +11,7 @@ from importlib import import_module
 from ademem.core import clock, project
 from ademem.core.errors import NotEnrolled, suppress
 from ademem.core.project import files_edited, import_waits
-from ademem.store import database
+from ademem.store import agreements, database
 from ademem.store.runtime import Runtime, is_writable, move_personal, open_runtime, program
 
 TYPE_CHECKING = False
@@ -161,7 +161,7 @@ def open_memories(
         return runtime
     move_personal(runtime)
     is_pending = import_waits(found)
-    is_new = not is_pending and not os.path.exists(found.readings)
+    is_new = agreements.has_unread_files(found, runtime.store) and not is_pending
     if is_new or (is_pending and catch_up):
         from ademem.api.files import import_pending
 

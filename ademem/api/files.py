@@ -15,7 +15,6 @@ from ademem.core import clock, confined, project
 from ademem.core.client import mission_of
 from ademem.core.errors import UsageError
 from ademem.core.memory import Trust
-from ademem.core.project import files_changed
 from ademem.core.repository import under_way
 from ademem.core.settings import load_configuration
 from ademem.core.value import Value, replace
@@ -95,8 +94,7 @@ def import_pending(
     """Import changes that wait for the worker, or all files into a new store, where it can be."""
     with suppress(confined.Refused):
         if is_new:
-            if files_changed(runtime.project):
-                refresh_files(runtime, lazily=True, on_batch=on_import)
+            refresh_files(runtime, lazily=True, on_batch=on_import)
         elif not under_way(runtime.project.root):
             with suppress(sqlite3.OperationalError, OSError):
                 import_files(runtime, on_batch=on_import)

@@ -158,8 +158,10 @@ def _rebuild(
 
 
 def _take_from_files(runtime: Runtime) -> list[str]:
-    taken = mirror.refresh(runtime).taken
+    done = mirror.refresh(runtime)
+    taken = done.taken
     lines = [f"took {counted(taken.count, 'memory')} from the files"]
+    lines += [f"copied the files as they were to {done.copied}"] if done.copied else []
     return lines + [f"not taken: {problem.path}: {problem.message}" for problem in taken.refused]
 
 

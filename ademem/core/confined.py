@@ -237,6 +237,20 @@ def prune(root: str, path: str, before: float, *, having: str = "") -> None:
                 folder.unlink(name)
 
 
+def remove_folder(root: str, path: str) -> None:
+    """Delete a folder of files below `run/`; nothing of one that holds anything else."""
+    if not _matches(_inside(root, path), "run/*"):
+        raise Refused(path, "is not a folder of copies")
+    with _parent(root, path) as (above, name):
+        with above.enter(name) as folder:
+            found = folder.names()
+            for each in found:
+                folder.regular_status(each)
+            for each in found:
+                folder.unlink(each)
+        os.rmdir(name, dir_fd=above.fd)
+
+
 def rename(root: str, path: str, name: str) -> None:
     with _parent(root, path) as (folder, old):
         folder.regular_status(old)

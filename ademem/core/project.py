@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 _REF = "\t"
 """Beginning of a line about a ref, which no file name has."""
 _HEAD = f"{_REF}HEAD"
+_AGREEMENT = 2 * _REF
+"""Beginning of the last line of a recorded state: see `ademem.store.agreements`."""
 
 
 class Ambiguous(AdememError):
@@ -193,6 +195,15 @@ def files_edited(project: Project) -> bool:
 
 
 def recorded_state(project: Project) -> str:
+    return _read_record(project).partition(_AGREEMENT)[0]
+
+
+def recorded_agreement(project: Project) -> str:
+    """Return the agreement of files and database at which their state was recorded."""
+    return _read_record(project).partition(_AGREEMENT)[2].strip()
+
+
+def _read_record(project: Project) -> str:
     try:
         return confined.read_text(project.root, project.readings) or ""
     except (UnicodeDecodeError, confined.Refused):
@@ -205,8 +216,9 @@ def watched_refs(recorded: str) -> list[str]:
     return [ref.removeprefix(_REF) for ref in refs if ref != _HEAD]
 
 
-def record_state(project: Project, refs: Iterable[str] = ()) -> None:
-    confined.write_text(project.root, project.readings, _listing(project, refs))
+def record_state(project: Project, refs: Iterable[str], agreement: str) -> None:
+    text = f"{_listing(project, refs)}{_AGREEMENT}{agreement}\n"
+    confined.write_text(project.root, project.readings, text)
 
 
 def import_path(project: Project) -> str:

@@ -218,8 +218,13 @@ class PlacedItems:
         return id in self._paths
 
 
+def item_ids(text: str) -> Iterator[str]:
+    """Yield the ids of the memories that a page names."""
+    return (found[1] for found in _MARK.finditer(text))
+
+
 def _item_ids(texts: Texts, paths: Iterable[str]) -> Iterator[str]:
-    return (id for path in paths for id in _MARK.findall(texts[path]))
+    return (id for path in paths for id in item_ids(texts[path]))
 
 
 def unchanged_pages(now: Texts, before: Texts) -> set[str]:

@@ -185,6 +185,11 @@ def pending_import(runtime: Runtime) -> Iterator[str]:
         yield f"ademem: {how} what is new in .ade/memory; `ademem status` tells how much waits"
 
 
+def copied_files(runtime: Runtime) -> Iterator[str]:
+    if folder := ledger.take_copy(runtime.store, runtime.project.root):
+        yield f"ademem removed much from .ade/memory; the files as they were are in {folder}"
+
+
 def changed_sources(runtime: Runtime) -> Iterator[str]:
     for format, path, changed in ledger.changed_sources(runtime.store):
         name = confined.printable(os.path.basename(changed[0]))
@@ -221,5 +226,5 @@ def describe_refused(first: confined.Refused, others: int = 0) -> str:
 
 NOTICES: tuple[Notice, ...] = (refused_files, settings_in_doubt, pending_import, changed_sources)
 """Shown once a session."""
-ONCE: tuple[Notice, ...] = (came_with_files, database_made_elsewhere)
+ONCE: tuple[Notice, ...] = (came_with_files, database_made_elsewhere, copied_files)
 """Each records that it was shown, so its lines are never dropped."""

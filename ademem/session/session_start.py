@@ -16,8 +16,8 @@ from ademem.files import ignore, skill_files
 from ademem.search.hints import prune_lists, remove_lists, update_sites, write_lists
 from ademem.session import briefing, flags, notices
 from ademem.session.briefing import make_reader
+from ademem.store import agreements, injections, jobs, ledger, logs, sessions
 from ademem.store import commits as table
-from ademem.store import injections, jobs, ledger, logs, sessions
 from ademem.store.hints import has_sites
 from ademem.store.runtime import Runtime, program
 
@@ -120,7 +120,8 @@ def _import_changes(runtime: Runtime) -> tuple[str, Sequence[Problem]]:
         if import_waits(runtime.project):
             jobs.queue(runtime.store, "mirror", "project", runtime.now)
             return "", ()
-        if not files_changed(runtime.project):
+        is_new = agreements.has_unread_files(runtime.project, runtime.store)
+        if not (is_new or files_changed(runtime.project)):
             ledger.renew(runtime.store, ledger.READ, runtime.project.root, runtime.now)
             return "", ()
         from ademem.sync.importer import import_changes_until

@@ -11,7 +11,7 @@ from ademem.core.project import files_changed
 from ademem.search import hints
 from ademem.session import flags
 from ademem.session.turn_tracking import key_of, mark_read
-from ademem.store import jobs, ledger, memory_queries, turns
+from ademem.store import agreements, jobs, ledger, memory_queries, turns
 from ademem.store.runtime import Runtime, program
 
 TYPE_CHECKING = False
@@ -47,7 +47,8 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     turns.end(runtime.store, key, runtime.now)
     mark_read(key, runtime)
     flags.set_quiet(runtime.project, key, False)
-    if files_changed(runtime.project):
+    is_new = agreements.has_unread_files(runtime.project, runtime.store)
+    if is_new or files_changed(runtime.project):
         jobs.queue(runtime.store, "mirror", "project", runtime.now)
     else:
         ledger.renew(runtime.store, ledger.READ, runtime.project.root, runtime.now)

@@ -24,7 +24,7 @@ from ademem.core.project import Project
 from ademem.core.text import sha256_hex
 from ademem.core.trust import data_folder
 from ademem.core.value import Value
-from ademem.store import admission, database, inspection, repair
+from ademem.store import admission, agreements, database, inspection, repair
 
 KEPT = 3
 PERIOD = timedelta(days=7)
@@ -217,6 +217,7 @@ def take_in(
                 db.execute("update projects set created_at = ?", (stamp(now),))
                 if schema >= FIRST_WITH_VALUES:
                     db.execute("delete from store_values where name = 'replica'")
+                    database.delete_values(db, agreements.PREFIX)
                 count = db.execute("select count(*) from unified_memories").fetchone()[0]
             return Candidate(path=temporary, project=named, schema=schema, memories=count)
         except (sqlite3.Error, inspection.TooMuch) as error:

@@ -7,7 +7,7 @@ import os
 from ademem.core.clock import datetime, parse, stamp, timedelta
 from ademem.core.json_text import loads
 from ademem.core.text import sha256_hex
-from ademem.store.database import read_list, write_list
+from ademem.store.database import read_list, set_value, value, write_list
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ OPERATION = "operation"
 READ = "files_read"
 """Type of an entry for the last complete reading of the files of a work tree."""
 _FOLLOWED = "followed"
+_COPIED = "copied/"
 MOST_FOLLOWED = 200
 """Most files of a source that are followed, as each session's start looks at all."""
 
@@ -149,6 +150,18 @@ def session_of_commit(store: Store, sha: str) -> str | None:
 
 def _abandoned(moment: str) -> str:
     return stamp(parse(moment) - ABANDONED)
+
+
+def note_copy(store: Store, root: str, folder: str) -> None:
+    """Note that the files of a work tree were copied before much was removed from them."""
+    set_value(store.db, _COPIED + root, folder)
+
+
+def take_copy(store: Store, root: str) -> str:
+    """Return the last folder that was noted, once."""
+    if folder := value(store.db, _COPIED + root):
+        store.db.execute("delete from store_values where name = ?", (_COPIED + root,))
+    return folder
 
 
 def follow(store: Store, format: str, path: str, files: Iterable[str]) -> None:

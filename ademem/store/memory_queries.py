@@ -235,6 +235,18 @@ def existing(store: Store, ids: Iterable[str]) -> set[str]:
     return set(store.column(query, (array(ids),)))
 
 
+def find_unheard(store: Store, ids: Iterable[str]) -> set[str]:
+    """Return those of the ids that no memory has, or had before it was deleted for good."""
+    query = (
+        "select value from json_each(?) where"
+        " not exists (select 1 from main.unified_memories where id = value)"
+        " and not exists (select 1 from memory_revisions where memory_id = value)"
+        " and not exists (select 1 from tombstones where entity = 'memory'"
+        "  and sync_id >= value and sync_id < value || '~')"
+    )
+    return set(store.column(query, (array(ids),)))
+
+
 def list_removed(store: Store) -> Iterator[dict[str, Any]]:
     query = (
         "select * from unified_memories where project_id = ? and scope = 'project'"

@@ -17,7 +17,7 @@ from ademem.core.clock import parse, stamp
 from ademem.core.json_text import loads
 from ademem.core.text import counted, dedupe_key
 from ademem.core.value import Value, replace
-from ademem.store import Store, database, full_text, inspection, memories
+from ademem.store import Store, agreements, database, full_text, inspection, memories
 
 VALUES = ("CHECK constraint failed", "NULL value in")
 """Beginnings of lines of SQLite's check about a value; such rows are repaired in place."""
@@ -215,6 +215,7 @@ def _copy(source: sqlite3.Connection, store: Store) -> int:
                 insert = f"insert or ignore into {table} ({listed}) values ({marks})"
                 found = _read_rows(source, table, listed) if names else ()
                 copied += sum(db.execute(insert, row).rowcount for row in found)
+            database.delete_values(db, agreements.PREFIX)  # what is lost here is in the files
             # The new database speaks for the project that most of the memories name.
             owner = db.execute(
                 "select project_id from unified_memories"

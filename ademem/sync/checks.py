@@ -90,7 +90,7 @@ def check(
     """
     place = Place(project, settings)
     files: tuple[File, ...] = ()
-    paths = {*load_fingerprints(project), SHEET, BRIEF}
+    paths = {*load_fingerprints(project, store), SHEET, BRIEF}
     if read is not None or not is_rendered(store, place):
         files = survey(store, place)
         paths = {file.path for file in files}

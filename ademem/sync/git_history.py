@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from ademem.core.project import Project
+    from ademem.store import Store
 
 LAST_SECOND = 253_402_300_799
 """End of the year 9999."""
@@ -171,12 +172,12 @@ class GitHistory(Value):
         return bool(git.text(self.root, "status", "--porcelain", "--ignored", "--", path))
 
 
-def read_history(project: Project, base: MergeBase) -> GitHistory:
+def read_history(project: Project, base: MergeBase, store: Store) -> GitHistory:
     """Without git, every difference is an edit here."""
     root, now = project.root, commit(project.root)
     if now is None:
         return GitHistory(root=root)
-    outdated, is_edited = _find_outdated(project, base, now)
+    outdated, is_edited = _find_outdated(project, base, now, store)
     if now == base.commit:
         if base.branch not in (None, redact_branch(branch(root) or "")):
             here = (read_trees(root, ["HEAD"]) or {}).get("HEAD")
@@ -249,14 +250,18 @@ def _text_number(line: str) -> int:
     return number(_ITEM_MARKUP.sub("", line).strip())
 
 
-def _find_outdated(project: Project, base: MergeBase, head: str) -> tuple[frozenset[str], bool]:
+def _find_outdated(
+    project: Project, base: MergeBase, head: str, store: Store
+) -> tuple[frozenset[str], bool]:
     """Return the files that git set back to an old rendering, and True if others were edited.
 
     To the text of *head* by a stash, a reset or a restore since the base; to that of an earlier
     commit by a checkout, which stages it; to that of a popped stash together with the lines, which
-    an editor of a page leaves alone.
+    an editor of a page leaves alone. None is outdated for a database that agreed to no files.
     """
-    root, fingerprints = project.root, load_fingerprints(project)
+    if not base.agreement:
+        return frozenset(), False
+    root, fingerprints = project.root, load_fingerprints(project, store)
     if (states := _list_uncommitted(project)) is None:
         return frozenset(), False
     outdated, popped = set[str](), set[str]()

@@ -32,7 +32,7 @@ from ademem.files.snapshot import (
     unchanged_pages,
 )
 from ademem.files.texts import BadLine, Problem, Texts, split_lines
-from ademem.store import ledger
+from ademem.store import agreements, ledger
 from ademem.store.runtime import Runtime, redact_branch
 from ademem.store.transitions import CannotDo
 from ademem.sync.branches import Place, follow_branches
@@ -137,7 +137,7 @@ def import_changes(
     """Import the changes as `mirror.refresh` does, and leave the files as they are."""
     project = runtime.project
     with locked(lock_path(project), root=project.root):
-        report = _import_changes(runtime, Progress(project, pause, on_batch), None)
+        report = _import_changes(runtime, Progress(runtime, pause, on_batch), None)
         relate_report(report, runtime)
     return report
 
@@ -152,9 +152,10 @@ def _import_changes(
     report, texts = update_store(runtime, place, provenance, progress=progress, deadline=deadline)
     base = provenance.base
     read = texts.only(set(filter(is_imported, texts)).difference(report.outdated))
-    agreed = replace(base, texts=combine_texts(base.texts, read))
+    agreement = agreements.advance(store, base.agreement)
+    agreed = replace(base, agreement=agreement, texts=combine_texts(base.texts, read))
     save_agreement(project, agreed, refused_lines(texts, report.refused))
-    record_state(project, place.watched(store))
+    record_state(project, place.watched(store), agreement)
     ledger.renew(store, ledger.READ, project.root, now)
     if progress:
         progress.end()
@@ -195,11 +196,14 @@ def update_store(
     progress: Progress | None = None,
     deadline: Deadline | None = None,
 ) -> tuple[ImportReport, Texts]:
-    """Import brief and files, with *force* the brief alone; return what was done and read whole."""
+    """Import brief and files; return what was done and read whole.
+
+    With *force* only the brief, unless this database has agreed to no files yet, and no text.
+    """
     project, store, now = runtime.project, runtime.store, runtime.clock()
     with suppress(BadCore):
         project_brief.reconcile(store, project, source=provenance.of_brief)
-    if force:
+    if force and provenance.base.agreement:
         follow_branches(place, store, now)
         return ImportReport(), Texts()
     there = present_text(project)
@@ -228,7 +232,7 @@ def update_store(
         left = (path for path in texts if path not in refused)
         texts = texts.only(path for path in left if not any(conflict_problems(texts, path)))
     follow_branches(place, store, now)
-    return report, texts
+    return report, Texts() if force else texts
 
 
 def save_agreement(project: Project, base: MergeBase, refused: Collection[str]) -> None:
@@ -284,6 +288,7 @@ def import_files(
             with provenance.store.transaction():
                 for difference in batch:
                     _apply(difference, context)
+                progress.advance()
             files = Counter(difference.position[0] for difference in batch)
             progress.add(files, context.done, context.problems)
             context.done, context.problems = {}, []
@@ -332,11 +337,12 @@ class Progress:
 
     def __init__(
         self,
-        project: Project,
+        runtime: Runtime,
         pause: Callable[[], None] | None,
         on_batch: Callable[[int, int], None] | None,
     ) -> None:
-        self._project = project
+        self._project, self._store = runtime.project, runtime.store
+        self._agreement = ""
         self.pause = pause or (lambda: time.sleep(PAUSE_S))
         self._on_batch = on_batch
         self._record: list[dict[str, Any]] = []
@@ -365,22 +371,33 @@ class Progress:
     def begin(self, plan: str, waiting: Mapping[str, int], event: str) -> str:
         """Continue the same *plan*, or begin a new one with counts of changes *waiting* by file.
 
-        Returns the act, which stays the same: changes of an earlier plan are part of it.
+        Returns the act, which stays the same: changes of an earlier plan are part of it. What
+        another database imported, or this one before an older copy replaced it, is done again.
         """
         self._record = _read_record(self._project)
+        if self._record:
+            self._agreement = str(self._record[-1].get("agreement", ""))
+        if not agreements.holds(self._store, self._agreement):
+            self._record = []
         event = self._record[0].get("event", event) if self._record else event
         if not self._record or self._record[0].get("plan") != plan:
+            self.advance()
             head = {"plan": plan, "event": event, "waiting": dict(waiting)}
-            self._record = [head | {"changed": self.changed}]
+            self._record = [head | {"agreement": self._agreement, "changed": self.changed}]
         text = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in self._record)
         confined.write_text(self._project.root, import_path(self._project), text)
         return event
+
+    def advance(self) -> None:
+        """Count the next batch, in its transaction."""
+        self._agreement = agreements.advance(self._store, self._agreement)
 
     def add(
         self, files: Mapping[str, int], changed: Mapping[str, list[str]], problems: list[Problem]
     ) -> None:
         listed = [[it.path, it.line, it.message] for it in problems]
         line = {"files": dict(files), "changed": dict(changed), "problems": listed}
+        line["agreement"] = self._agreement
         self._record.append(line)
         data = json.dumps(line, ensure_ascii=False)
         confined.append_line(self._project.root, import_path(self._project), data, NO_LIMIT)

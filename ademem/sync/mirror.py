@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from itertools import islice
 
 from ademem.core import confined, git, record_json, trust
@@ -16,6 +17,7 @@ from ademem.core.project import (
     files_changed,
     import_waits,
     record_state,
+    recorded_agreement,
     recorded_state,
     watched_refs,
 )
@@ -38,7 +40,16 @@ from ademem.files.project_brief import BadCore, CoreMemory
 from ademem.files.review_sheet import make_sheet, parse_sheet, render_sheet
 from ademem.files.snapshot import CONFLICT_MARKS, count_states, is_imported
 from ademem.files.texts import OVERSIZE, Problem, Texts, clean_lines
-from ademem.store import Store, briefs, changes, creation_time, ledger, memory_queries, relations
+from ademem.store import (
+    Store,
+    agreements,
+    briefs,
+    changes,
+    creation_time,
+    ledger,
+    memory_queries,
+    relations,
+)
 from ademem.store.database import DryRun
 from ademem.store.runtime import Runtime
 from ademem.sync import rendering
@@ -55,6 +66,7 @@ from ademem.sync.importer import (
     update_store,
 )
 from ademem.sync.provenance import Provenance, provenance_of, record_digest
+from ademem.sync.removals import copy_before
 from ademem.sync.tracked_files import (
     NOT_TEXT,
     MergeBase,
@@ -105,6 +117,8 @@ class Refreshed(Value):
     """Files with edits that could not be imported, left as they are."""
     bytes: int
     taken: ImportReport = ImportReport()
+    copied: str = ""
+    """Folder with the files as they were, where much was removed from them."""
 
 
 class Preview(Value):
@@ -129,7 +143,7 @@ def refresh(
     """
     project, store, settings = runtime.project, runtime.store, runtime.settings
     now = runtime.clock()
-    progress = Progress(project, pause, on_batch)
+    progress = Progress(runtime, pause, on_batch)
     place = Place(project, settings.mirror)
     with locked(lock_path(project), root=project.root):
         for root, folder in ((project.root, project.ade), (project.home_root, project.home)):
@@ -150,13 +164,15 @@ def refresh(
         if lazily and all(file.can_wait for file in due):
             due = []
         refused = refused_lines(texts, report.refused)  # of the files as they were read
-        _write_files(project, found, due)
         base = provenance.base
+        agreement = agreements.advance(store, base.agreement)
+        copied = copy_before(project, store, due)
+        _write_files(project, store, found, due, agreement)
         agreed = _agreed_texts(found, due, base, texts)
-        save_agreement(project, replace(base, texts=agreed), refused)
+        save_agreement(project, replace(base, agreement=agreement, texts=agreed), refused)
         if runtime.environment and store.is_trusted:
             _note_own_records(runtime, due, {*refused, *base.refused})
-        record_state(project, place.watched(store))
+        record_state(project, place.watched(store), agreement)
         if due or report.count:
             ledger.renew(store, ledger.READ, project.root, now)
         progress.end()
@@ -170,11 +186,14 @@ def refresh(
         kept=tuple(file.path for file in stale if file not in due),
         bytes=sum(len((file.wanted or "").encode()) for file in due),
         taken=report,
+        copied=copied,
     )
 
 
 def is_rendered(store: Store, place: Place) -> bool:
     """Return True if nothing changed since a refresh left nothing to do."""
+    if not agreements.holds(store, recorded_agreement(place.project)):
+        return False
     state = _rendered_state(_store_state(store), place)
     return bool(state) and state == read_rendered(place.project)
 
@@ -252,7 +271,7 @@ def survey(
     lines = rendering.lines_in(store, place, readable)
 
     def kept_lines() -> set[str]:
-        base = load_base(project, creation_time(store))
+        base = load_base(project, store)
         return {*refused_lines(imported, refused), *base.refused}
 
     def committed() -> list[str]:
@@ -261,11 +280,12 @@ def survey(
 
     later = rendering.find_later(store)
     wanted = rendering.render(
-        lines, document, readable, place.settings, kept_lines, committed, later
+        *(lines, document, readable, place.settings, kept_lines, committed, later),
+        unheard=partial(memory_queries.find_unheard, store),
     )
     if sheet := _render_candidates(store, readable.get(SHEET), place):
         wanted[SHEET] = sheet
-    before = load_fingerprints(project)
+    before = load_fingerprints(project, store)
     found = [brief_file]
     paths = wanted.keys() | before.keys() | set(filter(is_imported, texts))
     for path in paths - {BRIEF}:
@@ -373,8 +393,10 @@ def _render_candidates(store: Store, there: str | None, place: Place) -> str | N
     return render_sheet(make_sheet(waiting, old)) if needed else None
 
 
-def _write_files(project: Project, found: Iterable[File], due: Sequence[File]) -> None:
-    before = load_fingerprints(project)
+def _write_files(
+    project: Project, store: Store, found: Iterable[File], due: Sequence[File], agreement: str
+) -> None:
+    before = load_fingerprints(project, store)
     after = dict(before)
     left = [file for file in found if file not in due]
     texts = [(file.path, file.present) for file in left if file.is_current or file.can_wait]
@@ -383,7 +405,7 @@ def _write_files(project: Project, found: Iterable[File], due: Sequence[File]) -
             newest = fingerprint(path, text)
             after[path] = [*(each for each in before.get(path, ()) if each != newest), newest]
     if after != before:
-        save_fingerprints(project, after)
+        save_fingerprints(project, after, agreement)
     for file in due:
         if file.wanted is None:
             confined.remove(project.root, file.path)

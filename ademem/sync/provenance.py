@@ -21,7 +21,7 @@ from ademem.core.memory import Status, Trust
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value
 from ademem.files.project_brief import FileSource
-from ademem.store import Store, creation_time, ledger
+from ademem.store import Store, ledger
 from ademem.sync.git_history import GitHistory, read_history
 from ademem.sync.tracked_files import MergeBase, load_base
 
@@ -79,7 +79,7 @@ class Provenance:
 
     @cached_property
     def history(self) -> GitHistory:
-        return read_history(self._project, self.base)
+        return read_history(self._project, self.base, self.store)
 
     def of(
         self, path: str, id: str | None = None, states: Collection[object] = (), text: str = ""
@@ -169,7 +169,7 @@ class Provenance:
 
 def provenance_of(runtime: Runtime) -> Provenance:
     project, store = runtime.project, runtime.store
-    return Provenance(project, store, load_base(project, creation_time(store)), runtime.environment)
+    return Provenance(project, store, load_base(project, store), runtime.environment)
 
 
 def record_digest(record: Mapping[str, Any]) -> str:

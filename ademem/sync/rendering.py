@@ -160,11 +160,13 @@ def render(
     refused: Callable[[], Collection[str]] = tuple,
     committed: Callable[[], Collection[str]] = tuple,
     later: Mapping[str, str] = {},
+    unheard: Callable[[Collection[str]], Collection[str]] = lambda _: (),
 ) -> dict[str, str]:
     """Render the memories that may be shown; lines of people in the *present* files stay.
 
-    *refused* returns the lines that could not be imported: they stay, as do unreadable ones and
-    those of a newer ademem. *committed* returns the files of HEAD: of these a page or an archive
+    *refused* returns the lines that could not be imported: they stay, as do unreadable ones, those
+    of a newer ademem, and texts of ids that *unheard* returns: the database never had them.
+    *committed* returns the files of HEAD: of these a page or an archive
     without entries stays, as git reports a conflict where one side deletes a file and the other
     changes it. A *later* memory stands before the one that it says otherwise.
     """
@@ -203,23 +205,36 @@ def render(
     if ARCHIVE in present and ARCHIVE not in written and ARCHIVE in committed():
         written[ARCHIVE] = ""
     ours = {number(line) for text in written.values() for line in clean_lines(text)}
-    others = [raw for raw in present.lines(KNOWLEDGE) if raw and number(raw) not in ours]
-    kept = refused() if others else ()
-    alive = {memory.id for memory in lines} if kept else ()
-    unread = []
-    for raw in others:
-        found = knowledge.parse_line(raw)
-        is_refused = found is not None and raw in kept and str(found.get("id")) not in alive
-        if found is None or is_refused or record_json.is_newer(found):
-            unread.append(f"{raw}\n")
-    if unread:
-        written[KNOWLEDGE] += "".join(unread)
+    for path in (KNOWLEDGE, ARCHIVE):
+        others = [raw for raw in present.lines(path) if raw and number(raw) not in ours]
+        if kept := "".join(_kept_lines(others, refused, lines, unheard)):
+            written[path] = written.get(path, "") + kept
     return rendered | written
 
 
 def lines_in(store: Store, place: Place | None, texts: Texts) -> Lines:
     raw = (line for path in LINE_FILES for line in texts.lines(path))
     return Lines(store, place, knowledge.ids_of_live(raw))
+
+
+def _kept_lines(
+    others: Collection[str],
+    refused: Callable[[], Collection[str]],
+    lines: Lines,
+    unheard: Callable[[Collection[str]], Collection[str]],
+) -> Iterator[str]:
+    if not others:
+        return
+    kept = refused()
+    alive = {memory.id for memory in lines} if kept else ()
+    parsed = [(raw, knowledge.parse_line(raw)) for raw in others]
+    ids = {raw: str(line.get("id")) for raw, line in parsed if line}
+    texts = {ids[raw] for raw, line in parsed if line and "sync_id" in line and line["content"]}
+    unknown = unheard(texts)
+    for raw, line in parsed:
+        is_refused = raw in kept and ids.get(raw) not in alive
+        if line is None or is_refused or record_json.is_newer(line) or ids[raw] in unknown:
+            yield f"{raw}\n"
 
 
 class _PageFields:

@@ -14,6 +14,7 @@ from ademem.core.value import Value
 from ademem.files import BRIEF, BRIEF_PAGE, FOLDER, INDEX, KNOWLEDGE
 from ademem.files.markdown import split_regions
 from ademem.files.texts import OVERSIZE, Problem, Texts
+from ademem.store import agreements
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ademem.core.project import Project
+    from ademem.store import Store
 
 NOT_TEXT = "\0"
 """The text in place of a file that is not UTF-8, or is refused."""
@@ -98,8 +100,8 @@ _UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError)
 class MergeBase(Value):
     """The files as they and the store last agreed, in this worktree."""
 
-    database: str = ""
-    """Its identity: a new database has no base yet."""
+    agreement: str = ""
+    """Empty where this database agreed to none: see `ademem.store.agreements`."""
     commit: str | None = None
     """The commit checked out at the time; None without commits or git."""
     branch: str | None = None
@@ -108,27 +110,27 @@ class MergeBase(Value):
     refused: tuple[str, ...] = ()
 
 
-def load_base(project: Project, database: str) -> MergeBase:
+def load_base(project: Project, store: Store) -> MergeBase:
     with suppress(*_UNREADABLE), confined.open_file(project.root, base_path(project)) as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(size - _OFFSET_DIGITS)
         start = int(file.read())
         file.seek(start)
         recorded = json.loads(file.read(size - _OFFSET_DIGITS - start))
-        if recorded["database"] == database:
+        if agreements.holds(store, recorded["agreement"]):
             return MergeBase(
-                database=database,
+                agreement=recorded["agreement"],
                 commit=recorded["commit"],
                 branch=recorded.get("branch"),
                 texts=_texts(project, recorded["files"]),
                 refused=tuple(recorded.get("refused", ())),
             )
-    return MergeBase(database=database)
+    return MergeBase()
 
 
 def save_base(project: Project, base: MergeBase) -> None:
     """Write the texts one after the other, and their offsets in the last line."""
-    names = ("database", "commit", "branch")
+    names = ("agreement", "commit", "branch")
     recorded: dict[str, Any] = {name: getattr(base, name) for name in names}
     recorded["refused"] = sorted(base.refused)
     digests = base.texts.digests
@@ -180,21 +182,27 @@ RENDERINGS = 200
 FINGERPRINT_CHARS = 16
 
 
-def load_fingerprints(project: Project) -> dict[str, list[str]]:
-    """Read the fingerprints of the last renderings by path, newest last; none if damaged."""
+def load_fingerprints(project: Project, store: Store) -> dict[str, list[str]]:
+    """Read the fingerprints of the last renderings by path, newest last; none if damaged.
+
+    Those of another database count for files alone that are not imported: no memory is lost there.
+    """
     try:
         recorded = json.loads(confined.read_text(project.root, fingerprints_path(project)) or "{}")
+        is_ours = agreements.holds(store, recorded.get("agreement", ""))
         return {
             str(path): [str(one)[:FINGERPRINT_CHARS] for one in prints]
-            for path, prints in recorded.items()
+            for path, prints in recorded.get("files", {}).items()
+            if is_ours or path in (INDEX, BRIEF_PAGE)
         }
     except (ValueError, AttributeError, TypeError, confined.Refused):
         return {}
 
 
-def save_fingerprints(project: Project, prints: Mapping[str, list[str]]) -> None:
+def save_fingerprints(project: Project, prints: Mapping[str, list[str]], agreement: str) -> None:
     newest = {path: found[-RENDERINGS:] for path, found in prints.items()}
-    text = json.dumps(newest, sort_keys=True, separators=(",", ":")) + "\n"
+    recorded = {"agreement": agreement, "files": newest}
+    text = json.dumps(recorded, sort_keys=True, separators=(",", ":")) + "\n"
     confined.write_text(project.root, fingerprints_path(project), text)
 
 

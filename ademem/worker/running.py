@@ -16,6 +16,7 @@ from ademem.core.shared_files import locked
 from ademem.core.value import Value, as_dict
 from ademem.store import (
     Store,
+    agreements,
     embeddings,
     is_in_hub,
     jobs,
@@ -155,6 +156,10 @@ def mirror(context: JobContext, _job: Job) -> datetime | None:
         there = Runtime(place, settings, context.store, environment, context.now())
         refresh(there, lazily=True, pause=context.pause, on_batch=report)
     return context.now() + GIT_RETRY if left else None
+
+
+def is_mirror_needed(context: JobContext) -> bool:
+    return agreements.has_unread_files(context.runtime.project, context.store)
 
 
 def current(context: JobContext, _job: Job) -> None:
@@ -371,7 +376,7 @@ JOBS: tuple[Kind, ...] = (
     Kind(name="episode", run=episode),
     Kind(name="mission", run=mission),
     Kind(name="uses", run=uses),
-    Kind(name="mirror", run=mirror),
+    Kind(name="mirror", run=mirror, needed=is_mirror_needed),
     Kind(name="current", run=current),
     Kind(name="anchors", run=anchors),
     Kind(name="procedures", run=procedures, needed=is_learning_needed),

@@ -13,6 +13,7 @@ from ademem.core.project import files_changed, import_waits
 from ademem.store import memories
 from ademem.store.transitions import Act
 from ademem.sync import checks, importer
+from tests import builders
 from tests.sync.clone import FACTS, GOTCHAS, LINES, Clone
 
 SHEET = ".ade/memory/candidates.md"
@@ -127,6 +128,18 @@ def test_after_a_kill_the_import_goes_on_behind_the_last_batch(clone, batches, m
     assert len(rows(clone)) == len(taken.added) == 20
     assert not import_waits(clone.project)
     assert take(clone).count == 0
+
+
+def test_a_database_that_replaces_one_in_the_middle_of_an_import_imports_all(clone, tmp_path):
+    give(clone, [record(number) for number in range(20)])
+    take_until_killed(clone, 3)
+    clone.store.close()
+    for path in (tmp_path / ".ade").glob("ade.db*"):
+        path.unlink()
+    clone.store = builders.open_project(tmp_path)
+    clone.refresh()
+
+    assert len(rows(clone)) == 20
 
 
 def test_batches_are_one_act_that_is_taken_back_at_once(clone):

@@ -377,7 +377,7 @@ def test_without_its_record_files_that_are_right_are_taken_for_ours(store, here,
     shared_files.write_atomic(str(tmp_path / ".ade/run/mirror.json"), "{half")
 
     assert refresh() == mirror.Refreshed(written=(), removed=(), kept=(), bytes=0)
-    assert GOTCHAS in mirror.load_fingerprints(here)
+    assert GOTCHAS in mirror.load_fingerprints(here, store)
 
 
 def test_a_preview_tells_what_would_be_written_and_writes_nothing(store, here, refresh, tmp_path):

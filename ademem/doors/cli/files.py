@@ -79,7 +79,10 @@ def refresh(
     lines = [*_import_lines(done.taken), *(f"wrote {path}" for path in done.written)]
     kept = [f"kept {path}: it was edited by hand (--force overwrites it)" for path in done.kept]
     lines += [] if done.written or kept else ["up to date"]
-    values = {name: getattr(done, name) for name in ("taken", "written", "removed", "kept")}
+    if done.copied:
+        lines.append(f"copied the files as they were to {done.copied}")
+    names = ("taken", "written", "removed", "kept", "copied")
+    values = {name: getattr(done, name) for name in names}
     return show.report(values, lines, (*map(_problem_line, done.taken.problems), *kept))
 
 
