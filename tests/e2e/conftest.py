@@ -14,7 +14,7 @@ from .product import Product, watched
 from .world import World, opened
 
 CLIENTS = Path(os.environ.get("ADEMEM_CLAUDE_DIR") or Path.home() / ".cache/ademem-ci/claude")
-NEWEST, BEFORE, OLDEST = "2.1.330", "2.1.328", "2.1.197"
+NEWEST, BEFORE, OLDEST = "2.1.332", "2.1.330", "2.1.197"
 """The clients that we support; the one between is for full runs."""
 CONTRACT = (NEWEST, BEFORE, OLDEST) if FULL else (NEWEST, OLDEST)
 collect_ignore = [] if FULL else ["test_agents.py", "test_protocol.py"]
