@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import unified_diff
 from enum import StrEnum
+from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import orjson
 import typer
@@ -416,7 +418,7 @@ def export(
             lines = [orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n"]
         else:
             rows = list(api.export_memories(memories, include_personal=include_personal))
-            lines = [orjson.dumps(row) + b"\n" for row in rows]
+            lines = [_to_lines(rows)]
             rows = [row for row in rows if "relation" not in row]
             own = sum(row["scope"] == "agent" and not row["scope_owner_id"] for row in rows)
             if own:
@@ -433,6 +435,15 @@ def export(
         ) from error
     line = f"wrote {counted(len(rows), 'memory')} to {target}"
     return show.report({"count": len(rows), "path": target}, [line])
+
+
+def _to_lines(rows: Iterable[dict[str, Any]]) -> bytes:
+    import jsonlines  # which no other command of this module needs
+
+    text = BytesIO()
+    with jsonlines.Writer(text, dumps=orjson.dumps) as writer:
+        writer.write_all(rows)
+    return text.getvalue()
 
 
 def _lines(source: str) -> Iterator[str]:
