@@ -20,7 +20,7 @@ from ademem.core.text import counted
 from ademem.core.value import Value, replace
 from ademem.store import admission, backups, forget_readings, inspection, repair
 from ademem.store.ade import text, word
-from ademem.store.database import NewerDatabase, remove_files
+from ademem.store.database import MigrationFailed, NewerDatabase, remove_files
 from ademem.store.runtime import Runtime, open_runtime, personal_project
 from ademem.sync import mirror, tracked_files
 from ademem.sync.importer import lock_path
@@ -99,6 +99,9 @@ def recover(project: Project, environment: Mapping[str, str], now: datetime) -> 
     if not damage:
         try:
             return corrected + _repair(project, environment, now)
+        except MigrationFailed as error:
+            repair.raise_locked(error.cause)
+            damage = str(error)
         except sqlite3.DatabaseError as error:
             repair.raise_locked(error)
             damage = str(error)

@@ -53,6 +53,7 @@ _SECRETS = {
 """How the secret is read, by the definition of its table: today's, and that before version 26."""
 SIDECARS = ("-wal", "-shm", "-journal")
 
+BAD_SCHEMA = "its schema is not UTF-8"
 OperationalError = sqlite3.OperationalError
 
 ASKING_MS = 20
@@ -78,9 +79,11 @@ class NewerDatabase(UnusableStore):
 
 class MigrationFailed(UnusableStore):
     def __init__(self, error: sqlite3.Error, backup: str) -> None:
+        self.cause = error
         super().__init__(
             f"the database could not be brought to schema {SCHEMA_VERSION}: {error}",
-            f"nothing was changed, and {backup} is a copy; `ademem doctor` looks closer",
+            f"nothing was changed, and {backup} is a copy; `ademem doctor --fix` sets it aside and"
+            " rebuilds it from the files and its rows",
         )
 
 
@@ -95,6 +98,9 @@ def connect(path: str, wait_s: float, *, for_threads: bool = False) -> sqlite3.C
         db.execute("pragma synchronous = normal")
         db.execute(f"pragma cache_size = -{PAGES_KIB}")
         db.execute(f"pragma wal_autocheckpoint = {CHECKPOINT_PAGES}")
+    except UnicodeDecodeError as error:  # of SQLite's message, which quotes the schema
+        db.close()
+        raise sqlite3.DatabaseError(BAD_SCHEMA) from error
     except BaseException:
         db.close()
         raise

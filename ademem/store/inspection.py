@@ -88,6 +88,8 @@ def kind_of(path: str, environment: Mapping[str, str], wait_s: float = 0.0) -> K
             objects = schema(db)
         finally:
             db.close()
+    except UnicodeDecodeError as error:
+        raise sqlite3.DatabaseError(database.BAD_SCHEMA) from error
     except (TooMuch, sqlite3.Error) as error:
         if not is_beyond_bounds(error):
             raise

@@ -67,7 +67,7 @@ def find_damage(path: str) -> str:
                 return "its schema is another than that of its version"
     except (*UNREADABLE, inspection.TooMuch) as error:
         raise_locked(error)
-        return str(error)
+        return str(error).partition("\n")[0]
     return ""
 
 

@@ -15,7 +15,7 @@ from ademem.core import clock, project
 from ademem.core.memory import Draft
 from ademem.search.embedding import cache
 from ademem.store import inspection, repair
-from tests.store import foreign
+from tests.store import foreign, older
 
 TEXTS = ("Tabs are forbidden in this code", "Deploys go through staging", "Never edit the parser")
 
@@ -401,3 +401,85 @@ def test_a_database_that_is_a_link_is_set_aside_and_what_it_leads_to_is_not_open
     assert elsewhere.read_bytes() == b"precious" * 999
     assert (root / ".ade/ade.db.foreign-1").is_symlink()
     assert contents(root) == sorted(TEXTS)
+
+
+def break_migration(path, version, change):
+    """Leave a store of this version as a commit wrote it whose migration was edited afterwards."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as new:
+        secret = new.execute("select value from store_values where name = 'secret'").fetchone()
+        columns = "id, content, category, status, promoted_at, dedupe_key"
+        memories = new.execute(f"select {columns} from unified_memories").fetchall()
+    for file in path.parent.glob("ade.db*"):
+        file.unlink()
+    older.build(path, version)
+    with closing(sqlite3.connect(path, isolation_level=None)) as old:
+        old.execute("insert or replace into store_values values ('secret', ?)", secret)
+        (row,) = old.execute("select * from unified_memories").fetchall()
+        names = [each[1] for each in old.execute("pragma table_info(unified_memories)")]
+        project = dict(zip(names, row, strict=True)) | {"superseded_by": None, "deleted_at": None}
+        for number, (id, content, *rest) in enumerate(memories, 1000):
+            values = project | dict(zip(columns.split(", "), (id, content, *rest), strict=True))
+            values |= {"seq": number, "sync_id": f"sync-{id}", "scope": "project"}
+            values |= dict.fromkeys(("scope_owner_id", "topic_key", "quarantine_reason"))
+            values |= {"source_branch": None}
+            marks = ", ".join(f":{name}" for name in values)
+            named = ", ".join(values)
+            old.execute(f"insert into unified_memories ({named}) values ({marks})", values)
+        old.execute(change)
+
+
+@pytest.mark.parametrize(
+    ("version", "change"),
+    [
+        pytest.param(32, "alter table recall_log add column evidence text", id="a column"),
+        pytest.param(31, "create table injections (x)", id="a table"),
+        pytest.param(
+            26,
+            "create trigger unified_memories_changes_ai after insert on unified_memories"
+            " begin select 1; end",
+            id="a trigger",
+        ),
+    ],
+)
+def test_a_store_that_cannot_be_migrated_is_set_aside_and_rebuilt(
+    tmp_path, monkeypatch, version, change
+):
+    root = tmp_path / "project"
+    root.mkdir()
+    environment = {"ADEMEM_DATA_DIR": str(tmp_path / "data")}
+    monkeypatch.setenv(*next(iter(environment.items())))
+    api.init(str(root))
+    with api.open_memories(str(root), environment=environment) as memories:
+        for text in TEXTS:
+            api.write(memories, Draft(content=text, category="convention", promoted=True))
+        api.refresh_files(memories)
+        api.write(memories, "The candidate is in no file of the project")
+    break_migration(root / ".ade" / "ade.db", version, change)
+    found = project.at(str(root))
+    patient = doctor.Patient(project=found, environment=environment, now=clock.now())
+
+    assert "`ademem doctor --fix` sets it aside" in doctor.database_is_sound(patient).hint
+    done = recovery.recover(found, environment, clock.now())
+    assert "could not be brought to schema" in done[0]
+    assert "kept the damaged database" in done[0]
+    assert "that could still be read" in done[1]
+    assert list((root / ".ade").glob("ade.db.damaged-*"))
+    with api.open_memories(str(root), environment=environment) as memories:
+        there = {memory.content for memory in api.list_memories(memories)}
+    assert {*TEXTS, "The candidate is in no file of the project"} <= there
+    assert recovery.recover(found, environment, clock.now()) == []
+
+
+@pytest.mark.parametrize("column", ["name", "sql"])
+def test_a_schema_that_is_not_utf_8_is_damage(root, tmp_path, column):
+    path = root / ".ade" / "ade.db"
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute("pragma writable_schema = on")
+        bad = f"cast(cast({column} as blob) || x'ff' as text)"
+        db.execute(f"update sqlite_master set {column} = {bad} where name = 'turns'")
+    patient = doctor.Patient(project=project.at(str(root)), environment={}, now=clock.now())
+
+    assert not doctor.database_is_sound(patient).ok
+    assert "kept the damaged database" in fixed(root)[0]
+    assert contents(root) == sorted(TEXTS)
+    assert doctor.database_is_sound(patient).ok

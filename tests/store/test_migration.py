@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -51,6 +52,44 @@ MERGED = [
     ("worktree_commits", "head_cursors", {"sha": "latest_sha", "seen_at": None}),
 ]
 """Tables with those that their rows went to, and with columns of another name there."""
+
+
+LANDED = {
+    "migrations/0019_first.sql": "ce7501b1bd17585e",
+    "migrations/0020_store_secret.sql": "3fc7d903fed77953",
+    "migrations/0021_constraints.sql": "07e3b6189719235b",
+    "migrations/0022_claimed_authors.sql": "e5281d7e737ce3d9",
+    "migrations/0023_claims_and_history.sql": "5be2b15e83dc45e7",
+    "migrations/0024_no_index_files.sql": "7d08f90fb446b373",
+    "migrations/0025_unused_tables.sql": "bbfac083adc87c67",
+    "migrations/0026_fewer_tables.sql": "dba0cc0c2ccce2c8",
+    "migrations/0027_denials.sql": "e4ca53bee2fb1c3e",
+    "migrations/0028_changes.sql": "d509938225a9455e",
+    "migrations/0029_stamps.sql": "4a0ad6805f7b3885",
+    "migrations/0030_doors.sql": "1fd041163b8ead93",
+    "migrations/0031_exchange.sql": "25597ea022f6a855",
+    "migrations/0032_injections.sql": "5c5252347d003068",
+    "migrations/0033_evidence_of_use.sql": "f68449de41b44dc4",
+    "migrations/0034_counts.sql": "242b3fc68a3ed4fe",
+    "migrations/0035_identifiers.sql": "c8c262ba5d2cb3f5",
+    "hub/migrations/0006_hub.sql": "9ff5386c31a152e8",
+    "hub/migrations/0007_growth.sql": "b6f24e9bcfa5761a",
+}
+"""SHA-256 of the migrations by path: databases that each of them made exist already."""
+
+
+def test_no_landed_migration_was_edited():
+    """A store of a former text cannot be migrated any more: correct it in a new file instead."""
+    folders = (Path(database.MIGRATIONS), Path(database.MIGRATIONS).parent / "hub" / "migrations")
+    found = {
+        path.relative_to(folders[0].parent).as_posix(): hashlib.sha256(
+            path.read_bytes()
+        ).hexdigest()[:16]
+        for folder in folders
+        for path in sorted(folder.glob("*.sql"))
+    }
+
+    assert found == LANDED, "add the digest of a new migration, and edit none that is here"
 
 
 def test_the_version_counts_the_migrations():
