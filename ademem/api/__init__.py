@@ -68,6 +68,7 @@ FUNCTIONS = {
         list_revisions list_events list_at undo list_acts put_acts
     """,
     "practice": """
+        asks_to_publish
         list_episodes list_skills reindex_skills list_procedures get_procedure
         get_procedure_history record_outcome export_procedures read_skill_files
         restore_skill_files start_mission end_mission restore_mission list_missions get_mission

@@ -7,6 +7,7 @@ from typing import Any
 
 from ademem.api.curation import act
 from ademem.core.memory import Memory
+from ademem.session import notices
 from ademem.store import episodes, memory_queries, procedures
 from ademem.store import missions as stored_missions
 from ademem.store.missions import Mission
@@ -62,6 +63,11 @@ def export_procedures(
         name=name,
     )
     return export.export_command(id, job, act(runtime))
+
+
+def asks_to_publish(runtime: Runtime) -> bool:
+    """Tell whether skills were exported and nobody has said where they go."""
+    return notices.asks_to_publish(runtime)
 
 
 def read_skill_files(runtime: Runtime, paths: Iterable[str]) -> Files:

@@ -216,6 +216,28 @@ def came_with_files(runtime: Runtime) -> Iterator[str]:
         yield f"ademem: {what} came with the files{by}; `ademem review --imported`"
 
 
+def unpublished_skills(runtime: Runtime) -> Iterator[str]:
+    """Ask once whether skills are written to where Claude Code loads them."""
+    if asks_to_publish(runtime) and trust.claim_notice(
+        "skills", runtime.project.database, runtime.environment
+    ):
+        yield (
+            "ademem wrote a skill to .ade/skills; for Claude Code to load it:"
+            " `ademem config set skills.publish true`"
+        )
+
+
+def asks_to_publish(runtime: Runtime) -> bool:
+    """Tell whether skills were exported and nobody has said where they go."""
+    from ademem.core.settings import load_configuration
+    from ademem.store import procedures
+
+    if runtime.settings.skills.publish or not procedures.any_exported(runtime.store):
+        return False
+    found = load_configuration(runtime.project, runtime.environment)
+    return "skills.publish" not in found.origins
+
+
 def describe_refused(first: confined.Refused, others: int = 0) -> str:
     more = f" (and {others} more)" if others else ""
     name = confined.printable(os.path.basename(first.path))
@@ -226,5 +248,10 @@ def describe_refused(first: confined.Refused, others: int = 0) -> str:
 
 NOTICES: tuple[Notice, ...] = (refused_files, settings_in_doubt, pending_import, changed_sources)
 """Shown once a session."""
-ONCE: tuple[Notice, ...] = (came_with_files, database_made_elsewhere, copied_files)
+ONCE: tuple[Notice, ...] = (
+    came_with_files,
+    database_made_elsewhere,
+    copied_files,
+    unpublished_skills,
+)
 """Each records that it was shown, so its lines are never dropped."""

@@ -232,6 +232,14 @@ class IndexedSkill(Value):
     updated_at: datetime
 
 
+def any_exported(store: Store) -> bool:
+    return store.has_row(
+        "select 1 from memory_skill_index where project_id = ? and source = ?"
+        " and archived_at is null limit 1",
+        (store.project_id, EXPORTED),
+    )
+
+
 def list_skills(store: Store) -> list[IndexedSkill]:
     rows = store.db.execute(
         f"select {', '.join(IndexedSkill._fields)} from memory_skill_index where project_id = ?"

@@ -130,8 +130,12 @@ class AgingMemory(NamedTuple):
 
 
 def promote(memory: AgingMemory, settings: LifecycleSettings) -> AgingMemory:
-    """Promote a candidate that was used or observed again, unless it is contradicted."""
+    """Promote a candidate that was used or observed again, unless it is contradicted.
+
+    A procedure is confirmed by its outcomes alone.
+    """
     is_barred = memory.quarantined or memory.is_exempt or memory.contradicted
+    is_barred |= memory.category == Category.PROCEDURE
     if memory.status != Status.CANDIDATE or is_barred:
         return memory
     confident = memory.confidence >= settings.promote_confidence

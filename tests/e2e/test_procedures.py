@@ -48,17 +48,17 @@ def test_what_three_sessions_did_alike_is_a_skill_that_a_person_can_edit(
     assert shown["markdown"].splitlines() == [
         "1. Edit `notes/*.md`.",
         "2. Run `python -m unittest discover -s tests`.",
-        "3. Run `sh build.sh VERSION`.",
+        "3. Run `sh build.sh 1.3.0`, whose arguments differ each time.",
         "4. Run `git add -A`.",
-        '5. Run `git commit -qm "Release VERSION"`.',
-        "6. Run `git tag VERSION`.",
+        '5. Run `git commit -qm "Release 1.3.0"`, whose arguments differ each time.',
+        "6. Run `git tag v1.3.0`, whose arguments differ each time.",
     ]
 
     ademem("procedures", "export", made["id"], "--publish")
     fourth = release(world, "1.4.0", model(Call("Skill", {"skill": NAME})))
     assert NAME in fourth.requests[0].whole
     assert "Use when the task is like" in fourth.requests[0].whole
-    assert "3. Run `sh build.sh VERSION`." in fourth.requests[1].news
+    assert "3. Run `sh build.sh 1.3.0`, whose" in fourth.requests[1].news
 
     ademem("work", "--once")
     after = json.loads(ademem("procedures", "show", made["id"], "--json"))

@@ -88,6 +88,8 @@ def review(
         narrowed = imported or selection != EVERYTHING
         doubts = [] if narrowed else api.list_doubtful(memories)
         lists = show.as_json or list_ or memories.is_read_only
+        if not (show.as_json or narrowed) and api.asks_to_publish(memories):
+            show.echo(PUBLISH_SKILLS)
         if not lists and sys.stdout.isatty() and caller.typed_by_person(os.environ):
             queue = api.list_queue(memories, with_skipped=True)
             if narrowed:
@@ -97,6 +99,13 @@ def review(
                 return _run_dialogue(memories, queue, doubts)
         _list_waiting(memories, waiting, doubts, narrowed)
     return None
+
+
+PUBLISH_SKILLS = (
+    "skills are written to .ade/skills, which Claude Code does not read:"
+    " `ademem config set skills.publish true` writes them to .claude/skills, too;"
+    " `… false` ends this question"
+)
 
 
 def _list_waiting(

@@ -60,6 +60,8 @@ class Step(Value):
     """Equal for two steps that do the same: kind, and program with subcommand or file."""
     words: tuple[str, ...]
     """The command with its arguments, or the file."""
+    varies: bool = False
+    """Sessions gave the command other arguments."""
 
     @property
     def kind(self) -> str:
@@ -194,7 +196,7 @@ LEVELS: tuple[Callable[[Step], Step], ...] = (lambda step: step, in_folder, in_a
 def common_steps(sessions: Sequence[Steps], share: float) -> Steps:
     """Return the steps that *share* of the sessions have, as the most typical session orders them.
 
-    Files that differ are named by folder and ending, arguments that differ by a word in capitals.
+    Files that differ are named by folder and ending; of commands that differ the newest is kept.
     """
     sessions = [steps for steps in sessions if steps]
     if not sessions:
@@ -232,7 +234,9 @@ def common_steps(sessions: Sequence[Steps], share: float) -> Steps:
         plain = [word for word in words if word[:1] != "-" and word not in MASK_WORDS | {"…"}]
         is_blank = program == "*" if step.kind != RUN else says_little and not plain
         if not is_blank:
-            found.append(replace(step, words=(program, *words)))
+            kept = keep_newest(lines, [program, *words])
+            varies = step.kind == RUN and kept != (program, *words)
+            found.append(replace(step, words=kept, varies=varies))
     return tuple(found)
 
 
@@ -291,6 +295,13 @@ def mask(text: str) -> str:
     for pattern, word in MASKS:
         text = pattern.sub(word, text)
     return text
+
+
+def keep_newest(lines: Sequence[Sequence[str]], merged: Sequence[str]) -> tuple[str, ...]:
+    """Return the newest command as it was typed; what it had printed by another one is masked."""
+    return tuple(
+        common if word == "…" else word for word, common in zip(lines[-1], merged, strict=True)
+    )
 
 
 def common_command(lines: Sequence[Sequence[str]]) -> list[str]:

@@ -51,6 +51,8 @@ ALIKE = 0.35
 SHARE = 0.6
 """Share of a cluster that takes a step of the procedure."""
 MIN_STEPS = 2
+EVERYDAY = frozenset({f"{RUN} git {verb}" for verb in ("add", "commit", "push", "pull")})
+"""Signatures of steps that any work has, so that they make no procedure."""
 RARE = 0.3
 """Share of the other sessions up to which a step is distinctive."""
 FOLLOWED = 0.5
@@ -255,6 +257,7 @@ def _steps_in_common(cluster: Sequence[Work]) -> tuple[Step, ...]:
 
 
 def _is_distinctive(steps: tuple[Step, ...], cluster: Sequence[Work], run: LearningRun) -> bool:
+    steps = tuple(step for step in steps if step.signature not in EVERYDAY)
     ours = {work.id for work in cluster}
     others = [work.steps for work in run.works if work.id not in ours]
     if len(others) >= FEW_SESSIONS:
@@ -368,7 +371,8 @@ def _step_line(step: Step) -> str:
         for word in step.words
     )
     verb = "Run" if step.kind == RUN else "Call"
-    return f"{verb} `{' '.join(words).replace('`', '')}`."
+    varying = ", whose arguments differ each time" if step.varies else ""
+    return f"{verb} `{' '.join(words).replace('`', '')}`{varying}."
 
 
 def _title(task: str) -> str:

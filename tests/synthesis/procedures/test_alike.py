@@ -326,8 +326,11 @@ def test_steps_in_words_read_back_as_the_same_steps():
         ),
         pytest.param(
             ["git commit -m 'Add a'", "git commit -m 'Fix b'"],
-            [("git", "commit", "-m", "MESSAGE")],
-            id="a message",
+            [("git", "commit", "-m", "Fix b")],
+            id="a message: the newest",
+        ),
+        pytest.param(
+            ["git tag v1.0.2", "git tag v1.0.3"], [("git", "tag", "v1.0.3")], id="a version"
         ),
     ],
 )

@@ -11,6 +11,7 @@ import yaml
 from ademem import api
 from ademem.core.clock import stamp
 from ademem.core.memory import Status, Trust
+from ademem.session import notices
 from ademem.synthesis.procedures import export, records
 from ademem.synthesis.procedures.records import Wording
 from tests.synthesis.procedures.conftest import run
@@ -43,6 +44,21 @@ def head(page_text):
 def edit(world, old, new, path=PATH):
     whole = world.root / path
     whole.write_text(text(world, path).replace(old, new), encoding="utf-8")
+
+
+def test_the_first_export_asks_once_whether_claude_code_is_to_load_skills(made):
+    assert not api.asks_to_publish(made.memories)
+    assert exported(made)[PATH] == "written"
+
+    assert api.asks_to_publish(made.memories)
+    asked = [list(notices.unpublished_skills(made.memories)) for _ in range(2)]
+    assert ["skills.publish true" in "".join(lines) for lines in asked] == [True, False]
+    assert all(len(line) <= notices.CHARS for line in asked[0])
+
+    (made.root / ".ade/config.local.toml").unlink(missing_ok=True)
+    environment = made.memories.environment | {"ADEMEM_SKILLS_PUBLISH": "false"}
+    made.memories.environment = environment
+    assert not api.asks_to_publish(made.memories)
 
 
 def test_a_page_has_the_head_of_a_skill_and_the_steps(made):

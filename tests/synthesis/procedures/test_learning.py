@@ -7,10 +7,14 @@ import pytest
 
 from ademem import api
 from ademem.core.memory import Status, Tier, Trust
-from ademem.store import embeddings
+from ademem.core.settings import LifecycleSettings
+from ademem.core.value import replace
+from ademem.store import embeddings, memories
 from ademem.store import procedures as table
 from ademem.store.embeddings import Vector
 from ademem.store.episodes import Action
+from ademem.store.memories import Change
+from ademem.synthesis import sweeping
 from ademem.synthesis.procedures import learning, records
 from tests import builders
 from tests.synthesis.procedures.conftest import edit, release, run
@@ -40,11 +44,30 @@ def test_it_tells_the_steps_in_order_and_what_differs_each_time(world):
     assert made.details.procedure_markdown.splitlines() == [
         "1. Edit `CHANGELOG.md`.",
         "2. Run `npm test`.",
-        '3. Run `git commit -am "Release VERSION"`.',
-        "4. Run `git tag VERSION`.",
+        '3. Run `git commit -am "Release 1.3.0"`, whose arguments differ each time.',
+        "4. Run `git tag v1.3.0`, whose arguments differ each time.",
         "5. Run `git push --tags`.",
     ]
     assert made.memory.content == made.wording.content
+
+
+def test_steps_that_any_work_has_make_no_procedure(world):
+    steps = [run("git add -A"), run('git commit -m "Tidy the notes"'), run("git push")]
+    for _ in range(4):
+        world.session("Tidy the notes", steps)
+
+    assert world.learn()["new"] == 0
+
+
+def test_no_recall_confirms_a_procedure_before_its_outcomes_do(world):
+    world.releases(4)
+    world.learn()
+    made = world.procedure()
+    moved = replace(made.memory, confidence=0.75, access_count=3, access_score=3.0)
+    memories.update(world.store, moved, Change(operation="edit", actor="user", at=world.now))
+    sweeping.sweep(world.store, LifecycleSettings(), world.now)
+
+    assert world.procedure().memory.status is Status.CANDIDATE
 
 
 def test_learning_again_from_the_same_sessions_changes_nothing(world):
