@@ -13,7 +13,6 @@ import typer.main
 from ademem.api import configuring
 from ademem.core import settings
 from ademem.doors.cli.commands import FORMS, PANELS, load
-from ademem.doors.http.engram import OPERATIONS
 from ademem.doors.rpc.methods import METHODS
 
 ROOT = Path(__file__).parents[1]
@@ -121,6 +120,8 @@ def rpc_methods() -> Iterator[Row]:
 
 def engram_routes() -> Iterator[Row]:
     """Routes with the arguments of their bodies or queries, required ones first."""
+    from ademem.doors.http.engram import OPERATIONS  # which needs an extra
+
     yield "Route", "Arguments"
     for each in OPERATIONS:
         names = [word.partition("=")[0] for word in each.names.split()]
