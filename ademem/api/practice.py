@@ -39,8 +39,7 @@ def get_procedure_history(runtime: Runtime, id: str) -> dict[str, list[Any]]:
 
 def record_outcome(runtime: Runtime, id: str, outcome: str, reason: str = "") -> Procedure:
     """*outcome* is `success` or `failure`; raises CannotDo for an abandoned procedure."""
-    procedure, settings = get_procedure(runtime, id), runtime.settings.procedures
-    return records.report_outcome(procedure, outcome, reason, act(runtime), settings)
+    return records.report_outcome(get_procedure(runtime, id), outcome, reason, act(runtime))
 
 
 def export_procedures(

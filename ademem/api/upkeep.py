@@ -46,8 +46,7 @@ def is_worker_running(runtime: Runtime) -> bool:
 
 def sweep(runtime: Runtime, *, dry_run: bool = False) -> Swept:
     if dry_run:
-        shared, settings = sweeping.is_shared(runtime), runtime.settings.lifecycle
-        return sweeping.preview_sweep(runtime.store, settings, runtime.clock(), shared=shared)
+        return sweeping.preview_sweep(runtime.store, runtime.settings.lifecycle, runtime.clock())
     return sweeping.sweep_locked(runtime, runtime.clock())
 
 

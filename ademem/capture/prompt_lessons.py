@@ -74,9 +74,6 @@ def _says_something(text: str) -> bool:
 
 
 MAX_CORRECTION_CHARS = 400
-SHORT_CORRECTION_CHARS = 200
-"""Longest sentence, and in a prompt of at most SHORT_PROMPT_CHARS, that needs no confirmation."""
-SHORT_PROMPT_CHARS = 600
 MIN_CORRECTION_WORDS = 3
 MAX_CORRECTIONS = 4
 
@@ -92,8 +89,6 @@ class Correction(Value):
     rule: str
     """The sentence without what addresses the listener: "Use pnpm, not npm"."""
     sentence: str
-    is_certain: bool
-    """False for a long sentence or prompt, and below a line that introduces another's words."""
 
 
 CORRECTION_CUES = (
@@ -236,15 +231,14 @@ _SENTENCE_END = r"(?<=[.!?])\s+|\s+[–—]\s+"
 
 
 def corrections(prompt: str) -> list[Correction]:
-    """Return the rules that a person states: no orders for the task, reports, quotes or code."""
+    """Return the rules that a person seems to state, which are candidates at most."""
     low = prompt.lower()
     if not any(cue in low for cue in CORRECTION_CUES):
         return []
     import re
 
-    is_short = len(prompt) <= SHORT_PROMPT_CHARS
     found: dict[str, Correction] = {}
-    is_introduced = was_denied = False
+    was_denied = False
     for line in re.sub(_PASTED, "\n", without_recalled(prompt)).splitlines():
         typed = not line.startswith(_NOT_TYPED)
         for part in re.split(_SENTENCE_END, line) if typed else ():
@@ -257,9 +251,7 @@ def corrections(prompt: str) -> list[Correction]:
             # it says no more than that, as "No, that is wrong."
             was_denied = denies and re.fullmatch(_OPENING, sentence, re.I) is not None
             if rule:
-                certain = is_short and not is_introduced and len(sentence) <= SHORT_CORRECTION_CHARS
-                found.setdefault(rule, Correction(rule=rule, sentence=sentence, is_certain=certain))
-        is_introduced = line.rstrip().endswith(":") or (is_introduced and bool(line.strip()))
+                found.setdefault(rule, Correction(rule=rule, sentence=sentence))
     return list(found.values())[:MAX_CORRECTIONS]
 
 

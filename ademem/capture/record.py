@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from ademem.core.memory import Category, Draft, Origin, Status, Trust
-from ademem.core.text import preview, sha256_hex, unique
+from ademem.core.memory import HEARD, Category, Draft, Origin, Trust
+from ademem.core.text import sha256_hex
 from ademem.core.value import replace
 from ademem.guard.policy import SHELL_TOOLS
-from ademem.store import ledger, memories, memory_queries, relations, transitions
-from ademem.store.memories import Change
+from ademem.store import ledger, memory_queries
 from ademem.store.missions import assign_mission
 
 TYPE_CHECKING = False
@@ -20,12 +19,6 @@ if TYPE_CHECKING:
     from ademem.store.runtime import Runtime
 
     Place = Callable[[Draft, Runtime], Draft]
-
-CONTRADICTION = "contradiction"
-"""The deciding rule for a correction that is not confirmed, as a confirmed memory opposes it."""
-CONFLICT_CHARS = 120
-CLUSTER = 3
-"""Number of sessions with the same error that promotes it."""
 
 CUES = (
     (Category.PREFERENCE, r"\b(prefers?|rather|likes?|favou?rs?)\b"),
@@ -89,34 +82,14 @@ def capture_correction(
     runtime: Runtime,
     home: Place | None = None,
 ) -> Written | None:
-    """Confirm the rule if it is certain and contradicts no confirmed memory: that is for review."""
-    from ademem.capture import gate
-
+    """Write the rule as a candidate: what words seem to say confirms nothing."""
     draft = Draft(
         content=correction.rule,
         category=category_of(correction.rule, Category.CONVENTION),
         evidence=correction.sentence if correction.sentence != correction.rule else None,
-        origin=replace(origin, trust=Trust.USER if correction.is_certain else Trust.AGENT),
+        origin=replace(origin, trust=Trust.AGENT, source_type=HEARD),
     )
-    store = runtime.store
-    against = gate.find_contradicted(draft, store)
-    draft = replace(draft, promoted=correction.is_certain and against is None)
-    with store.transaction():
-        written = write_once(draft, source_key, runtime, home)
-        if not (written and written.memory and against) or written.memory.id == against.id:
-            return written
-        reason = f"a correction says “{preview(draft.content, CONFLICT_CHARS)}”"
-        relations.add(
-            store,
-            against,
-            written.memory,
-            relations.CONFLICT,
-            score=1.0,
-            reason=reason,
-            actor=Trust.USER,
-            now=runtime.now,
-        )
-    return replace(written, rule=CONTRADICTION, reason=f"contradicts {against.id}")
+    return write_once(draft, source_key, runtime, home)
 
 
 def capture_error(payload: Payload, runtime: Runtime) -> None:
@@ -160,7 +133,6 @@ def capture_error(payload: Payload, runtime: Runtime) -> None:
 
 def _write_error(draft: Draft, earlier: Sequence[str], runtime: Runtime) -> None:
     from ademem.capture import gate
-    from ademem.guard.injection import instruction_in_memory
 
     store, draft = runtime.store, _place_draft(draft, runtime)
     memory = memory_queries.find_error(store, draft.origin.source_id, draft.owner)
@@ -172,19 +144,3 @@ def _write_error(draft: Draft, earlier: Sequence[str], runtime: Runtime) -> None
         return
     for origin in origins:
         memory = gate.corroborate(memory, origin, store, runtime.settings.gate, runtime.now)
-    if memory.status is not Status.CANDIDATE or memory.quarantine_reason:
-        return
-    if memory.observation_count >= CLUSTER and not instruction_in_memory(memory):
-        change = Change(
-            operation="promote",
-            actor="system",
-            at=runtime.now,
-            session_id=draft.origin.session_id,
-            reason=f"met in {memory.observation_count} sessions",
-        )
-        promoted = replace(
-            memory,
-            **transitions.promoted(memory, runtime.now),
-            tags=unique((*memory.tags, "recurring")),
-        )
-        memories.update(store, promoted, change)

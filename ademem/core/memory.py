@@ -78,6 +78,10 @@ EPISODE = "episode"
 PROCEDURE = "procedure"
 MERGE = "merge"
 """Source type of a text that lost to another text of its memory."""
+STATED = "user"
+"""Source type of what a person dictates, or adds by a command."""
+HEARD = "intervention"
+"""Source type of a rule that a prompt seems to state."""
 HIDDEN = (SKILL, EPISODE)
 """Source types that are shown only if their category is asked for."""
 
@@ -238,6 +242,12 @@ class Memory(Value):
         return self.source_type in HIDDEN
 
     @property
+    def is_heard(self) -> bool:
+        """True if a prompt seems to state it and no person confirmed it: it is for review alone."""
+        is_confirmed = self.status is Status.PROMOTED or self.promoted_at is not None
+        return self.source_type == HEARD and not is_confirmed
+
+    @property
     def has_lost_branch(self) -> bool:
         return self.write_gate_reason == LOST_BRANCH and self.status is Status.CANDIDATE
 
@@ -262,7 +272,7 @@ class Memory(Value):
     @property
     def shareable(self) -> bool:
         """True if it may leave the database for a tracked file, an export or a queue."""
-        held_back = self.quarantine_reason or self.hidden
+        held_back = self.quarantine_reason or self.hidden or self.is_heard
         return self.live and self.scope is Scope.PROJECT and not held_back
 
 
@@ -288,11 +298,6 @@ def decayed(score: float, *, idle_days: float, half_life_days: float) -> float:
 
 def accessed(score: float) -> float:
     return min(1.0, score + ACCESS_GAIN)
-
-
-def combined_confidence(confidence: float, witnesses: int) -> float:
-    """Return the probability that not all of several independent sources err."""
-    return float(1 - (1 - confidence) ** max(1, witnesses))
 
 
 FROM_HUB = "hub:"

@@ -208,7 +208,7 @@ def _parse_toml(
         raise settings.BadSetting(f"is not valid TOML ({why})") from error
     values: dict[str, Any] = {}
     for section, keys in found.items():
-        if isinstance(keys, dict) and section in settings.Settings._names:
+        if isinstance(keys, dict) and settings.is_section(section):
             values |= {f"{section}.{key}": _plain(value) for key, value in keys.items()}
         else:
             values[section] = None

@@ -95,8 +95,6 @@ LEVELS = {"lite": 3, "standard": 8, "deep": 20}
 class GateSettings(Section):
     max_chars: int = shared(2000, 100, 20_000)
     """Maximum length of a memory in characters."""
-    promote_sources: tuple[str, ...] = yours(("user",))
-    """Source types whose memories are confirmed at once instead of becoming candidates."""
 
 
 class SearchSettings(Section):
@@ -198,11 +196,10 @@ class LifecycleSettings(Section):
     demote_days: float = shared(90.0, 1, 36_500)
     """Days without access after which an active memory fades."""
     archive_days: float = shared(180.0, 1, 36_500)
-    """Days without access after which a fading memory or a candidate is archived."""
-    promote_confidence: float = yours(0.7, 0, 1, stricter=MORE)
-    """Confidence from which a candidate is confirmed once it is recalled or observed again."""
+    """Days without access after which a candidate is archived."""
     project_limit: int = shared(2000, 0, 1_000_000)
-    """Maximum number of live memories of a project, above which the lowest are archived; 0: any."""
+    """Maximum number of live memories of a project; above it, the lowest candidates are archived.
+    0: any."""
     agent_limit: int = shared(500, 0, 1_000_000)
     """Maximum number of live memories of one agent; 0: any."""
     mission_limit: int = shared(200, 0, 1_000_000)
@@ -225,11 +222,6 @@ class AISettings(Section):
     """Seconds after which an unanswered request to the provider fails."""
     daily_calls: int = yours(40, 0, 100_000)
     """Maximum number of requests to the provider in a day."""
-
-
-class ProcedureSettings(Section):
-    promote_successes: int = yours(3, 1, 1000, stricter=MORE)
-    """Number of successes that a procedure needs before it is confirmed."""
 
 
 class SkillSettings(Section):
@@ -309,7 +301,6 @@ class Settings(Value):
     capture: CaptureSettings = CaptureSettings()
     lifecycle: LifecycleSettings = LifecycleSettings()
     ai: AISettings = AISettings()
-    procedures: ProcedureSettings = ProcedureSettings()
     skills: SkillSettings = SkillSettings()
     jobs: JobSettings = JobSettings()
     sync: SyncSettings = SyncSettings()
@@ -344,15 +335,18 @@ FORMER = {
     "briefing": "agent hint_tokens patience prompt_chars recent site_tokens",
     "capture": "prompt_chars",
     "guard": "aliases",
-    "gate": "derivable_lines derivable_lines_strict max_bytes_titled merge_gain near_duplicate",
+    "gate": (
+        "derivable_lines derivable_lines_strict max_bytes_titled merge_gain near_duplicate"
+        " promote_sources"
+    ),
     "lifecycle": (
         "archive_score conflict_cosine demote_score merge_cosine merge_least mission_confidence"
-        " merge_days sweep_hours weak_confidence weak_days"
+        " merge_days promote_confidence sweep_hours weak_confidence weak_days"
     ),
     "mirror": "rotate_above rotate_lines",
     "procedures": (
         "alike archive_confidence archive_outcomes contexts feedback_weight followed gain loss"
-        " newest outdated promote_confidence rare share start steps"
+        " newest outdated promote_confidence promote_successes rare share start steps"
     ),
     "search": (
         "access answer_cosine answer_share answer_words asks astray_discount branch_discount"
@@ -471,10 +465,15 @@ class Configuration(Value):
     """Values of the tracked file that count only after `ademem trust`."""
 
 
+def is_section(name: str) -> bool:
+    """True for a section of today or of an earlier version."""
+    return name in Settings._names or name in FORMER
+
+
 def setting_of(variable: str) -> str:
     """Return `guard.mode` for ADEMEM_GUARD_MODE, and nothing for a variable that is no setting."""
     section, _, key = variable.removeprefix(clone_variables.PREFIX).lower().partition("_")
-    is_setting = key and section in Settings._names and variable not in SECRETS
+    is_setting = key and is_section(section) and variable not in SECRETS
     return f"{section}.{key}" if is_setting else ""
 
 

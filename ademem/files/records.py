@@ -284,7 +284,7 @@ def restore(record: Record, job: Import) -> Outcome:
     if isinstance(verdict, Reject):
         raise BadLine(verdict.why)
     job.cuts.extend(form.cut_notes(verdict.draft.notes))
-    row = build_row(verdict.draft, sync_id, job.store.project_id, job.settings, job.now)
+    row = build_row(verdict.draft, sync_id, job.store.project_id, job.now)
     if row.quarantine_reason is None:
         status, promoted_at = choice(record, "status", Status), moment(record, "promoted_at")
         try:

@@ -241,7 +241,7 @@ def since_last_session(reader: Reader) -> list[Entry]:
         for memory, is_new in changes
         if memory.scope == "project"
         and not memory.quarantine_reason
-        and not memory.hidden
+        and not (memory.hidden or memory.is_heard)
         and memory.source_branch in (None, reader.branch)
     ]
     fresh = [memory for memory, is_new in visible if memory.live and is_new]

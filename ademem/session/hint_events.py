@@ -182,7 +182,7 @@ def find_on_error(payload: Payload, line: str, runtime: Runtime) -> list[Tied]:
 
     owner = payload.agent_type or None
     here = runtime.branch
-    known = memory_queries.promoted_errors(
+    known = memory_queries.known_errors(
         runtime.store, fingerprint=errors.fingerprint(line), owner=owner, branch=here
     )
     session, error = payload.session_id, payload.error or line

@@ -85,8 +85,6 @@ def describe_stored(written: Iterable[Written], runtime: Runtime) -> list[str]:
             done += " in part, as it is too long" if each.is_cut else ""
             undo = f" (undo: /ademem:review drop {memory.id})"
             end = " (stored already)" if each.deduped else undo
-            if each.rule == "contradiction":
-                end = f" ({each.reason}: `ademem review`)"
             lines.append(_fitting(f"ademem: {done}: ", memory.content, end))
     more = len(lines) - MOST_STORED
     return lines[:MOST_STORED] + ([f"ademem: and {more} more"] if more > 0 else [])

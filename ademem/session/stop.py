@@ -7,6 +7,7 @@ from ademem.capture import may_have_learnings
 from ademem.core import client
 from ademem.core.clock import parse
 from ademem.core.errors import suppress
+from ademem.core.memory import HEARD
 from ademem.core.project import files_changed
 from ademem.search import hints
 from ademem.session import flags
@@ -25,7 +26,7 @@ QUESTION = (
 )
 NOTHING = "NO_DISCOVERIES"
 """Answer of a model without findings; it is not asked again."""
-CAPTURED = (ledger.ERROR, "intervention", "episode")
+CAPTURED = (ledger.ERROR, HEARD, "episode")
 """Source types of memories that the model did not save."""
 
 

@@ -103,7 +103,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     if dictated or corrected:
         from ademem.session import notices
 
-        shown_to_person = notices.describe_stored([*dictated, *corrected], runtime)
+        shown_to_person = notices.describe_stored(dictated, runtime)
         notices.update_status_line(runtime)
     return client.context("UserPromptSubmit", "\n".join(lines), shown_to_person) or None
 
@@ -142,9 +142,7 @@ def _write_lessons(
         )
         for text in texts
     ]
-    origin = Origin(
-        source_type="intervention", source_id=key.prompt_id or None, session_id=key.session_id
-    )
+    origin = Origin(source_id=key.prompt_id or None, session_id=key.session_id)
     corrected = [
         record.capture_correction(each, origin, f"{turn}:{sha256_hex(each.rule)}", runtime)
         for each in rules

@@ -6,7 +6,7 @@ from ademem.core.clock import datetime, stamp
 from ademem.core.memory import FROM_HUB, SKILL, Memory
 from ademem.core.redaction import redact
 from ademem.core.text import sha256_hex
-from ademem.store import BROWSED, CURRENT, LIVE, Store, database, memories
+from ademem.store import BROWSED, CURRENT, LIVE, TOLD, Store, database, memories
 from ademem.store.logs import SINKING
 from ademem.store.memories import Query
 
@@ -104,7 +104,7 @@ pinned = Query(
     "order by +created_at, seq",
 )
 newest = Query(
-    f"status <> 'archived' and ({_KNOWLEDGE} or {_PRACTICE}) and {_VISIBLE}",
+    f"status <> 'archived' and ({_KNOWLEDGE} or {_PRACTICE}) and {TOLD} and {_VISIBLE}",
     "order by created_at desc, seq desc limit :limit",
 )
 procedures = Query(
@@ -112,7 +112,7 @@ procedures = Query(
     "order by updated_at desc limit :limit",
 )
 among = Query(
-    f"status <> 'archived' and id in (select value from json_each(:ids)) and {_VISIBLE}",
+    f"status <> 'archived' and {TOLD} and id in (select value from json_each(:ids)) and {_VISIBLE}",
     "order by seq desc",
     by_key=True,
 )
@@ -126,7 +126,7 @@ of_project = Query(
 """Those that were shown too often since their last use are *sinking*."""
 of_mission = Query(
     f"scope = 'mission' and scope_owner_id = :mission and {BROWSED} and {CURRENT} and {LIVE}"
-    f" and {_HERE}",
+    f" and {TOLD} and {_HERE}",
     "order by created_at desc, seq desc limit :limit",
 )
 

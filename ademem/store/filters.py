@@ -7,7 +7,7 @@ from ademem.core.clock import datetime, stamp
 from ademem.core.json_text import array
 from ademem.core.memory import Memory, Status, Tier
 from ademem.core.value import Value, as_dict
-from ademem.store import BROWSED, CURRENT, Store, memories
+from ademem.store import BROWSED, CURRENT, TOLD, Store, memories
 from ademem.store.logs import PATIENCE
 from ademem.store.memories import TURN
 
@@ -53,6 +53,8 @@ class Filters(Value):
     faded: bool = False
     """Without statuses: if nothing live answers, also memories archived for lack of use."""
     quarantined: bool = False
+    heard: bool = True
+    """Also rules that a prompt seems to state, and no person confirmed."""
     tiers: tuple[int, ...] = ()
     categories: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
@@ -84,6 +86,7 @@ _CONDITIONS = f"""
     memory.project_id = :project
 and memory.deleted_at is null
 and (:quarantined or memory.quarantine_reason is null)
+and (:heard or {TOLD})
 and memory.status in (select value from json_each(:statuses))
 and (:any or memory.status <> 'archived' or exists (
   select 1 from memory_revisions as faded
@@ -154,6 +157,7 @@ def of_session(runtime: Runtime, statuses: tuple[str, ...], owner: str | None = 
         statuses=statuses,
         here=runtime.branch,
         elsewhere=False,
+        heard=False,
         mission=mission_of(runtime.environment),
     )
 

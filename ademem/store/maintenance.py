@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ademem.core.clock import datetime, days_between, parse, stamp
 from ademem.core.json_text import flat, loads
-from ademem.core.memory import SKILL, Memory
+from ademem.core.memory import SKILL, STOP, Memory
 from ademem.core.redaction import redact
 from ademem.core.value import Value, as_dict
-from ademem.store import CURRENT, FOREVER, LIVE, Store, database
+from ademem.store import CURRENT, FOREVER, LIVE, TOLD, Store, database
 from ademem.store.memories import TURN, columns, from_values
 
 TYPE_CHECKING = False
@@ -25,12 +25,6 @@ ERROR_CHARS = 300
 DAY_CHARS = len("2026-01-31")
 COUNTED = ("decayed", "demoted", "promoted", "archived", "orphaned")
 
-# Whoever says the same in one session, by whatever way, has said it once.
-_SAID = """
-(select count(distinct ifnull(session_id, substr(reason, 1, instr(reason, ': '))))
- from memory_revisions as said
- where said.memory_id = memory.id and operation in ('insert', 'merge', 'revise') {whose})
-"""
 # A session that did something with what it was shown has used it, and so has who ran a procedure.
 _LAST_USE = """
 max(last_accessed_at,
@@ -43,9 +37,7 @@ select seq, id, scope, scope_owner_id as owner, category, status, tier, pinned, 
   access_score, ifnull(base_score, access_score) as base, access_count, created_at, updated_at,
   last_accessed_at,
   {_LAST_USE} as last_use,
-  case when observation_count > 1 then {_SAID.format(whose="")} else 1 end as origins,
-  case when observation_count > 1
-    then {_SAID.format(whose="and actor in ('user', 'agent')")} else 1 end as witnesses,
+  not {TOLD} as heard, trust = 'user' or instr(' ' || tags || ' ', ' {STOP} ') as of_person,
   tier = 3 and status = 'promoted' and exists (
     select 1 from memory_revisions as faded
     where faded.memory_id = memory.id and actor = '{ADEMEM}' and operation = 'demote'

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ademem.core import text as text_
 from ademem.core.json_text import array
 from ademem.core.memory import FROM_HUB, LOST_BRANCH, SKILL, Memory
-from ademem.store import BROWSED, CURRENT, LIVE, Store, is_in_hub, memories
+from ademem.store import BROWSED, CURRENT, LIVE, TOLD, Store, is_in_hub, memories
 from ademem.store.memories import Query
 
 TYPE_CHECKING = False
@@ -102,11 +102,12 @@ with_anchors = Query(f"{LIVE} and anchors <> '[]'", "order by seq")
 of_mission = Query(f"scope = 'mission' and scope_owner_id = :id and {LIVE}", "order by seq")
 of_session = Query("source_session_id = :id", "order by seq")
 learned_in_session = Query(
-    f"source_session_id = :id and {BROWSED} and {_UNQUARANTINED}", "order by seq desc limit :limit"
+    f"source_session_id = :id and {BROWSED} and {TOLD} and {_UNQUARANTINED}",
+    "order by seq desc limit :limit",
 )
 merged_into = Query("superseded_by = :id", "order by seq", by_key=True)
-promoted_errors = Query(
-    f"source_id = :fingerprint and status = 'promoted' and {CURRENT} and {BROWSED}"
+known_errors = Query(
+    f"source_id = :fingerprint and status <> 'archived' and {CURRENT} and {BROWSED}"
     " and (scope = 'project' or scope = 'agent' and scope_owner_id is :owner)"
     " and (source_branch is null or source_branch = :branch)"
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from ademem.core.clock import datetime, stamp
 from ademem.core.json_text import array
+from ademem.core.memory import HEARD
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value, replace
 from ademem.store import Store, database
@@ -72,6 +73,7 @@ def _open(memory: str) -> str:
     return (
         f"{memory}.status <> 'archived' and {memory}.deleted_at is null"
         f" and {memory}.superseded_by is null and {memory}.quarantine_reason is null"
+        f" and ({memory}.status <> 'candidate' or {memory}.source_type <> '{HEARD}')"
     )
 
 
@@ -269,16 +271,6 @@ def list_pairs(store: Store) -> list[tuple[int, int]]:
         " and not (earlier.trust = 'user' and later.trust in ('tool', 'web'))"
         " order by later.created_at, later.id, earlier.id"
     )
-
-
-def find_all_outdated(store: Store) -> set[str]:
-    rows = store.column(
-        "select distinct memory.id from memory_relations as pair join unified_memories as memory"
-        " on memory.sync_id in (pair.source_id, pair.target_id)"
-        f" where pair.project_id = ? and {_PAIRED}",
-        (store.project_id,),
-    )
-    return set(find_later_by_id(store, rows))
 
 
 def read_learning_times(store: Store, ids: Iterable[str]) -> dict[str, str]:

@@ -104,10 +104,6 @@ def superseded(heir_id: str) -> dict[str, Any]:
     return {"superseded_by": heir_id, "pinned": False}
 
 
-def inherited(predecessor: Memory, now: datetime) -> dict[str, Any]:
-    return {"status": predecessor.status, "tier": predecessor.tier, "promoted_at": now}
-
-
 def aged(memory: Memory, status: Status, tier: Tier, now: datetime) -> dict[str, Any]:
     promoted_at = memory.promoted_at or (now if status is Status.PROMOTED else None)
     return {"status": status, "tier": tier, "promoted_at": promoted_at}

@@ -8,7 +8,7 @@ from functools import cache, cached_property, partial
 from ademem.core import registers
 from ademem.core.clock import datetime, parse
 from ademem.core.errors import suppress
-from ademem.core.memory import Category, Draft, Memory, Origin, Status, Trust
+from ademem.core.memory import STATED, Category, Draft, Memory, Origin, Status, Trust
 from ademem.core.registers import Record, as_time, candidate_id
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value, replace
@@ -369,7 +369,7 @@ def _add(context: ImportContext, placed: PlacedItem, is_second: bool = False) ->
         trust, kind = Trust.USER, ""
     elif source.by_agent:
         trust = source.trust
-    if not kind or kind in context.settings.promote_sources:
+    if not kind or kind == STATED:
         kind = "file" if is_offer else trust.value
     same = ("content", "title", "tags", "path")
     draft = Draft(

@@ -11,7 +11,7 @@ from ademem.capture.errors import COMMAND_CHARS, READ_CHARS
 from ademem.capture.prompt_lessons import corrections
 from ademem.capture.transcript import Call, Event, Interruption, Message, Prompt, Result
 from ademem.core import client
-from ademem.core.memory import Category, Memory
+from ademem.core.memory import HEARD, Category, Memory
 from ademem.core.redaction import redact
 from ademem.core.text import fold, preview, whole_words
 from ademem.core.value import Value, replace
@@ -172,7 +172,7 @@ class Conversation:
         """Add a memory that hooks captured in the session: it outlives the transcript."""
         if memory.hidden or memory.quarantine_reason or memory.deleted_at:
             return
-        if memory.source_type == "intervention":
+        if memory.source_type == HEARD:
             _add(self.corrections, memory.content)
         elif memory.source_type == ledger.ERROR:
             _keep(self.failures, memory.source_id or "", Failure(lesson=memory.content, line=""))

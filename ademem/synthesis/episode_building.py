@@ -352,7 +352,7 @@ def extract_findings(key: str, runtime: Runtime) -> int:
     id, stored = session.id, 0
     trust = provenance.trust_of_session(id, runtime.store)
     passive = Origin(trust=trust, source_type="passive", session_id=id)
-    typed = Origin(source_type="intervention", session_id=id)
+    typed = Origin(session_id=id)
 
     def is_captured(text: str) -> bool:
         return memory_queries.has_session_text(runtime.store, id, dedupe_key(text))

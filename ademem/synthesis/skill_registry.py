@@ -138,7 +138,7 @@ def _update(
             origin=Origin(trust=Trust.IMPORT, source_type=SKILL),
         )
         sync_id = free_sync_id(store, SKILL, skill.path)
-        memory = build_row(draft, sync_id, store.project_id, runtime.settings.gate, now)
+        memory = build_row(draft, sync_id, store.project_id, now)
         memory = replace(memory, **_fields(skill, memory, author, now))
         change = replace(act.change("insert"), reason=skill.path)
         memory = memories.insert(store, memory, change)

@@ -1,42 +1,37 @@
-"""Age the store: promote, demote and archive live memories, in short transactions."""
+"""Age the store: demote, revive and archive live memories, in short transactions.
+
+Nothing here confirms a memory, and nothing archives what a person said or confirmed.
+"""
 
 from __future__ import annotations
 
 import os
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, TypeVar
 
-from ademem.core import git
+from ademem.core.clock import days_between, parse
 from ademem.core.failure_log import describe
 from ademem.core.memory import (
     Category,
     Importance,
-    Scope,
     Status,
     Tier,
-    combined_confidence,
     decayed,
 )
-from ademem.core.repository import list_tracked
 from ademem.core.settings import LifecycleSettings
 from ademem.core.shared_files import locked
 from ademem.core.value import Value, replace
-from ademem.files import KNOWLEDGE
-from ademem.guard.injection import instruction_in_memory
 from ademem.store import (
     Store,
     database,
     injections,
-    is_in_hub,
     jobs,
     maintenance,
     memories,
     memory_queries,
-    relations,
-    stamps,
     transitions,
 )
 from ademem.store.maintenance import ADEMEM
@@ -51,15 +46,17 @@ DEMOTE_SCORE = 0.05
 """Score below which an active memory fades, however recently it was used."""
 ARCHIVE_SCORE = 0.005
 """Score below which a fading memory or a candidate is archived."""
+HEARD_DAYS = 14.0
+"""A rule that a prompt seems to state is archived after so many days without a person's word."""
 WEAK_CONFIDENCE = 0.3
 WEAK_DAYS = 30.0
 """A candidate with less confidence is archived after so many days without access."""
 SCORE_TOLERANCE = 1e-9
 EVERGREEN = (Category.PREFERENCE, Category.CONVENTION)
 
-PROMOTE, REVIVE, DEMOTE, ARCHIVE = "promote", "revive", "demote", "archive"
+REVIVE, DEMOTE, ARCHIVE = "revive", "demote", "archive"
 """Transitions of a sweep, by the names that revisions have."""
-COUNTED_AS = {PROMOTE: "promoted", REVIVE: "promoted", DEMOTE: "demoted", ARCHIVE: "archived"}
+COUNTED_AS = {REVIVE: "promoted", DEMOTE: "demoted", ARCHIVE: "archived"}
 """Column of the log of sweeps for each transition."""
 
 
@@ -81,16 +78,13 @@ class AgingMemory(NamedTuple):
     """Access score at the last access."""
     access_score: float
     access_count: int
-    origins: int
-    """Number of sessions and other sources of the same text."""
-    witnesses: int
-    """Sources that are a person's or an agent's own words."""
+    heard: bool
+    """Seems to be stated in a prompt, and waits for a person's word."""
+    of_person: bool
+    """A person said it, or marked it to stop calls."""
     idle_days: float
-    contradicted: bool
-    """A later memory says otherwise, and the contradiction is not settled."""
+    unchanged_days: float
     used_since_faded: bool
-    shared: bool
-    """Other clones or machines may use it, which this store does not know."""
     in_live_mission: bool
     of_ended_mission: bool
     revision: int
@@ -107,6 +101,11 @@ class AgingMemory(NamedTuple):
     def ages(self) -> bool:
         is_evergreen = self.category in EVERGREEN and self.status == Status.PROMOTED
         return not (self.is_exempt or is_evergreen)
+
+    @property
+    def stays(self) -> bool:
+        """True for what no age and no limit archives, wherever the settings come from."""
+        return self.is_exempt or self.of_person or self.status == Status.PROMOTED
 
     @property
     def is_archived(self) -> bool:
@@ -127,29 +126,6 @@ class AgingMemory(NamedTuple):
 
     def has(self, status: Status, tier: Tier) -> bool:
         return self.status == status and self.tier == tier and not self.is_exempt
-
-
-def promote(memory: AgingMemory, settings: LifecycleSettings) -> AgingMemory:
-    """Promote a candidate that was used or observed again, unless it is contradicted.
-
-    A procedure is confirmed by its outcomes alone.
-    """
-    is_barred = memory.quarantined or memory.is_exempt or memory.contradicted
-    is_barred |= memory.category == Category.PROCEDURE
-    if memory.status != Status.CANDIDATE or is_barred:
-        return memory
-    confident = memory.confidence >= settings.promote_confidence
-    confidence = combined_confidence(memory.confidence, memory.witnesses)
-    if confident and memory.access_count:
-        times = memory.access_count
-        why = f"recalled {times} times" if times > 1 else "recalled once"
-    elif confident and memory.origins > 1:
-        why = f"stated by {memory.origins} sources"
-    elif memory.witnesses > 1 and confidence >= settings.promote_confidence:
-        why = f"stated by {memory.witnesses} sources"
-    else:
-        return memory
-    return memory.moved(PROMOTE, why, Tier.ACTIVE, Status.PROMOTED)
 
 
 def revive(memory: AgingMemory, settings: LifecycleSettings) -> AgingMemory:
@@ -174,12 +150,11 @@ def demote(memory: AgingMemory, settings: LifecycleSettings) -> AgingMemory:
 
 
 def archive(memory: AgingMemory, settings: LifecycleSettings) -> AgingMemory:
-    is_candidate = memory.status == Status.CANDIDATE
-    is_movable = is_candidate or (memory.tier == Tier.FADING and not memory.shared)
-    if not memory.ages or memory.is_archived or not is_movable:
+    if memory.stays or memory.is_archived:
         return memory
-    is_weak = is_candidate and memory.confidence < WEAK_CONFIDENCE
-    if is_weak and memory.idle_days >= WEAK_DAYS:
+    if memory.heard and memory.unchanged_days >= HEARD_DAYS:
+        return memory.archived(f"not confirmed in {memory.unchanged_days:.0f} days")
+    if memory.confidence < WEAK_CONFIDENCE and memory.idle_days >= WEAK_DAYS:
         return memory.archived(f"a confidence of {memory.confidence:.2f}, {_idle(memory)}")
     if memory.idle_days >= settings.archive_days:
         return memory.archived(_idle(memory))
@@ -189,13 +164,12 @@ def archive(memory: AgingMemory, settings: LifecycleSettings) -> AgingMemory:
 
 
 PASSES: tuple[Callable[[AgingMemory, LifecycleSettings], AgingMemory], ...] = (
-    promote,
     revive,
     decay,
     demote,
     archive,
 )
-"""Promotion comes first, so that a sweep after a long pause ends where daily ones would have."""
+"""In this order a sweep after a long pause ends where daily ones would have."""
 
 
 def enforce_limits(found: list[AgingMemory], settings: LifecycleSettings) -> list[AgingMemory]:
@@ -207,7 +181,7 @@ def enforce_limits(found: list[AgingMemory], settings: LifecycleSettings) -> lis
     for (scope, _), held in by_owner.items():
         limit = settings.limit_of(scope)
         if limit and len(held) > limit:
-            movable = [memory for memory in held if not memory.is_exempt]
+            movable = [memory for memory in held if not memory.stays]
             movable.sort(
                 key=lambda memory: (
                     -memory.tier,
@@ -268,10 +242,8 @@ Pair = tuple[AgingMemory, AgingMemory]
 """A memory before and after the passes."""
 
 
-def preview_sweep(
-    store: Store, settings: LifecycleSettings, now: datetime, *, shared: bool = False
-) -> Swept:
-    rescored, moving = _run_passes(store, settings, now, shared)
+def preview_sweep(store: Store, settings: LifecycleSettings, now: datetime) -> Swept:
+    rescored, moving = _run_passes(store, settings, now)
     return _summarize("", len(rescored), moving, settings)
 
 
@@ -280,19 +252,7 @@ def sweep_locked(runtime: Runtime, now: datetime, *, trigger: str = "manual") ->
     project = runtime.project
     with locked(os.path.join(project.home, "run", "lifecycle.lock"), root=project.home_root):
         injections.prune(runtime.store, runtime.settings.capture, now)
-        shared, settings = is_shared(runtime), runtime.settings.lifecycle
-        return sweep(runtime.store, settings, now, trigger=trigger, shared=shared)
-
-
-def is_shared(runtime: Runtime) -> bool:
-    """True if git or a folder brings the memories to others; a hub counts the uses of all."""
-    root, store = runtime.project.root, runtime.store
-    if is_in_hub(store):
-        return False
-    if stamps.targets(store.db):
-        return True
-    is_tracked = list_tracked(root, (KNOWLEDGE,), as_written=False)
-    return bool(is_tracked and git.text(root, "remote").strip())
+        return sweep(runtime.store, runtime.settings.lifecycle, now, trigger=trigger)
 
 
 def sweep(
@@ -301,15 +261,11 @@ def sweep(
     now: datetime,
     *,
     trigger: str = "manual",
-    shared: bool = False,
 ) -> Swept:
-    """Age the store and log the outcome; a sweep that was killed is continued under its id.
-
-    Where the memories are *shared*, no confirmed one is archived for lack of use.
-    """
+    """Age the store and log the outcome; a sweep that was killed is continued under its id."""
     id = maintenance.begin_sweep(store, memories.new_event(), trigger, now)
     try:
-        rescored, moving = _run_passes(store, settings, now, shared)
+        rescored, moving = _run_passes(store, settings, now)
         for chunk in _chunks(rescored):
             scores = [(each.access_score, each.seq, each.last_accessed_at) for each in chunk]
             with store.transaction():
@@ -331,12 +287,9 @@ def sweep(
 
 
 def _run_passes(
-    store: Store, settings: LifecycleSettings, now: datetime, shared: bool
+    store: Store, settings: LifecycleSettings, now: datetime
 ) -> tuple[list[AgingMemory], list[Pair]]:
-    contradicted = relations.find_all_outdated(store)
-    before = database.read_rows(
-        maintenance.aging_rows(store), lambda row: _from_row(row, contradicted, now, shared)
-    )
+    before = database.read_rows(maintenance.aging_rows(store), lambda row: _from_row(row, now))
     after = []
     for memory in before:
         for step in PASSES:
@@ -359,11 +312,6 @@ def _write(old: AgingMemory, new: AgingMemory, id: str, store: Store, now: datet
         or memory.pinned
     ):
         return False
-    if new.status == Status.PROMOTED != old.status and (found := instruction_in_memory(memory)):
-        why = f"quarantined, as it {found}"
-        change = Change(operation="edit", actor=ADEMEM, at=now, reason=why, event_id=id)
-        memories.update(store, replace(memory, quarantine_reason=found), change)
-        return False
     change = Change(operation=new.transition, actor=ADEMEM, at=now, reason=new.why, event_id=id)
     after = replace(memory, **transitions.aged(memory, Status(new.status), Tier(new.tier), now))
     if new.status == old.status:
@@ -373,17 +321,14 @@ def _write(old: AgingMemory, new: AgingMemory, id: str, store: Store, now: datet
     return True
 
 
-def _from_row(
-    row: sqlite3.Row, contradicted: Collection[str], now: datetime, shared: bool
-) -> AgingMemory:
+def _from_row(row: sqlite3.Row, now: datetime) -> AgingMemory:
     """Raises ValueError or TypeError for invalid values."""
     row["confidence"] + row["access_score"] + row["access_count"] + row["base"]
     return AgingMemory(
         **{name: row[name] for name in row.keys() if name in AgingMemory._fields},  # noqa: SIM118
         weight=Importance(row["importance"]).weight,
         idle_days=maintenance.idle_days(row, now),
-        contradicted=row["id"] in contradicted,
-        shared=shared and row["scope"] == Scope.PROJECT,
+        unchanged_days=max(0.0, days_between(parse(row["updated_at"]), now)),
     )
 
 

@@ -13,8 +13,6 @@ from ademem.capture.prompt_lessons import (
     MAX_CORRECTION_CHARS,
     MAX_CORRECTIONS,
     RULES,
-    SHORT_CORRECTION_CHARS,
-    SHORT_PROMPT_CHARS,
     corrections,
     possible_rules,
     state_rule,
@@ -147,7 +145,7 @@ def test_only_the_correcting_sentences_of_a_prompt_are_kept():
 def test_a_fact_behind_an_objection_is_kept(objection):
     (found,) = corrections(f"{objection} The port is 8081, not 8080.")
 
-    assert (found.rule, found.is_certain) == ("The port is 8081, not 8080", True)
+    assert found.rule == "The port is 8081, not 8080"
 
 
 @pytest.mark.parametrize(
@@ -165,25 +163,6 @@ def test_a_fact_behind_an_objection_is_kept(objection):
 )
 def test_a_fact_that_answers_no_objection_is_left_alone(before):
     assert corrections(f"{before} The port is 8081, not 8080.") == []
-
-
-RULE = "Never use floats for money"
-
-
-@pytest.mark.parametrize(
-    ("prompt", "is_certain"),
-    [
-        pytest.param(RULE, True, id="short"),
-        pytest.param(f"Fix it. {RULE}. {'x' * (SHORT_PROMPT_CHARS - 40)}", True, id="prompt fits"),
-        pytest.param(f"{RULE}. {'x' * SHORT_PROMPT_CHARS}", False, id="long prompt"),
-        pytest.param(f"{RULE}, {'x' * SHORT_CORRECTION_CHARS}", False, id="long sentence"),
-        pytest.param(f"The review says:\n{RULE}", False, id="introduced"),
-        pytest.param(f"The review says:\n- first\n- {RULE}", False, id="in an introduced list"),
-        pytest.param(f"The review says:\nno\n\n{RULE}", True, id="after an introduced block"),
-    ],
-)
-def test_a_short_correction_in_a_short_prompt_is_certain(prompt, is_certain):
-    assert [each.is_certain for each in corrections(prompt)] == [is_certain]
 
 
 def test_a_sermon_is_cut():

@@ -82,7 +82,7 @@ def test_a_file_changes_what_it_names_and_nothing_else(person):
     found = person.load().settings
 
     assert (found.gate.max_chars, found.search.limit) == (900, 3)
-    assert found.gate.promote_sources == Settings().gate.promote_sources
+    assert found.search.hybrid == Settings().search.hybrid
     assert found.briefing == Settings().briefing
 
 
@@ -133,7 +133,6 @@ HARMLESS = [
     pytest.param("doors.http_open", "false", False, id="a token asked for"),
     pytest.param("doors.http_idle_minutes", "5", 5, id="servers that end sooner"),
     pytest.param("mcp.read_only", "true", True, id="tools that only read"),
-    pytest.param("lifecycle.promote_confidence", "0.9", 0.9, id="later confirmed"),
 ]
 
 
@@ -153,8 +152,6 @@ LOOSENING = [
     pytest.param("guard.talk_words", '["fix"]', id="words of talk"),
     pytest.param("capture.ask_at_stop", "true", id="a question at each end"),
     pytest.param("capture.injections_mb", "100000", id="more texts for models kept"),
-    pytest.param("gate.promote_sources", '["user", "passive"]', id="confirmed unseen"),
-    pytest.param("lifecycle.promote_confidence", "0.0", id="confirmed soon"),
     pytest.param("ai.provider", '"openai"', id="an AI"),
     pytest.param("ai.url", '"http://evil.example/v1"', id="an address"),
     pytest.param("ai.model", '"big"', id="a dear model"),
@@ -187,7 +184,7 @@ def test_the_tables_of_these_tests_have_every_key_that_is_not_shared():
     named = {row.values[0] for row in (*HARMLESS, *LOOSENING)}
     yours = {name for name, key in all_keys() if not key.is_shared}
 
-    unlike = {"ai.timeout_s", "trust.roots", "procedures.promote_successes"}
+    unlike = {"ai.timeout_s", "trust.roots"}
     unlike |= {"guard.mcp_servers", "doors.writes_per_minute", "sync.author"}
     unlike |= {"mcp.tools", "mcp.model", "mcp.instructions"}
     alike = {

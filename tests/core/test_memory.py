@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ademem.core.memory import accessed, combined_confidence, decayed
+from ademem.core.memory import accessed, decayed
 
 
 @pytest.mark.parametrize(
@@ -29,16 +29,3 @@ def test_looking_at_it_every_day_does_not_compound_the_decay():
 @given(st.floats(0, 1))
 def test_an_access_never_lowers_a_score_nor_lifts_it_above_one(score):
     assert score <= accessed(score) <= 1
-
-
-@pytest.mark.parametrize(
-    ("confidence", "witnesses", "expected"),
-    [
-        pytest.param(0.6, 0, 0.6, id="nobody known"),
-        pytest.param(0.6, 1, 0.6, id="one"),
-        pytest.param(0.6, 2, 0.84, id="two"),
-        pytest.param(0.0, 9, 0.0, id="nine who know nothing"),
-    ],
-)
-def test_belief_grows_with_those_who_say_the_same(confidence, witnesses, expected):
-    assert combined_confidence(confidence, witnesses) == pytest.approx(expected)

@@ -116,12 +116,12 @@ def test_a_failure_is_answered_by_the_one_memory_that_names_its_code_or_message(
     assert [kind for text, kind in TOLD.items() if text in said] == ([told] if told else [])
 
 
-def test_the_third_session_confirms_it(world):
-    for session in ("s1", "s2", "s3"):
+def test_no_number_of_sessions_confirms_it(world):
+    for session in ("s1", "s2", "s3", "s4"):
         fail(world, session)
 
     (memory,) = world.live()
-    assert (memory.status, memory.observation_count) == ("promoted", 3)
+    assert (memory.status, memory.observation_count) == ("candidate", 4)
 
 
 ORDINARY = [
@@ -187,6 +187,8 @@ def test_the_guard_carries_an_error_to_other_sessions_alone(world):
     call = {"tool_name": "Bash", "tool_input": {"command": "npm publish"}, "tool_use_id": "t9"}
     for session in ("s1", "s2", "s3"):
         fail(world, session, "npm publish")
+    with world.memories() as memories:
+        api.promote(memories, world.live()[0].id)
     said = {}
     for session in ("s3", "s4"):
         turn = {"session_id": session, "prompt_id": session}

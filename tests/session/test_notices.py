@@ -92,13 +92,6 @@ def test_a_text_that_was_cut_is_shown_as_that(world):
     assert "(undo: /ademem:review drop " in line
 
 
-def test_a_correction_is_named(world):
-    (line,) = prompt(world, "No, always use pnpm instead of npm here.")
-
-    assert "Always use pnpm, not npm here" in line
-    assert f"/ademem:review drop {world.live()[0].id}" in line
-
-
 def test_a_dictated_text_that_is_refused_is_named_with_the_reason(world):
     (line,) = prompt(world, "remember: I fixed the login bug and ran the tests")
 

@@ -1,6 +1,5 @@
 """What a session is told, and what is kept of it."""
 
-import json
 import subprocess
 from datetime import timedelta
 
@@ -306,12 +305,50 @@ def correct(world, prompt, prompt_id="p1"):
     return world.fire("user_prompt_submit", prompt=prompt, prompt_id=prompt_id)
 
 
-def test_a_short_correction_is_confirmed_as_its_rule_and_kept_once(world):
+SEEMING_RULES = [
+    pytest.param("please go on with it", id="go on"),
+    pytest.param("don't show the sidebar on mobile", id="an order"),
+    pytest.param("use the blue variant, not the grey one for the header", id="a choice"),
+    pytest.param("No, use pnpm instead of npm.", id="a correction"),
+    pytest.param("From now on always run the linter first.", id="a rule"),
+]
+
+
+@pytest.mark.parametrize("typed", SEEMING_RULES)
+def test_no_wording_of_a_prompt_confirms_or_tells_that_something_is_stored(world, calls, typed):
+    said = correct(world, typed)
+
+    assert "systemMessage" not in said
+    assert {(row.status, row.trust) for row in world.live()} <= {("candidate", "agent")}
+    assert world.denial(prompt_id="p1", **calls.write()) is None
+    for row in world.live():
+        brief = world.context("session_start", source="startup", session_id="s2")
+        asked = world.fire("user_prompt_submit", prompt=f"How to {row.content}?", session_id="s2")
+        assert row.content not in brief + asked
+        with world.memories() as memories:
+            api.refresh_files(memories)
+            assert [each.id for each in api.review(memories)] == [row.id]
+        files = [path for path in (world.root / ".ade/memory").rglob("*") if path.is_file()]
+        assert files
+        assert not any(row.content in path.read_text() for path in files)
+
+
+def test_a_correction_that_a_person_confirms_is_a_rule(world):
+    correct(world, "No, use pnpm instead of npm.")
+    (row,) = world.live()
+    world.fire("user_prompt_submit", prompt=f"/ademem:review keep {row.id}", prompt_id="p2")
+
+    assert [row.status for row in world.live()] == ["promoted"]
+    brief = world.context("session_start", source="startup", session_id="s2")
+    assert "Use pnpm, not npm" in brief
+
+
+def test_a_correction_is_kept_once_as_its_rule(world):
     for prompt_id in ("p1", "p1", "p2"):
         correct(world, "No, use pnpm instead of npm.", prompt_id)
 
     (row,) = world.live()
-    assert (row.content, row.status, row.trust) == ("Use pnpm, not npm", "promoted", "user")
+    assert (row.content, row.status) == ("Use pnpm, not npm", "candidate")
     assert row.source_type == "intervention"
 
 
@@ -330,59 +367,19 @@ def test_the_history_of_a_correction_has_the_sentence(world):
     assert "“No, use pnpm instead of npm.”" in revision["reason"]
 
 
-def test_a_correction_in_a_long_prompt_is_a_candidate_of_an_agent(world):
-    correct(world, "No, use pnpm instead of npm.\n" + "and more of it\n" * 50)
-
-    (row,) = world.live()
-    assert (row.status, row.trust) == ("candidate", "agent")
-
-
-def test_the_notice_of_a_correction_names_how_to_undo_it(world):
-    said = json.loads(correct(world, "No, use pnpm instead of npm."))["systemMessage"]
-    (row,) = world.live()
-
-    assert said.startswith("ademem: stored: Use pnpm, not npm")
-    assert "undo" in said
-    assert row.id in said
-
-
-@pytest.mark.parametrize(
-    "known",
-    [
-        "Use npm for installing packages",
-        "Use npm, not pnpm",
-        "Never use pnpm in this project",
-        "Packages are installed with npm",
-    ],
-)
-def test_a_correction_against_a_confirmed_memory_names_it_and_is_for_review(world, known):
-    world.know(known)
-    said = json.loads(correct(world, "No, use pnpm instead of npm."))["systemMessage"]
-    rows = {row.content: row for row in world.live()}
-
-    assert f"contradicts {rows[known].id}" in said
-    assert "ademem review" in said
-    assert rows["Use pnpm, not npm"].status == "candidate"
-    with world.memories() as memories:
-        (conflict,) = api.list_conflicts(memories)
-    assert {conflict.left, conflict.right} == {row.id for row in rows.values()}
-    assert rows[known].status == "promoted"
-
-
-@pytest.mark.parametrize(
-    "known",
-    [
-        "Use pnpm; npm breaks the lock file",
-        "Use pnpm and never npm",
-        "Never commit directly to main",
-        "Use ruff, not flake8",
-    ],
-)
-def test_a_correction_beside_other_rules_is_confirmed(world, known):
-    world.know(known)
+def test_a_correction_leaves_a_confirmed_memory_that_it_contradicts_as_it_is(world):
+    world.know("Use npm, not pnpm")
     correct(world, "No, use pnpm instead of npm.")
+    with world.memories() as memories:
+        api.work(memories)
+    brief = world.context("session_start", source="startup", session_id="s2")
 
-    assert {row.status for row in world.live()} == {"promoted"}
+    assert {row.content: row.status for row in world.live()} == {
+        "Use npm, not pnpm": "promoted",
+        "Use pnpm, not npm": "candidate",
+    }
+    assert "Use npm, not pnpm" in brief
+    assert "Use pnpm, not npm" not in brief
 
 
 def test_what_was_dictated_is_not_a_correction_besides(world):

@@ -80,7 +80,7 @@ def typed(world, draft, **environment):
         pytest.param("message", Trust.AGENT, id="key learnings"),
         pytest.param("subagent", Trust.AGENT, id="a subagent's"),
         pytest.param("dictation", Trust.USER, id="dictated"),
-        pytest.param("correction", Trust.USER, id="a correction"),
+        pytest.param("correction", Trust.AGENT, id="a correction"),
         pytest.param("failure", Trust.TOOL, id="an error"),
     ],
 )

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ademem.api import curation
 from ademem.core.clock import stamp
 from ademem.core.settings import LifecycleSettings
-from ademem.store import jobs, logs, maintenance, memories, relations, transitions
+from ademem.store import jobs, logs, maintenance, memories, transitions
 from ademem.store.transitions import Act
 from ademem.synthesis import sweeping
 from tests.builders import NOW, insert
@@ -35,8 +35,7 @@ ACTIVE, FADING, GONE, WAITING = ("promoted", 2), ("promoted", 3), ("archived", 3
             id="worth little, 80 days",
         ),
         pytest.param(aged("a", 179, tier=3), FADING, id="fading, 179 days"),
-        pytest.param(aged("a", 180, tier=3), GONE, id="fading, 180 days"),
-        pytest.param(aged("a", 400), GONE, id="active, past both"),
+        pytest.param(aged("a", 400, tier=3), FADING, id="fading, 400 days"),
         pytest.param(aged("a", 400, category="preference"), ACTIVE, id="a preference"),
         pytest.param(
             aged("a", 400, category="convention", importance="low"), ACTIVE, id="a convention"
@@ -62,75 +61,55 @@ def test_what_nobody_asks_for_fades_and_goes(store, row, expected):
 @pytest.mark.parametrize(
     ("row", "expected"),
     [
-        pytest.param(aged("a", 400), FADING, id="confirmed"),
-        pytest.param(candidate("a", 181), GONE, id="a candidate"),
-        pytest.param(aged("a", 400, scope="agent", scope_owner_id="x"), GONE, id="an agent's"),
+        pytest.param(aged("a", 3650), FADING, id="confirmed"),
+        pytest.param(aged("a", 3650, claimed_author="Bob"), FADING, id="confirmed by a colleague"),
+        pytest.param(candidate("a", 3650, trust="user"), WAITING, id="said by a person"),
+        pytest.param(candidate("a", 3650, tags=("stop",)), WAITING, id="marked to stop calls"),
+        pytest.param(candidate("a", 3650, tier=1, pinned=True), ("candidate", 1), id="pinned"),
+        pytest.param(candidate("a", 3650), GONE, id="an agent's candidate"),
     ],
 )
-def test_what_others_may_use_does_not_go_as_nobody_asks_for_it_here(store, row, expected):
-    (row,) = insert(store, row)
-    sweeping.sweep(store, LifecycleSettings(), NOW, shared=True)
+@pytest.mark.parametrize("limit", [0, 1])
+def test_no_age_and_no_limit_archives_what_a_person_said_or_confirmed(store, row, expected, limit):
+    row, *_ = insert(store, row, *(aged(f"other {n}", 0) for n in range(3)))
+    sweep(store, project_limit=limit, archive_days=1)
+    sweep(store, NOW + 2 * DAY, project_limit=limit, archive_days=1)
 
     assert standing(store, row) == expected
 
 
-@pytest.mark.parametrize(
-    ("row", "others", "expected"),
-    [
-        pytest.param(candidate("a", confidence=0.7), [], WAITING, id="sure of itself"),
-        pytest.param(candidate("a", confidence=0.7, access_count=1), [], ACTIVE, id="recalled"),
-        pytest.param(candidate("a", confidence=0.69, access_count=9), [], WAITING, id="doubtful"),
-        pytest.param(candidate("a"), ["s1"], WAITING, id="the same session twice"),
-        pytest.param(candidate("a"), ["s2"], ACTIVE, id="another session"),
-        pytest.param(candidate("a", confidence=0.4), ["s2"], WAITING, id="two who doubt"),
-        pytest.param(candidate("a", confidence=0.4), ["s2", "s3"], ACTIVE, id="three who do"),
-        pytest.param(
-            candidate("a", confidence=0.7, access_count=3, quarantine_reason="gives a role"),
-            ["s2"],
-            WAITING,
-            id="quarantined",
-        ),
-    ],
-)
-def test_a_candidate_is_confirmed_by_use_or_by_another_who_says_it(store, row, others, expected):
-    (row,) = insert(store, row)
-    store.db.execute("update memory_revisions set session_id = 's1', actor = 'agent'")
-    for session in others:
+@pytest.mark.parametrize("access_count", [0, 9])
+@pytest.mark.parametrize("confidence", [0.6, 1.0])
+def test_no_use_and_no_repetition_confirms_a_candidate(store, access_count, confidence):
+    (row,) = insert(store, candidate("a", confidence=confidence, access_count=access_count))
+    for session in ("s1", "s2", "s3", "s4"):
         heard(store, row, session)
     sweep(store)
 
+    assert standing(store, row) == WAITING
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        pytest.param(candidate("a", 13, source_type="intervention"), WAITING, id="13 days"),
+        pytest.param(candidate("a", 14, source_type="intervention"), GONE, id="14 days"),
+        pytest.param(aged("a", 14, source_type="intervention"), ACTIVE, id="confirmed"),
+        pytest.param(candidate("a", 14), WAITING, id="of another source"),
+    ],
+)
+def test_what_a_prompt_seems_to_state_ends_unless_a_person_confirms_it(store, row, expected):
+    (row,) = insert(store, row)
+    memories.touch(store, row, 0.3, NOW)
+    sweep(store)
+
     assert standing(store, row) == expected
 
 
-def test_what_a_later_memory_contradicts_is_not_confirmed_until_that_is_settled(store):
-    old, new = insert(
-        store,
-        candidate("billing is on 8081", 9, access_count=1, confidence=0.8),
-        candidate("billing is on 9090", 1, access_count=1, confidence=0.8),
-    )
-    relations.add(
-        store,
-        old,
-        new,
-        relations.CONFLICT,
-        score=0.9,
-        reason="8081 against 9090",
-        actor="ademem",
-        now=NOW,
-    )
-    sweep(store)
-    assert [standing(store, row)[0] for row in (old, new)] == ["candidate", "promoted"]
-
-    relations.resolve(store, old, new, "user", NOW)
-    sweep(store, NOW + DAY)
-    assert standing(store, old)[0] == "promoted"
-
-
-def test_machines_that_say_the_same_twice_confirm_nothing(store):
-    (row,) = insert(store, candidate("a", confidence=0.5, trust="tool"))
-    store.db.execute("update memory_revisions set session_id = 's1', actor = 'tool'")
-    heard(store, row, "s2", actor="tool")
-    sweep(store)
+def test_what_is_said_again_waits_anew(store):
+    (row,) = insert(store, candidate("a", 14, source_type="intervention"))
+    heard(store, row, "s2")
+    sweep(store, NOW + 13 * DAY)
 
     assert standing(store, row) == WAITING
 
@@ -201,7 +180,7 @@ def test_a_limit_holds_exactly_and_the_lowest_go(store, scope, owners, setting):
         insert(
             store,
             *(
-                aged(f"{scope} {number}", number, scope=scope, scope_owner_id=owner)
+                candidate(f"{scope} {number}", number, scope=scope, scope_owner_id=owner)
                 for number in range(12)
             ),
             aged("kept", 12, scope=scope, scope_owner_id=owner, pinned=True, tier=1),
@@ -212,14 +191,12 @@ def test_a_limit_holds_exactly_and_the_lowest_go(store, scope, owners, setting):
         found = memories.find(store, "scope_owner_id is :owner", "order by content", owner=owner)
         gone = [row.content for row in found if row.status == "archived"]
         assert gone == [f"{scope} 10", f"{scope} 11", f"{scope} 9"]
-    assert standing(store, found[0]) == (("promoted", 1) if found[0].pinned else ACTIVE)
+    assert standing(store, found[0]) == (("promoted", 1) if found[0].pinned else WAITING)
 
 
-def test_of_2001_the_lowest_of_the_fading_goes(store):
+def test_of_2001_the_lowest_of_the_unconfirmed_goes(store):
     insert(store, *(aged(f"active {n}", 50, access_score=0.1) for n in range(1999)))
-    _, lowest = insert(
-        store, aged("fading", 1, tier=3), aged("the lowest", 2, tier=3, access_score=0.8)
-    )
+    _, lowest = insert(store, candidate("one", 1), candidate("the lowest", 2))
     swept = sweep(store)
 
     assert [(move.id, move.act) for move in swept.moves] == [(lowest.id, "archive")]
@@ -227,7 +204,7 @@ def test_of_2001_the_lowest_of_the_fading_goes(store):
 
 @pytest.mark.parametrize("changes", [{"pinned": True, "tier": 1}, {"tier": 1}])
 def test_what_is_pinned_stays_though_there_is_more_of_it_than_may_be(store, changes):
-    insert(store, *(aged(f"note {n}", 400, **changes) for n in range(5)), aged("other", 0))
+    insert(store, *(aged(f"note {n}", 400, **changes) for n in range(5)), candidate("other"))
     plan = sweeping.preview_sweep(store, LifecycleSettings(project_limit=2), NOW)
 
     assert [move.why for move in plan.moves] == ["6 memories where 2 may be"]
@@ -235,7 +212,7 @@ def test_what_is_pinned_stays_though_there_is_more_of_it_than_may_be(store, chan
 
 
 def test_a_limit_of_zero_is_none(store):
-    insert(store, *(aged(f"note {n}", 0) for n in range(5)))
+    insert(store, *(candidate(f"note {n}", 0) for n in range(5)))
 
     assert sweep(store, project_limit=0).moves == ()
     assert sweep(store, project_limit=4).archived == 1
@@ -258,31 +235,31 @@ def test_the_memories_of_a_live_mission_are_left_alone(store):
 
 def test_what_is_left_of_a_mission_that_is_over_counts_as_orphaned(store):
     run_mission(store, "m1", ended="2026")
-    insert(store, aged("a", 400, scope="mission", scope_owner_id="m1"), aged("b", 400))
+    insert(store, candidate("a", 400, scope="mission", scope_owner_id="m1"), candidate("b", 400))
     swept = sweep(store)
 
     assert (swept.archived, swept.orphaned) == (2, 1)
 
 
 def test_a_sweep_is_one_act_that_can_be_taken_back(store):
-    insert(store, aged("a", 100), aged("b", 200), candidate("c", access_count=1, confidence=0.9))
+    insert(store, aged("a", 100), candidate("b", 200))
     before = {id: moved[:2] for id, moved in state(store).items()}
     swept = sweep(store)
     event = curation.list_events(Act(store=store, now=NOW), 1)[0]
 
     assert (event.id, event.actor) == (swept.id, "ademem")
-    assert event.operations == {"demote": 1, "archive": 1, "promote": 1}
+    assert event.operations == {"demote": 1, "archive": 1}
     curation.undo_event(swept.id, Act(store=store, now=NOW))
     assert {id: moved[:2] for id, moved in state(store).items()} == before
 
 
 def test_the_next_sweep_leaves_alone_what_a_person_brought_back(store):
-    (row,) = insert(store, aged("a", 200))
+    (row,) = insert(store, candidate("a", 200))
     sweep(store)
     transitions.restore(row.id, Act(store=store, now=NOW + DAY))
     sweep(store, NOW + 2 * DAY)
 
-    assert standing(store, row) == ACTIVE
+    assert standing(store, row) == WAITING
 
 
 def test_each_memory_that_moved_has_a_revision_that_says_why(store):
@@ -313,7 +290,7 @@ def test_files_and_vectors_follow_what_moved_and_nothing_else(store):
 
 
 def test_a_plan_says_what_the_sweep_then_does(store):
-    insert(store, aged("a", 100), aged("b", 200), candidate("c", access_count=1, confidence=0.9))
+    insert(store, aged("a", 100), candidate("b", 200))
     before = state(store)
     plan = sweeping.preview_sweep(store, LifecycleSettings(), NOW)
     assert state(store) == before
@@ -321,12 +298,12 @@ def test_a_plan_says_what_the_sweep_then_does(store):
 
     swept = sweep(store)
     assert (plan.moves, plan.decayed) == (swept.moves, swept.decayed)
-    assert [move.act for move in plan.moves] == ["demote", "archive", "promote"]
+    assert [move.act for move in plan.moves] == ["demote", "archive"]
 
 
 class TestTheLog:
     def test_counts_what_was_done(self, store):
-        insert(store, aged("a", 100), aged("b", 200), aged("c", 0))
+        insert(store, aged("a", 100), candidate("b", 200), aged("c", 0))
         swept = sweep(store)
 
         logged = maintenance.last(store, maintenance.SWEEP)
@@ -355,7 +332,7 @@ class TestTheLog:
     def test_has_one_row_and_one_event_of_a_sweep_that_was_killed_and_done_again(
         self, store, monkeypatch
     ):
-        insert(store, *(aged(f"note {n}", 200) for n in range(600)))
+        insert(store, *(candidate(f"note {n}", 200) for n in range(600)))
         follow, calls = jobs.follow, []
 
         def killed(*arguments):
@@ -378,7 +355,7 @@ class TestTheLog:
 
 
 def test_what_changed_after_it_was_looked_at_is_left_for_the_next_sweep(store, monkeypatch):
-    pinned, other = insert(store, aged("a", 200), aged("b", 200))
+    pinned, other = insert(store, candidate("a", 200), candidate("b", 200))
     begin = maintenance.count
 
     def meanwhile(*arguments):
@@ -390,7 +367,7 @@ def test_what_changed_after_it_was_looked_at_is_left_for_the_next_sweep(store, m
     swept = sweep(store)
 
     assert [move.id for move in swept.moves] == [other.id]
-    assert standing(store, pinned) == ("promoted", 1)
+    assert standing(store, pinned) == ("candidate", 1)
 
 
 rows = st.fixed_dictionaries(
@@ -463,14 +440,10 @@ def test_whatever_is_swept_keeps_its_promises(drawn, limit, day):
         after = now[before.id]
         if before.pinned or before.tier == 1 or before.scope == "mission":
             assert (after.status, after.tier) == (before.status, before.tier)
-        if before.quarantine_reason:
-            assert after.status != "promoted" or before.status == "promoted"
-        if before.status == "candidate" and after.status == "promoted":
-            assert before.access_count > 0
-            assert before.confidence >= 0.7
+        assert (after.status == "promoted") == (before.status == "promoted")
     for scope in ("project", "agent"):
         held = [row for row in now.values() if row.scope == scope and row.live]
-        fixed = [row for row in held if row.pinned or row.tier == 1]
+        fixed = [row for row in held if row.pinned or row.tier == 1 or row.status == "promoted"]
         assert len(held) <= max(limit, len(fixed))
     store.close()
 

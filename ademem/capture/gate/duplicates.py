@@ -155,7 +155,7 @@ def _may_replace(draft: Reviewed, memory: Memory, gate: Gate) -> bool:
         return True
     if gate.lookup.is_of_person(memory):
         return False
-    confirmed = memory.status is Status.PROMOTED and not draft.promoted and not draft.trusted
+    confirmed = memory.status is Status.PROMOTED and not draft.promoted
     return not confirmed and not instruction_in(draft.whole_text)
 
 

@@ -103,7 +103,7 @@ class Ruling(Value):
 
 
 STRICT = (Category.CONVENTION, Category.PATTERN, Category.GOTCHA, Category.DECISION)
-"""Categories that strict mode promotes on an agent's word."""
+"""Categories that strict mode promotes on a person's word."""
 
 EPOCH = 1970
 CUT = "truncated:"
@@ -186,7 +186,7 @@ def strict_mode(draft: Reviewed, gate: Gate) -> Reviewed:
     if not draft.strict:
         return draft
     if draft.category in STRICT:
-        return replace(draft, promoted=draft.promoted or draft.trusted)
+        return replace(draft, promoted=draft.promoted or draft.by_person)
     draft = replace(draft, strict=False)
     return with_note(draft, f"strict mode is for {', '.join(STRICT)}; kept as an ordinary write")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ademem.core.clock import datetime, timedelta
-from ademem.core.memory import Category, Importance, Memory, Scope, Status, Trust
+from ademem.core.memory import STATED, Category, Importance, Memory, Scope, Status, Trust
 from ademem.core.text import dedupe_key, sha256_hex, unique, words
 from ademem.core.value import replace
 from ademem.store import Store, memory_queries, transitions
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ademem.capture.gate.form import Reviewed
-    from ademem.core.settings import GateSettings
 
 TRUSTED_CONFIDENCE = 0.6
 UNTRUSTED_CONFIDENCE = 0.5
@@ -30,16 +29,17 @@ RANK = {Trust.USER: 2, Trust.AGENT: 1, Trust.TOOL: 0, Trust.WEB: 0, Trust.IMPORT
 """Rank by which one writer's text may replace another's."""
 
 
-def initial_state(draft: Reviewed, settings: GateSettings) -> tuple[dict[str, Any], float]:
-    """Return status and tier, promoted if a caller, pin or source vouches, and confidence."""
-    vouched = not draft.quarantine_reason and (
-        draft.promoted
-        or (draft.pinned and draft.trusted)
-        or draft.origin.source_type in settings.promote_sources
-    )
+def is_vouched(draft: Reviewed) -> bool:
+    is_stated = draft.by_person and (draft.pinned or draft.origin.source_type == STATED)
+    return not draft.quarantine_reason and (draft.promoted or is_stated)
+
+
+def initial_state(draft: Reviewed) -> tuple[dict[str, Any], float]:
+    """Return status and tier, and confidence; promoted is what a person states or confirms."""
+    vouched = is_vouched(draft)
     usual = 1.0 if vouched else TRUSTED_CONFIDENCE if draft.trusted else UNTRUSTED_CONFIDENCE
     confidence = usual if draft.confidence is None else draft.confidence
-    status = transitions.initial(promoted=vouched, pinned=draft.pinned)
+    status = transitions.initial(promoted=vouched, pinned=draft.pinned and vouched)
     return status, min(1.0, max(0.0, confidence))
 
 
@@ -65,10 +65,8 @@ def id_of(sync_id: str) -> str:
     return sync_id[:12]
 
 
-def build_row(
-    draft: Reviewed, sync_id: str, project_id: str, settings: GateSettings, now: datetime
-) -> Memory:
-    status, confidence = initial_state(draft, settings)
+def build_row(draft: Reviewed, sync_id: str, project_id: str, now: datetime) -> Memory:
+    status, confidence = initial_state(draft)
     return Memory(
         **status,
         id=id_of(sync_id),
@@ -90,7 +88,7 @@ def build_row(
         file_scope_pattern=draft.path,
         anchors=draft.anchors,
         agent_id=draft.origin.agent_id,
-        pinned=draft.pinned,
+        pinned=draft.pinned and is_vouched(draft),
         tags=draft.tags,
         topic_key=draft.topic_key,
         knowledge_key=draft.knowledge_key,
@@ -119,7 +117,6 @@ def merge_row(
     rule: str,
     corroborates: bool,
     may_change_text: bool,
-    settings: GateSettings,
     now: datetime,
 ) -> Memory:
     """Count one more observation; *corroborates*: this origin is new.
@@ -137,12 +134,14 @@ def merge_row(
         )
     from ademem.core.anchor import merge_anchors
 
-    status, given = initial_state(draft, settings)
+    status, given = initial_state(draft)
     confidence = max(memory.confidence, given)
     if corroborates:
         confidence += (1 - confidence) * MERGE_GAIN
     if _may_promote(memory, draft):
-        raised = transitions.raised(memory, **status, now=now, pinned=draft.pinned)
+        raised = transitions.raised(
+            memory, **status, now=now, pinned=draft.pinned and is_vouched(draft)
+        )
         memory = replace(memory, **raised, quarantine_reason=None)
     content, trust, theirs = memory.content, memory.trust, draft.origin.trust
     if memory.dedupe_key == draft.dedupe_key:
@@ -178,13 +177,13 @@ def merge_row(
     )
 
 
-def revise_row(memory: Memory, draft: Reviewed, settings: GateSettings, now: datetime) -> Memory:
-    status, confidence = initial_state(draft, settings)
+def revise_row(memory: Memory, draft: Reviewed, now: datetime) -> Memory:
+    status, confidence = initial_state(draft)
     topic_key = memory.topic_key or draft.topic_key
     origin = draft.origin
     return replace(
         memory,
-        **transitions.raised(memory, **status, now=now, pinned=draft.pinned),
+        **transitions.raised(memory, **status, now=now, pinned=draft.pinned and is_vouched(draft)),
         content=draft.content,
         dedupe_key=dedupe_key(draft.content, topic_key),
         topic_key=topic_key,
@@ -222,7 +221,7 @@ def _may_promote(memory: Memory, draft: Reviewed) -> bool:
         return True
     from ademem.guard.injection import instruction_in_memory
 
-    lifts = draft.promoted or draft.pinned or draft.trusted
+    lifts = draft.promoted or draft.pinned
     return memory.quarantine_reason is None and not (lifts and instruction_in_memory(memory))
 
 

@@ -22,7 +22,6 @@ from ademem.core.memory import Draft, Memory, Origin, Status, Trust
 from ademem.core.redaction import redact
 from ademem.core.text import clean, fold, is_cjk, jaccard, preview, sha256_hex, words
 from ademem.core.value import Value, replace
-from ademem.search.opposition import opposes, split_rejected
 from ademem.store import Store, jobs, memories, memory_queries, relations
 from ademem.store.memories import Change
 from ademem.store.memory_queries import Home
@@ -96,12 +95,12 @@ def write(
             case Merge(draft=reviewed, into=target):
                 memory = _merge(target, reviewed, judged.rule, store, gate, event_id)
             case Revise(draft=reviewed, memory=target, why=why):
-                row = rows.revise_row(target, reviewed, settings, now)
+                row = rows.revise_row(target, reviewed, now)
                 change = replace(_change("revise", reviewed, why, now, event_id), made=made)
                 memory = memories.update(store, row, change)
             case Insert(draft=reviewed):
                 name = rows.free_sync_id(store, *rows.identity(reviewed))
-                row = rows.build_row(reviewed, name, store.project_id, settings, now)
+                row = rows.build_row(reviewed, name, store.project_id, now)
                 change = replace(_change("insert", reviewed, "insert", now, event_id), made=made)
                 memory = memories.insert(store, row, change)
         jobs.follow(store, now)
@@ -168,23 +167,6 @@ def explain(
     return steps(judge(draft, gate))
 
 
-def find_contradicted(draft: Draft, store: Store) -> Memory | None:
-    stems = " ".join(stem for half in split_rejected(draft.content) for stem in half)
-    match = " OR ".join(f'"{stem}" *' for stem in re.findall(r"\w+", stems))
-    near = Home(store, draft.scope, draft.owner).sharing_words(match, COMPARED)
-    confirmed = [memory for memory in near if memory.status is Status.PROMOTED]
-    if not confirmed:
-        return None
-    from ademem.capture.gate.relating import LIKELY
-    from ademem.search.contradiction import likelihood  # which no other hook needs
-
-    for memory in confirmed:
-        text = memory.whole_text
-        if opposes(draft.content, text) or likelihood(draft.content, text) >= LIKELY:
-            return memory
-    return None
-
-
 def corroborate(
     memory: Memory, origin: Origin, store: Store, settings: GateSettings, now: datetime
 ) -> Memory:
@@ -223,12 +205,17 @@ def _merge(
         draft,
         rule=rule,
         corroborates=not is_known,
-        may_change_text=draft.by_person or not memories.is_of_person(store, memory),
-        settings=gate.settings,
+        may_change_text=draft.by_person or _may_change(memory, draft, store),
         now=gate.now,
     )
     why = rule if draft.dedupe_key == merged.dedupe_key else f"{rule}: {draft.content}"
     return memories.update(store, merged, _change("merge", draft, why, gate.now, event_id))
+
+
+def _may_change(memory: Memory, draft: Reviewed, store: Store) -> bool:
+    """True if the text is no person's, and no confirmed one that nobody confirms here."""
+    is_open = draft.promoted or memory.status is not Status.PROMOTED
+    return is_open and not memories.is_of_person(store, memory)
 
 
 def _change(operation: str, draft: Reviewed, why: str, now: datetime, event_id: str) -> Change:
@@ -264,8 +251,6 @@ def _log_refusal(draft: Reviewed, rule: str, why: str, store: Store, now: dateti
     )
 
 
-COMPARED = 30
-"""Memories with the words of a correction that it is compared with, the best matches."""
 SHOWN = 500
 """Newest rows of what a session was shown that are compared with what it says."""
 POOL = 500

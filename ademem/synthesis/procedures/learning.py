@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from itertools import combinations
 
 from ademem.core.clock import parse
-from ademem.core.memory import Trust
+from ademem.core.memory import Status, Trust
 from ademem.core.text import fold, preview, unique, whole_words
 from ademem.core.value import Value
 from ademem.search.query import STOP_WORDS
@@ -218,11 +218,15 @@ def _insert_new(cluster: list[Work], run: LearningRun) -> bool:
 
 
 def _renew(cluster: Sequence[Work], old: Procedure, run: LearningRun) -> bool:
-    """Supersede a procedure when enough later sessions do the work another way."""
+    """Supersede a procedure when enough later sessions do the work another way.
+
+    One that a person wrote or confirmed stays as it is.
+    """
     later = [
         work for work in cluster if work.at > old.details.created_at and work.outcome != FAILED
     ][-max(2, math.ceil(CONTEXTS)) :]
-    if old.memory.trust is Trust.USER or cluster[0].is_review or count_distinct(later) < CONTEXTS:
+    is_kept = old.memory.trust is Trust.USER or old.memory.status is Status.PROMOTED
+    if is_kept or cluster[0].is_review or count_distinct(later) < CONTEXTS:
         return False
     steps = _steps_in_common(later)
     if agreement(steps, old.steps) >= OUTDATED or not _is_distinctive(steps, later, run):
@@ -239,7 +243,6 @@ def _insert(wording: Wording, cluster: Sequence[Work], run: LearningRun) -> Proc
         made = records.insert(
             wording,
             store,
-            run.runtime.settings.gate,
             run.now,
             sources=[work.id for work in cluster],
             successes=sum(work.outcome == SUCCEEDED for work in cluster),
@@ -321,7 +324,7 @@ def _count_outcome(procedure: Procedure, work: Work, why: str, run: LearningRun)
             return False
         act = Act(store=store, now=run.now, actor=records.ACTOR)
         outcome, reason = OUTCOMES[work.outcome], f"{why}: {work.session}"
-        records.count_outcome(procedure, outcome, reason, act, run.runtime.settings.procedures)
+        records.count_outcome(procedure, outcome, reason, act)
     return True
 
 

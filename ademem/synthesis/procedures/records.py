@@ -9,9 +9,9 @@ from datetime import datetime
 from ademem.capture.gate.form import Reviewed
 from ademem.capture.gate.rows import build_row, free_sync_id
 from ademem.core.errors import NotFound, UsageError
-from ademem.core.memory import MAX_TITLED_BYTES, PROCEDURE, Category, Memory, Origin, Status, Trust
+from ademem.core.memory import MAX_TITLED_BYTES, PROCEDURE, Category, Memory, Origin, Trust
 from ademem.core.redaction import redact
-from ademem.core.settings import GateSettings, ProcedureSettings, Settings
+from ademem.core.settings import Settings
 from ademem.core.text import clean, preview, truncate_bytes
 from ademem.core.value import Value, replace
 from ademem.guard.injection import instruction_in
@@ -31,8 +31,6 @@ LOSS = 0.7
 MOST_CONFIDENCE, LEAST_CONFIDENCE = 0.99, 0.01
 TITLE_CHARS = 60
 _CONTENT = re.compile(r"\AUse when (.*?)\.?\n\n(.*)\Z", re.DOTALL)
-PROMOTE_CONFIDENCE = 0.8
-"""Confidence that a promotion needs beside the successes of `procedures.promote_successes`."""
 ARCHIVE_OUTCOMES = 5
 ARCHIVE_CONFIDENCE = 0.3
 """A procedure with less confidence after so many outcomes is archived."""
@@ -123,7 +121,6 @@ def get(store: Store, id: str) -> Procedure:
 def insert(
     wording: Wording,
     store: Store,
-    settings: GateSettings,
     now: datetime,
     *,
     sources: Iterable[str],
@@ -146,7 +143,7 @@ def insert(
         quarantine_reason=instruction_in(f"{wording.title}\n{wording.content}"),
         origin=Origin(trust=trust, source_type=PROCEDURE),
     )
-    memory = build_row(draft, sync_id, store.project_id, settings, now)
+    memory = build_row(draft, sync_id, store.project_id, now)
     details = Details(
         memory_id=memory.id,
         trigger=wording.trigger,
@@ -165,7 +162,7 @@ def insert(
 
 
 def supersede(old: Procedure, new: Procedure, store: Store, now: datetime) -> None:
-    """Give the new procedure the file and the status of the old one."""
+    """Give the new procedure the file of the old one, which was not confirmed."""
     event = memories.new_event()
     with store.transaction():
         memory = memories.get(store, old.id)
@@ -175,10 +172,6 @@ def supersede(old: Procedure, new: Procedure, store: Store, now: datetime) -> No
         change = _change("supersede", f"by {new.id}", now)
         superseded = replace(memory, **transitions.superseded(new.id))
         memories.update(store, superseded, replace(change, event_id=event))
-        if memory.status is Status.PROMOTED and not new.memory.quarantine_reason:
-            promoted = replace(memories.get(store, new.id), **transitions.inherited(memory, now))
-            change = _change("promote", f"in place of {old.id}", now)
-            memories.update(store, promoted, replace(change, event_id=event))
         jobs.follow(store, now)
 
 
@@ -216,21 +209,17 @@ def edit(procedure: Procedure, wording: Wording, act: Act, settings: Settings) -
     return get(act.store, memory.id)
 
 
-def report_outcome(
-    procedure: Procedure, outcome: str, reason: str, act: Act, settings: ProcedureSettings
-) -> Procedure:
+def report_outcome(procedure: Procedure, outcome: str, reason: str, act: Act) -> Procedure:
     """Raises CannotDo, or UsageError for an unknown outcome."""
     if outcome not in OUTCOMES:
         raise UsageError(f"no outcome {outcome!r}", " or ".join(OUTCOMES))
     if not procedure.memory.live:
         raise CannotDo(f"{procedure.id} is not current", "`ademem procedures list` shows what is")
-    return count_outcome(procedure, outcome, reason or f"reported by {act.actor}", act, settings)
+    return count_outcome(procedure, outcome, reason or f"reported by {act.actor}", act)
 
 
-def count_outcome(
-    procedure: Procedure, outcome: str, reason: str, act: Act, settings: ProcedureSettings
-) -> Procedure:
-    """Count one use, and promote or archive what succeeded or failed often enough."""
+def count_outcome(procedure: Procedure, outcome: str, reason: str, act: Act) -> Procedure:
+    """Count one use, and archive what failed often enough; a person confirms what succeeds."""
     store, now = act.store, act.now
     with store.transaction():
         procedure = get(store, procedure.id)
@@ -247,14 +236,10 @@ def count_outcome(
             updated_at=now,
         )
         changed = replace(memory, confidence=confidence)
-        successes = details.success_count
-        is_proven = successes >= settings.promote_successes and confidence >= PROMOTE_CONFIDENCE
-        has_many = successes + details.failure_count >= ARCHIVE_OUTCOMES
-        if not memory.pinned and not memory.quarantine_reason:
-            if succeeded and is_proven and memory.status is not Status.PROMOTED:
-                changed = replace(changed, **transitions.promoted(memory, now))
-            elif not succeeded and has_many and confidence < ARCHIVE_CONFIDENCE:
-                changed = replace(changed, **transitions.archived())
+        has_many = details.success_count + details.failure_count >= ARCHIVE_OUTCOMES
+        fails = not succeeded and has_many and confidence < ARCHIVE_CONFIDENCE
+        if fails and not memory.pinned and not memory.quarantine_reason:
+            changed = replace(changed, **transitions.archived())
         change = replace(_change(outcome, reason, now, act.actor), event_id=memories.new_event())
         table.put(store, details)
         table.record(store, memory.id, confidence, outcome, reason, now, event=change.event_id)

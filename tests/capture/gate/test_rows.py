@@ -9,7 +9,7 @@ import pytest
 from ademem.capture.gate import rows
 from ademem.core.memory import Importance, Origin, Status, Tier, Trust
 from tests.builders import NOW, memory
-from tests.capture.gate.lookup import SETTINGS, reviewed
+from tests.capture.gate.lookup import reviewed
 
 AGENT, USER = Origin(), Origin(trust=Trust.USER, source_type="user")
 TOOL = Origin(trust=Trust.TOOL, source_type="tool")
@@ -23,7 +23,6 @@ def merged(known, draft, *, corroborates=True, may_change_text=True):
         rule="near_duplicate",
         corroborates=corroborates,
         may_change_text=may_change_text,
-        settings=SETTINGS,
         now=LATER,
     )
 
@@ -35,7 +34,8 @@ def merged(known, draft, *, corroborates=True, may_change_text=True):
         pytest.param({"origin": TOOL}, "candidate", 3, 0.5, id="a machine's word"),
         pytest.param({"origin": USER}, "promoted", 2, 1.0, id="a person's word"),
         pytest.param({"promoted": True}, "promoted", 2, 1.0, id="vouched for"),
-        pytest.param({"pinned": True}, "promoted", 1, 1.0, id="pinned"),
+        pytest.param({"pinned": True}, "candidate", 3, 0.6, id="pinned by an agent"),
+        pytest.param({"pinned": True, "promoted": True}, "promoted", 1, 1.0, id="pinned"),
         pytest.param({"confidence": 0.72}, "candidate", 3, 0.72, id="a confidence of its own"),
         pytest.param({"confidence": 7.0}, "candidate", 3, 1.0, id="no more than certain"),
         pytest.param(
@@ -44,7 +44,7 @@ def merged(known, draft, *, corroborates=True, may_change_text=True):
     ],
 )
 def test_who_says_it_decides_how_far_a_new_memory_is_believed(fields, status, tier, confidence):
-    row = rows.build_row(reviewed(**fields), "a" * 32, "project", SETTINGS, NOW)
+    row = rows.build_row(reviewed(**fields), "a" * 32, "project", NOW)
 
     assert (row.status, row.tier, row.confidence) == (status, tier, confidence)
     assert row.promoted_at == (NOW if status == "promoted" else None)
@@ -53,7 +53,7 @@ def test_who_says_it_decides_how_far_a_new_memory_is_believed(fields, status, ti
 def test_a_new_memory_is_as_old_as_what_it_tells_and_begins_to_age_when_it_comes_in():
     learned = NOW - timedelta(days=40)
 
-    row = rows.build_row(reviewed(created_at=learned), "a" * 32, "project", SETTINGS, NOW)
+    row = rows.build_row(reviewed(created_at=learned), "a" * 32, "project", NOW)
 
     assert (row.created_at, row.last_accessed_at, row.updated_at) == (learned, NOW, NOW)
 
@@ -133,6 +133,7 @@ def test_what_two_writers_add_is_united():
             bead="b-2",
             path="db/*",
             pinned=True,
+            promoted=True,
         ),
     )
 
@@ -168,7 +169,6 @@ def test_a_revision_is_the_new_text_under_the_old_name():
     row = rows.revise_row(
         known,
         reviewed("WAL needs a local disk", topic_key="wal", category="gotcha", origin=origin),
-        SETTINGS,
         LATER,
     )
 

@@ -13,7 +13,6 @@ import pytest
 
 from ademem import api
 from ademem.api import doctor, model
-from ademem.core.settings import GateSettings
 from ademem.files import enrolment
 from ademem.search.embedding.install import Done
 from ademem.store import open_store, sessions
@@ -184,7 +183,7 @@ def fill(ademem):
     ademem.outside()
     store = open_store(builders.project(ademem.root), builders.NOW)
     options = {"sources": ["e1"], "successes": 3, "failures": 0}
-    ids["PROCEDURE"] = records.insert(LESSON, store, GateSettings(), builders.NOW, **options).id
+    ids["PROCEDURE"] = records.insert(LESSON, store, builders.NOW, **options).id
     sessions.add_prompt(store, "s1", "p1", "rotate the keys", builders.NOW)
     store.close()
     ademem("session", "start", "s0")

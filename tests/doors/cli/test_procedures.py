@@ -2,7 +2,6 @@
 
 import pytest
 
-from ademem.core.settings import GateSettings
 from ademem.store import open_store
 from ademem.synthesis.procedures import records
 from ademem.synthesis.procedures.records import Wording
@@ -15,7 +14,7 @@ SAID = Wording(title="Ship it", trigger="asked to ship", markdown="1. Run `npm t
 def id(ademem):
     store = open_store(builders.project(ademem.root), builders.NOW)
     options = {"sources": ["e1"], "successes": 3, "failures": 0}
-    made = records.insert(SAID, store, GateSettings(), builders.NOW, **options)
+    made = records.insert(SAID, store, builders.NOW, **options)
     store.close()
     return made.id
 

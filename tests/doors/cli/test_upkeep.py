@@ -35,13 +35,15 @@ def test_a_dry_run_tells_what_would_move_and_why_and_moves_nothing(ademem):
 
 
 def test_a_sweep_tells_what_moved_and_how_to_take_it_back(ademem):
-    id = kept(ademem, "Invoices round half to even", 181)
+    with api.open_memories(str(ademem.root)) as memories:
+        id = api.write(memories, "Invoices round half to even").memory.id
+    backdate(ademem, id, 181)
     swept = ademem.json("sweep")
     assert (swept["archived"], swept["moves"][0]["id"]) == (1, id)
     assert ademem.json("get", id)["status"] == "archived"
 
     ademem("undo", swept["id"])
-    assert ademem.json("get", id)["status"] == "promoted"
+    assert ademem.json("get", id)["status"] == "candidate"
     assert "every memory is where it belongs" in ademem("sweep")
 
 

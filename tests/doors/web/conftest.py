@@ -78,7 +78,6 @@ def teach_procedure(world, steps):
         made = records.insert(
             Wording(title="Cut a release", trigger="a version is ready", markdown=steps),
             memories.store,
-            memories.settings.gate,
             memories.now,
             sources=[episode.id, "0" * 32],
             successes=1,

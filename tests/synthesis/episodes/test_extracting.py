@@ -64,16 +64,16 @@ def test_what_a_hook_captured_is_not_counted_again(world):
     assert {memory.observation_count for memory in api.list_memories(world.memories)} == {1}
 
 
-def test_a_correction_typed_into_a_running_turn_is_the_persons_word(world):
+def test_a_correction_typed_into_a_running_turn_is_a_candidate(world):
     talk = Talk().types("never use tabs here").queues("no, use pnpm instead of npm")
 
     assert extracted(world, talk) == 1
     (memory,) = api.list_memories(world.memories)
     assert memory.content == "Use pnpm, not npm"
     assert (memory.trust, memory.source_type, memory.status) == (
-        "user",
+        "agent",
         "intervention",
-        "promoted",
+        "candidate",
     )
 
 

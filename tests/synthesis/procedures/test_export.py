@@ -12,7 +12,7 @@ from ademem import api
 from ademem.core.clock import stamp
 from ademem.core.memory import Status, Trust
 from ademem.session import notices
-from ademem.synthesis.procedures import export, records
+from ademem.synthesis.procedures import export
 from ademem.synthesis.procedures.records import Wording
 from tests.synthesis.procedures.conftest import run
 
@@ -300,57 +300,17 @@ def test_a_change_from_a_machine_that_is_ahead_is_written_once(made):
     assert (made.root / PATH).exists()
 
 
-def test_the_file_goes_on_under_its_name_when_a_new_way_supersedes_it(made):
+def test_a_new_way_leaves_a_confirmed_procedure_and_its_file(made):
     exported(made)
+    before = text(made)
     for number in range(6, 9):
         task = f"Cut release 1.{number}.0 of the app"
         steps = [run("npm test"), run(f"npm version 1.{number}.0"), run("npm publish")]
         made.session(task, [*steps, run("gh release create")])
     made.learn()
 
-    assert exported(made) == {PATH: "written"}
-    assert "npm publish" in text(made)
-
-
-@pytest.fixture
-def superseded(made):
-    """Ids of an old procedure and of the one in its place; the act; what the file said before."""
-    exported(made)
-    before, old = text(made), made.procedure().id
-    for number in range(6, 9):
-        task = f"Cut release 1.{number}.0 of the app"
-        steps = [run("npm test"), run(f"npm version 1.{number}.0"), run("npm publish")]
-        made.session(task, [*steps, run("gh release create")])
-    made.learn()
-    exported(made)
-    (event,) = (
-        each.id for each in api.list_events(made.memories, 9) if "supersede" in each.operations
-    )
-    return old, made.procedure().id, event, before
-
-
-def test_taking_that_back_gives_the_old_one_its_standing_and_its_file_again(made, superseded):
-    old, new, event, before = superseded
-    api.undo(made.memories, event)
-
-    standing = {each.id: each.memory.status for each in made.procedures()}
-    assert standing == {old: "promoted", new: "candidate"}
-    assert records.get(made.store, old).details.superseded_by_memory_id is None
-    assert exported(made) == {PATH: "written"}
-    assert text(made) == before
-    assert made.learn()["superseded"] == 0
     assert exported(made) == {PATH: "unchanged"}
-
-
-def test_taking_back_that_it_was_taken_back_gives_the_file_to_the_new_one(made, superseded):
-    _, new, event, _ = superseded
-    api.undo(made.memories, event)
-    exported(made)
-    api.undo(made.memories, api.list_events(made.memories, 1)[0].id)
-
-    assert made.procedure().id == new
-    assert exported(made) == {PATH: "written"}
-    assert "npm publish" in text(made)
+    assert text(made) == before
 
 
 def test_a_fresh_clone_knows_its_procedures_by_their_files(made, tmp_path):

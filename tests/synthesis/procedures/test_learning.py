@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ademem import api
-from ademem.core.memory import Status, Tier, Trust
+from ademem.core.memory import Status, Trust
 from ademem.core.settings import LifecycleSettings
 from ademem.core.value import replace
 from ademem.store import embeddings, memories
@@ -59,7 +59,7 @@ def test_steps_that_any_work_has_make_no_procedure(world):
     assert world.learn()["new"] == 0
 
 
-def test_no_recall_confirms_a_procedure_before_its_outcomes_do(world):
+def test_no_recall_confirms_a_procedure(world):
     world.releases(4)
     world.learn()
     made = world.procedure()
@@ -98,18 +98,16 @@ def test_a_fourth_success_raises_and_a_failure_lowers_what_is_stored(world):
     assert lowered.memory.revision_count == 3
 
 
-def test_it_is_promoted_when_it_keeps_working_and_never_pinned(world):
+def test_it_waits_for_a_person_however_often_it_works(world):
     world.releases(7)
     world.learn()
-    assert world.procedure().memory.status is Status.CANDIDATE
-
     for number in range(8, 14):
         world.release(f"1.{number}.0")
     world.learn()
+
     made = world.procedure()
     assert made.memory.confidence >= 0.8
-    assert made.memory.status is Status.PROMOTED
-    assert made.memory.tier is Tier.ACTIVE
+    assert made.memory.status is Status.CANDIDATE
     assert not made.memory.pinned
 
 
@@ -350,21 +348,36 @@ def test_a_procedure_that_ade_left_keeps_all_of_its_steps(world):
     assert whole in (world.root / ".ade/skills/shipping.md").read_text(encoding="utf-8")
 
 
-def test_a_new_way_supersedes_the_old_one_with_its_history(world):
-    world.releases(4)
-    world.learn()
-    world.release("1.5.0")
-    world.learn()
-    old = api.promote(world.memories, world.procedure().id)
+def work_in_another_way(world):
     for number in range(6, 9):
         task = f"Cut release 1.{number}.0 of the app"
         steps = [edit("CHANGELOG.md"), run("npm test"), run(f"npm version 1.{number}.0")]
         world.session(task, [*steps, run("npm publish"), run("gh release create")])
 
+
+def test_a_new_way_leaves_a_confirmed_procedure_as_it_is(world):
+    world.releases(4)
+    world.learn()
+    confirmed = api.promote(world.memories, world.procedure().id)
+    work_in_another_way(world)
+
+    assert world.learn()["superseded"] == 0
+    assert world.procedure().memory.content == confirmed.content
+    assert world.procedure().memory.status is Status.PROMOTED
+
+
+def test_a_new_way_supersedes_the_old_one_with_its_history(world):
+    world.releases(4)
+    world.learn()
+    world.release("1.5.0")
+    world.learn()
+    old = world.procedure()
+    work_in_another_way(world)
+
     assert world.learn()["superseded"] == 1
     new = world.procedure()
     assert "npm publish" in new.memory.content
-    assert new.memory.status is Status.PROMOTED
+    assert new.memory.status is Status.CANDIDATE
     gone = records.get(world.store, old.id)
     assert gone.details.superseded_by_memory_id == new.id
     assert gone.memory.superseded_by == new.id

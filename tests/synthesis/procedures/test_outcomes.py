@@ -58,9 +58,9 @@ def test_of_two_outcomes_the_one_that_stands_is_counted(learned):
     assert one[1] == (4, 0)
 
 
-def test_a_promotion_by_outcomes_is_taken_back_with_the_last_of_them(learned):
+def test_outcomes_confirm_nothing_and_are_taken_back_one_by_one(learned):
     events = [tell(learned, "success") for _ in range(6)]
-    assert learned.procedure().memory.status is Status.PROMOTED
+    assert learned.procedure().memory.status is Status.CANDIDATE
 
     for event in reversed(events):
         api.undo(learned.memories, event)
