@@ -364,6 +364,32 @@ def digest(folder):
     return [(str(path), hashlib.sha256(path.read_bytes()).hexdigest()) for path in files]
 
 
+def test_facts_beside_the_narrative_of_an_observation_are_kept(memories, source):
+    path = claude_mem(source, "shop")
+    with closing(sqlite3.connect(path)) as db:
+        facts = json.dumps(["Totals are rounded once", "Tax is rounded per invoice"])
+        db.execute("update observations set facts = ?", (facts,))
+        db.commit()
+    api.import_foreign(memories, str(path))
+
+    found = {memory.content for memory in stored(memories)}
+    narrative = "Totals are rounded once, as rounding per line was off by a cent"
+    assert f"{narrative}\n\n- Tax is rounded per invoice" in found
+
+
+def test_relations_of_notes_are_stored_and_one_without_its_note_is_reported(memories, source):
+    basic_memory(source)
+    with (source / "Deploys.md").open("a") as file:
+        file.write("- follows [[ops/Builds|the builds]]\n- needs [[Nowhere]]\n")
+    report = api.import_foreign(memories, str(source), format="basic-memory")
+
+    deploys = only(stored(memories), "Deploys run on Mondays")
+    builds = only(stored(memories), "Builds are cached for a week")
+    rows = memories.store.db.execute("select source_id, target_id, relation from memory_relations")
+    assert {deploys.sync_id, builds.sync_id} in [{row[0], row[1]} for row in rows]
+    assert "its relation to 'Nowhere' leads to no note" in str(report)
+
+
 def test_a_note_with_null_for_a_title_is_named_by_its_link(memories, source):
     front = "---\ntitle: null\npermalink: ops/deploys\ntype: ~\n---\n"
     pages(source, note=front + "- [decision] Deploys run on Mondays\n")

@@ -119,6 +119,7 @@ def test_everything_a_line_may_say_is_kept(store, bring):
         ),
         pytest.param({"ts": "soon"}, "created_at", NOW, id="no seconds"),
         pytest.param({"path": "src/*.py"}, "file_scope_pattern", "src/*.py", id="a path"),
+        pytest.param({"importance": "high"}, "importance", "high", id="an importance"),
     ],
 )
 def test_fields_have_one_meaning(store, bring, record, field, expected):
@@ -165,6 +166,38 @@ def test_a_memory_of_a_mission_that_is_not_named_is_that_of_the_one_we_work_for(
         (Scope.MISSION, "m1"),
         (Scope.MISSION, "m2"),
     ]
+
+
+def test_each_field_of_an_export_is_read_under_its_name_in_a_plain_line_too(store, bring):
+    said = {
+        "title": "Wheel",
+        "content": "The cache is not thread safe",
+        "category": "gotcha",
+        "importance": "high",
+        "confidence": 0.7,
+        "status": "promoted",
+        "file_scope_pattern": "src/*.py",
+        "anchors": ["src/cache.py:1-2", "$ make"],
+        "tags": ["cache", "threads"],
+        "topic_key": "cache/threads",
+        "knowledge_key": "learned-cache",
+        "bead": "BD-1",
+        "agent_id": "tester",
+        "source_id": "17",
+        "source_session_id": "s1",
+        "source_run_id": "r1",
+        "created_at": "2026-01-02T00:00:00.000Z",
+    }
+    other = in_memory()
+    bring(said)
+    (first,) = json.loads(json.dumps([*records.export_lines(store)]))
+    own = {"id", "sync_id", "updated_at", "promoted_at", "scope_owner_id", "stamps", "ademem"}
+    plain = {name: value for name, value in first.items() if name not in own}
+    records.import_lines([json.dumps(plain)], other, Settings(), NOW)
+    (second,) = json.loads(json.dumps([*records.export_lines(other)]))
+
+    assert {name: first[name] for name in said} == said
+    assert {name: second[name] for name in plain} == plain
 
 
 def test_a_second_import_changes_nothing(store, bring):

@@ -156,8 +156,12 @@ def _read_basic_memory(path: str, project: str) -> Found:
         if key
     }
     for page in notes:
-        linked = unique(named[name] for name in _RELATION.findall(page.text) if name in named)
+        targets = unique(found.partition("|")[0].strip() for found in _RELATION.findall(page.text))
+        linked = unique(named[name] for name in targets if name in named)
         yield from _note(page, tuple(("related", id) for id in linked))
+        for name in targets:
+            if name not in named:
+                yield Skipped(where=page.name, why=f"its relation to {name!r} leads to no note")
 
 
 def _note(page: Page, links: tuple[tuple[str, str], ...]) -> Iterator[Item | Skipped]:
@@ -337,7 +341,8 @@ READERS = (
         place="a folder of notes with `title` and `permalink`",
         fits=_fits_basic_memory,
         read=_read_basic_memory,
-        dropped=f"prose beside observations, and prose of over {SECTION_CHARS:,} characters",
+        dropped="kinds of relations, remarks in parentheses, prose beside observations, and"
+        f" prose of over {SECTION_CHARS:,} characters",
         files=lambda path: files_below(path, ".md"),
     ),
     Reader(

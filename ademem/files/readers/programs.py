@@ -103,8 +103,10 @@ def _read_claude_mem(path: str, project: str) -> Found:
         sessions = {row["content_session_id"]: row["project"] for row in found}
         for row in rows(db, "observations", *_PLACED, *_OBSERVATION):
             if project in ("", _project(row)):
-                facts = "\n".join(f"- {fact}" for fact in texts_of(row["facts"]))
-                content = text_of(row["narrative"]) or text_of(row["text"]) or facts
+                prose = text_of(row["narrative"]) or text_of(row["text"])
+                facts = [fact for fact in texts_of(row["facts"]) if fact not in prose]
+                listed = "\n".join(f"- {fact}" for fact in facts)
+                content = "\n\n".join(filter(None, (prose, listed)))
                 title, files = text_of(row["title"]), texts_of(row["files_modified"])
                 yield make_item(
                     f"observation {row['id']}",
