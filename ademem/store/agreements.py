@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 
 from ademem.core import confined
+from ademem.core.errors import suppress
 from ademem.core.project import Project, files_changed, recorded_agreement
 from ademem.store import Store, database
 
@@ -38,7 +39,8 @@ def has_unread_files(project: Project, store: Store) -> bool:
     """Return True if the files were not read by this database, which forgets their state then."""
     if holds(store, recorded_agreement(project)):
         return False
-    confined.remove(project.root, project.readings)
+    with suppress(confined.Refused):  # it is read as if it were not there
+        confined.remove(project.root, project.readings)
     return files_changed(project)
 
 
