@@ -256,12 +256,33 @@ def _sections(runtime: Runtime, chars: int) -> Iterator[Section]:
     brief = read_brief(runtime)
     yield "Brief", brief, len(brief)
     yield from _section_of_scope(runtime, chars, Scope.PROJECT)
+    recent = list(_recent(runtime, chars))
+    yield "Recent knowledge", recent, len(recent)
     found, total = sessions.list_summaries(runtime.store, CONTEXT_SESSIONS)
     lines = [f"- {start[:16]} {escape(preview(summary, chars))}" for start, summary in found]
     yield "Sessions", lines, total
     typed = sessions.search_prompts(runtime.store, "", None, CONTEXT_PROMPTS)
     lines = [f"- {escape(preview(redact(row['content']).text, chars))}" for row in typed]
     yield "Prompts", lines, statistics.count_rows(runtime.store)["prompts"]
+
+
+def _recent(runtime: Runtime, chars: int) -> Iterator[str]:
+    """Yield what the section of the briefing has, but confirmed memories of the project."""
+    from ademem.session import briefing
+
+    reader = briefing.Reader(
+        store=runtime.store,
+        settings=runtime.settings.briefing,
+        now=runtime.clock(),
+        root=runtime.project.root,
+        mission=client.mission_of(runtime.environment),
+        branch=runtime.branch,
+        own=briefing.list_own(runtime),
+    )
+    for each in (*briefing.pinned(reader), *briefing.recent_knowledge(reader)):
+        memory = each.memory
+        if memory and (memory.scope is not Scope.PROJECT or memory.status is Status.CANDIDATE):
+            yield each.text if chars >= ENTRY_CHARS else entry(memory, chars)
 
 
 def read_brief(runtime: Runtime) -> list[str]:

@@ -29,6 +29,10 @@ class Scope(StrEnum):
         return text.strip().lower() in (cls.MISSION, "lane")
 
 
+PERSONAL = ("personal", "user", "global")
+"""Words for the agent scope without an owner: the person's own memories."""
+MAIN_AGENT = "main"
+"""Owner of what the agent of the main thread keeps for itself in a project."""
 SCOPES = ("project", "agent", "mission", "personal")
 """Scopes as people write them; "personal" is the agent scope without an owner."""
 

@@ -454,7 +454,7 @@ def _insert_own(row: Row, sync_id: str, job: Job) -> str:
         **_kind_of(row),
         title=text_of(row.get("title")) or None,
         topic_key=text_of(row.get("topic_key")) or None,
-        scope=Scope.AGENT,
+        scope="personal",
         created_at=_moment(row, "created_at"),
         origin=Origin(trust=Trust.IMPORT, source_type="import", source_id=f"{SOURCE}:{sync_id}"),
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from contextlib import suppress
 from enum import StrEnum
 from itertools import islice
 
@@ -18,6 +17,7 @@ from ademem.core.errors import FORBIDDEN
 from ademem.core.json_text import loads
 from ademem.core.memory import (
     DIALOGUE,
+    PERSONAL,
     Category,
     Draft,
     Importance,
@@ -230,9 +230,8 @@ def _import_line(line: str, job: Import, *, confirms: bool) -> Outcome:
                 return Outcome.MERGED
             raise BadLine(f"is another text of {current.id}, which a person decides about")
     scope, owner = home(record, job)
-    with suppress(ValueError):  # the gate names an unknown scope
-        if owner is None and Scope.parse(scope) is Scope.AGENT:
-            job = replace(job, event_id="")  # it moves to a separate database
+    if owner is None and scope.strip().lower() in PERSONAL:
+        job = replace(job, event_id="")  # it moves to a separate database
     return restore(record, job) if MARK in record else import_plain(record, job)
 
 
@@ -506,7 +505,8 @@ def home(record: Record, job: Import) -> tuple[str, str | None]:
             way = "give it a scope_owner_id, or import with ADEMEM_MISSION set"
             raise BadLine(f"does not name its mission: {way}")
         owner = job.mission
-    return scope, owner
+    is_own = MARK in record and owner is None and scope == Scope.AGENT
+    return "personal" if is_own else scope, owner
 
 
 def texts(record: Record, name: str) -> tuple[str, ...]:

@@ -162,11 +162,6 @@ def make_reader(
     seen: Iterable[str] = (),
 ) -> Reader:
     """Describe the main thread of a session, or its subagent of the type *agent*."""
-    own: dict[str, Memory] = {}
-    if agent is None and (personal := runtime.open_personal()):
-        pins = briefs.pinned(personal.store, agent=None, branch=None)
-        newest = briefs.newest(personal.store, agent=None, branch=None, limit=RECENT_MEMORIES)
-        own = {memory.id: memory for memory in (*pins, *newest)}
     return Reader(
         store=runtime.store,
         settings=runtime.settings.briefing,
@@ -177,8 +172,17 @@ def make_reader(
         mission=mission_of(runtime.environment),
         branch=branch,
         seen=frozenset(seen),
-        own=tuple(own.values()),
+        own=list_own(runtime) if agent is None else (),
     )
+
+
+def list_own(runtime: Runtime) -> tuple[Memory, ...]:
+    """Return the person's memories that the main thread is told: pinned ones, and the newest."""
+    if not (personal := runtime.open_personal()):
+        return ()
+    pins = briefs.pinned(personal.store, agent=None, branch=None)
+    newest = briefs.newest(personal.store, agent=None, branch=None, limit=RECENT_MEMORIES)
+    return tuple({memory.id: memory for memory in (*pins, *newest)}.values())
 
 
 SHORT = 7
@@ -368,7 +372,7 @@ def procedures(reader: Reader) -> list[Entry]:
 
 
 def knowledge(reader: Reader) -> list[Entry]:
-    own = reader.find(briefs.of_agent) if reader.agent else []
+    own = reader.find(briefs.of_agent)
     found: list[Memory] = []
     for sinking in (False, True):
         for importance in sorted(Importance, key=lambda each: -each.weight):

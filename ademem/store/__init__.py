@@ -30,6 +30,7 @@ BROWSED = "source_type not in ('skill', 'episode')"
 """Not `Memory.hidden`, in SQL."""
 TOLD = "(status <> 'candidate' or source_type <> 'intervention')"
 """Not `Memory.is_heard`, in SQL."""
+UNPLACED = "it came with an import and waits for your review"
 HUB = "hub"
 FOREVER = "~"
 """A text that sorts after every stamp."""
@@ -64,6 +65,8 @@ class Store:
         self.connections: IdleConnections | None = None
         self.is_personal = False
         """True for the person's own memories, which are told beside those of every project."""
+        self.place = ""
+        """The project beside which they are told: see `show_beside`."""
         self.judged: int | None = None
         """Last row of such a database that was searched for orders; None where all were."""
 
@@ -135,15 +138,47 @@ class Store:
             f"create temp view unified_memories as select {columns} from main.unified_memories"
         )
 
+    def show_beside(self, place: str) -> None:
+        """Let every query read of the person's memories what may be told in the project *place*.
+
+        That is what a person confirmed, and what was said there. What came with an import, or from
+        before places were noted, is read as quarantined until a person confirms it.
+        """
+        self.is_personal, self.place = True, place
+        quoted = place.replace("'", "''")
+        names = self.column("select name from pragma_table_info('unified_memories', 'main')")
+        held = f"ifnull(quarantine_reason, '{UNPLACED}')"
+        masks = {
+            "quarantine_reason": "case when status = 'candidate' and said_in = '[]'"
+            f" then {held} else quarantine_reason end"
+        }
+        columns = ", ".join(f"{masks.get(name, name)} as {name}" for name in names)
+        self.db.execute("drop view if exists temp.unified_memories")
+        self.db.execute("pragma temp_store = memory")
+        self.db.execute(
+            f"create temp view unified_memories as select {columns} from main.unified_memories"
+            " where status = 'promoted' or status = 'archived' and promoted_at is not null"
+            " or said_in = '[]'"
+            f" or exists (select 1 from json_each(said_in) where value = '{quoted}')"
+        )
+
+    def show_all(self) -> None:
+        self.place = ""
+        self.db.execute("drop view if exists temp.unified_memories")
+
     def vacuum(self) -> None:
         """Rewrite the file, without the view of `distrust`, which SQLite takes for the table."""
-        was_trusted = self.is_trusted
+        was_trusted, place = self.is_trusted, self.place
         self.accept()
+        if place:
+            self.show_all()
         try:
             self.db.execute("vacuum")
         finally:
             if not was_trusted:
                 self.distrust()
+            if place:
+                self.show_beside(place)
 
     def forbid_changes(self, reason: str) -> None:
         """Let this connection refuse WRITES; the *reason* holds no quotes."""

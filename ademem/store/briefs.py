@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ademem.core.clock import datetime, stamp
-from ademem.core.memory import FROM_HUB, SKILL, Memory
+from ademem.core.memory import FROM_HUB, MAIN_AGENT, SKILL, Memory
 from ademem.core.redaction import redact
 from ademem.core.text import sha256_hex
 from ademem.store import BROWSED, CURRENT, LIVE, TOLD, Store, database, memories
@@ -95,7 +95,8 @@ def accept(store: Store) -> None:
 
 
 _VISIBLE = (
-    f"{CURRENT} and {_HERE} and (scope = 'project' or scope = 'agent' and scope_owner_id is :agent)"
+    f"{CURRENT} and {_HERE} and (scope = 'project' or scope = 'agent' and (scope_owner_id is :agent"
+    f" or :agent is null and scope_owner_id = '{MAIN_AGENT}'))"
 )
 _LISTED = "seq in (select value from json_each(:seqs))"
 # The plus keeps SQLite from scanning all memories in order to avoid sorting these few.

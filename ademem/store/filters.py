@@ -5,7 +5,7 @@ from __future__ import annotations
 from ademem.core.client import mission_of
 from ademem.core.clock import datetime, stamp
 from ademem.core.json_text import array
-from ademem.core.memory import Memory, Status, Tier
+from ademem.core.memory import MAIN_AGENT, Memory, Status, Tier
 from ademem.core.value import Value, as_dict
 from ademem.store import BROWSED, CURRENT, TOLD, Store, memories
 from ademem.store.logs import PATIENCE
@@ -93,7 +93,8 @@ and (:any or memory.status <> 'archived' or exists (
   where faded.memory_id = memory.id and faded.revision = memory.revision_count
     and faded.operation = 'archive' and faded.actor = 'ademem'))
 and (memory.scope = 'project'
-  or memory.scope = 'agent' and memory.scope_owner_id is :owner
+  or memory.scope = 'agent' and (memory.scope_owner_id is :owner
+    or :owner is null and memory.scope_owner_id = '{MAIN_AGENT}')
   or memory.scope = 'mission' and memory.scope_owner_id is :mission)
 and (:scopes = '[]' or memory.scope in (select value from json_each(:scopes)))
 and (:tiers = '[]' or memory.tier in (select value from json_each(:tiers)))
@@ -215,6 +216,7 @@ def _shown_sql(filters: Filters, statuses: tuple[str, ...], column: str = "") ->
 
 _COUNTED = (
     f"project_id = :project and {CURRENT} and {BROWSED} and (scope = 'project'"
+    f" or scope = 'agent' and scope_owner_id = '{MAIN_AGENT}'"
     " or scope_owner_id is case scope when 'mission' then :mission end)"
 )
 

@@ -105,6 +105,7 @@ def insert(store: Store, memory: Memory, change: Change, written: str | None = N
             written = stamps.of_new(stamps.tick(store, change.at, made=change.made, said=said))
         row = row_of(memory) | {"stamps": written}
         memory = replace(memory, seq=db.execute(_INSERT, row).lastrowid)
+        _note_place(store, None, row)
         _record(store, memory.id, row, _last_revision(db, memory.id) + 1, change)
         if is_act:
             stamps.follow_up(store, None, row, change)
@@ -138,11 +139,25 @@ def put_back(store: Store, memory: Memory, change: Change, written: str | None =
             written = stamps.of_changed(store, before, row, change)
         row["stamps"] = written
         stored = db.execute(_UPDATE, row).fetchone()
+        _note_place(store, before, row)
         memory = from_row(stored) if store.is_trusted else get(store, memory.id)
         _record(store, memory.id, row, revision, change)
         if is_act:
             stamps.follow_up(store, before, row, change)
     return memory
+
+
+def _note_place(store: Store, before: dict[str, Any] | None, row: dict[str, Any]) -> None:
+    """Note where a personal text was said; a changed text was said here alone."""
+    if not store.place:
+        return
+    is_same = before is not None and before["content"] == row["content"]
+    if before and is_same and row["observation_count"] <= before["observation_count"]:
+        return
+    places = loads(before["said_in"]) if before and is_same else []
+    if store.place not in places:
+        update = "update main.unified_memories set said_in = ? where id = ?"
+        store.db.execute(update, (array([*places, store.place]), row["id"]))
 
 
 def raw_row(db: sqlite3.Connection, id: str) -> dict[str, Any] | None:
@@ -335,6 +350,7 @@ def _read(values: dict[str, Any]) -> dict[str, Any]:
     """Convert values in place to those of a Memory; raises one of MISREAD."""
     values.pop("stamps", None)
     values.pop("foreign_fields", None)
+    values.pop("said_in", None)
     if bytes in map(type, values.values()):
         raise TypeError("bytes where a text or a number is expected")
     # Sums of unlike kinds raise TypeError.

@@ -318,7 +318,13 @@ class Home:
 
     def live_by(self, key: Key, value: str | None) -> Memory | None:
         where = f"{_HOME} and {key} = :key and {LIVE}"
-        return _first(self._find(where, "order by seq desc limit 1", key=value))
+        tail = "order by seq desc limit 1"
+        found = _first(self._find(where, tail, key=value))
+        if found is None and value and self._store.place:  # said in another project alone
+            query = f"select * from main.unified_memories where project_id = :project and {where}"
+            given = {"project": self._store.project_id, "key": value} | self._values
+            found = _first(memories.from_rows(self._store.db.execute(f"{query} {tail}", given)))
+        return found
 
     def rejected_by(self, key: Key, value: str) -> list[Memory]:
         # `rejected_at` again, without the plus: the index of rejected texts begins with it.

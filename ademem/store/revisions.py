@@ -7,8 +7,9 @@ both, as they have texts that nothing else finds.
 from __future__ import annotations
 
 from ademem.core.json_text import array, loads
+from ademem.core.memory import MAIN_AGENT
 from ademem.core.value import Value
-from ademem.store import BROWSED, LIVE, Store, database, memories
+from ademem.store import BROWSED, LIVE, UNPLACED, Store, database, memories
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -121,9 +122,10 @@ select created_at, seq, id, revision from (
     where memory_id = memory.id and created_at <= :moment)
   where memory.project_id = :project and memory.created_at <= :moment
     and (:at = '' or (memory.created_at, memory.seq, memory.id) < (:at, :seq, :id))
-    and json_valid(past.snapshot))
+    and json_valid(past.snapshot) and memory.quarantine_reason is not '{UNPLACED}')
 where {LIVE} and quarantine_reason is null and {BROWSED}
-  and (scope = 'project' or scope_owner_id is case scope when 'mission' then :mission end)
+  and (scope = 'project' or scope = 'agent' and scope_owner_id = '{MAIN_AGENT}'
+    or scope_owner_id is case scope when 'mission' then :mission end)
 order by created_at desc, seq desc
 limit :limit
 """

@@ -87,7 +87,7 @@ class Runtime:
             place = personal_project(self.environment)
             idle, environment = self.store.connections, self.environment
             store = open_store(place, self.clock(), environment=environment, connections=idle)
-            store.is_personal = True
+            store.show_beside(self.project.main)
             self._personal = Runtime(place, self.settings, store, self.environment, self.now)
             self._personal.clock = self.clock
         return self._personal
@@ -193,12 +193,9 @@ def personal_project(environment: Mapping[str, str]) -> Project:
 
 
 def is_personal(draft: Draft) -> bool:
-    from ademem.core.memory import Scope  # which few hooks need
+    from ademem.core.memory import PERSONAL  # which few hooks need
 
-    try:
-        return Scope.parse(draft.scope) is Scope.AGENT and not draft.owner
-    except ValueError:  # which the gate refuses
-        return False
+    return draft.scope.strip().lower() in PERSONAL and not draft.owner
 
 
 def move_personal(runtime: Runtime) -> None:
@@ -213,6 +210,8 @@ def move_personal(runtime: Runtime) -> None:
             own = runtime.open_personal(create=True)
             assert own
             where = f"select id from main.unified_memories where {is_own}"
+            own.store.show_all()  # an import was said in no project
             transfers.copy_memories(store, own.store, where, runtime.clock())
+            own.store.show_beside(runtime.project.main)
             transfers.remove_memories(store, where)
             transitions.scrub(store)  # which leaves no byte of them

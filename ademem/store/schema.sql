@@ -58,7 +58,8 @@ create table unified_memories (
   rejected_at text check (rejected_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
   base_score real check (typeof(base_score) in ('integer', 'real', 'null') and base_score >= 0),
   claimed_author text check (typeof(claimed_author) in ('text', 'null'))  -- who wrote it, as the files claim; null: of a store of this person, or accepted; empty: they name nobody
-, stamps text not null default '{}' check (case when json_valid(stamps) then json_type(stamps) = 'object' else 0 end), foreign_fields text);
+, stamps text not null default '{}' check (case when json_valid(stamps) then json_type(stamps) = 'object' else 0 end), foreign_fields text, said_in text not null default '[]'
+  check (case when json_valid(said_in) then json_type(said_in) = 'array' else 0 end));
 create unique index idx_unified_memories_live_text
   on unified_memories(project_id, scope, ifnull(scope_owner_id, ''), dedupe_key)
   where status <> 'archived' and deleted_at is null and superseded_by is null;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ademem.core.json_text import array
-from ademem.core.memory import SKILL
+from ademem.core.memory import MAIN_AGENT, SKILL
 from ademem.core.value import Value, replace
 from ademem.store import BROWSED, CURRENT, LIVE, Store
 
@@ -44,6 +44,7 @@ def listed(store: Store, mission: str | None) -> dict[str, int]:
     return store.pairs(
         f"select status, count(*) from unified_memories where project_id = ? and {CURRENT}"
         f" and {BROWSED} and (scope = 'project'"
+        f"  or scope = 'agent' and scope_owner_id = '{MAIN_AGENT}'"
         "  or scope_owner_id is iif(scope = 'mission', ?, null)) group by status",
         (store.project_id, mission),
     )

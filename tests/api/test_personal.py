@@ -36,10 +36,10 @@ def bytes_below(folder):
     return b"".join(path.read_bytes() for path in Path(folder).rglob("*") if path.is_file())
 
 
-@pytest.mark.parametrize("scope", ["personal", "global", "user", "agent"])
-def test_what_has_no_owner_is_found_from_every_project(world, tmp_path, scope):
+@pytest.mark.parametrize("scope", ["personal", "global", "user"])
+def test_what_is_confirmed_and_has_no_owner_is_found_from_every_project(world, tmp_path, scope):
     with world.memories() as memories:
-        api.write(memories, Draft(content=CANARY, scope=scope))
+        api.write(memories, Draft(content=CANARY, scope=scope, promoted=True))
     (tmp_path / "other").mkdir()
     other = World(tmp_path / "other", home=tmp_path / "home")
     other.environment.pop("CLAUDE_CODE_SESSION_ID")
@@ -87,8 +87,8 @@ def test_no_byte_of_what_is_imported_of_it_stays_in_the_project(world, tmp_path,
         assert b"Quokka" not in bytes_below(world.root)
 
     with world.memories() as memories:
-        (listed,) = api.list_memories(memories)
-    assert listed.content == CANARY
+        (waiting,) = api.review(memories)
+    assert waiting.content == CANARY
 
 
 def test_a_list_of_a_past_moment_has_it_too(world):

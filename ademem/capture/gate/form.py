@@ -6,8 +6,10 @@ import re
 
 from ademem.core.clock import UTC, datetime
 from ademem.core.memory import (
+    MAIN_AGENT,
     MAX_KEY_CHARS,
     MAX_TITLED_BYTES,
+    PERSONAL,
     SCOPES,
     TYPES,
     Category,
@@ -141,10 +143,13 @@ def normal_form(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
     # tags are redacted first, because many keys have capitals
     named = (*draft.tags, *([word] if word in TYPES else ()))
     tags = ("-".join(fold(redact(text).text).lstrip("#").split()) for text in named)
+    owner = None if scope is Scope.PROJECT else draft.owner
+    if scope is Scope.AGENT and not owner and draft.scope.strip().lower() not in PERSONAL:
+        owner = MAIN_AGENT
     return replace(
         draft,
         scope=scope,
-        owner=None if scope is Scope.PROJECT else draft.owner,
+        owner=owner,
         importance=importance,
         category=TYPES.get(word, word),
         title=draft.title and " ".join(draft.title.split()),

@@ -123,7 +123,7 @@ def draft_change(memory: Memory, changes: Mapping[str, Any], origin: Origin) -> 
     return Draft(
         **{name: changes.get(name, getattr(memory, name)) for name in names},
         path=changes.get("file_scope_pattern", memory.file_scope_pattern),
-        scope=memory.scope,
+        scope=memory.shown_scope,
         owner=memory.scope_owner_id,
         origin=origin,
     )

@@ -177,11 +177,12 @@ def _write(reader: Reader, item: Item, job: Job) -> str:
             ledger.claim(job.store, records.SOURCE, key, job.now)
             return "briefs"
     is_own = job.personal or item.personal or item.agent
+    owner = None if job.personal else item.agent
     same = ("content", "category", "title", "path", "topic_key", "created_at")
     draft = Draft(
         tags=item.all_tags,
-        scope=Scope.AGENT if is_own else Scope.PROJECT,
-        owner=None if job.personal else item.agent,
+        scope=("agent" if owner else "personal") if is_own else Scope.PROJECT,
+        owner=owner,
         **{name: getattr(item, name) for name in same},
         origin=Origin(
             trust=Trust.IMPORT,
