@@ -11,10 +11,12 @@ import typer.main
 from hypothesis import HealthCheck, settings
 
 from ademem import api
-from ademem.core import caller
+from ademem.core import who
 from ademem.doors.cli import commands
 from ademem.session import session_start
 from ademem.store import database
+from ademem.store.runtime import Runtime
+from tests import persons
 from tests.builders import open_project, project
 from tests.examples import examples
 from tests.world import World
@@ -41,10 +43,14 @@ def pytest_collection_modifyitems(items):
 
 
 @pytest.fixture(scope="session", autouse=True)
-def nobody_above():
-    """Tests that a coding agent runs are a person's all the same, in this process."""
+def who_acts():
+    """In this process a person acts, or the agent whose client's variables a test sets.
+
+    Only tests of the edge look at processes, and build them.
+    """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(caller, "client_above", lambda: "")
+        patch.setattr(who, "of_process", lambda: persons.acting(os.environ))
+        patch.setattr(Runtime, "by", persons.By(), raising=False)
         yield
 
 

@@ -402,7 +402,7 @@ OPENERS = {
     "synthesis/anchor_verification.py": "source files of the project that memories speak of",
     "capture/transcript.py": "transcripts of the client",
     "synthesis/episode_building.py": "size of a transcript",
-    "core/caller.py": "processes, in /proc",
+    "core/who.py": "processes, in /proc, and terminals that the person added",
     "core/trust.py": "what the person agreed to, in their own folder",
     "core/settings.py": "are there files of settings",
     "core/clone_variables.py": "settings of the client, in the clone",

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from ademem.capture.gate import rules
-from ademem.core import caller, clock, settings
+from ademem.core import clock, settings, who
 from ademem.core.memory import Status
 from ademem.core.settings import load_configuration
 from ademem.core.value import replace
@@ -187,7 +187,7 @@ def test_the_examples_of_settings_are_valid(tmp_path):
 
 
 @pytest.mark.skipif(
-    any(map(caller.client_in, caller.parent_commands())),
+    not who.of_command(os.environ).is_person,
     reason="a person types the commands of the recording, not a coding agent",
 )
 def test_the_recording_is_what_happens(tmp_path):

@@ -11,6 +11,7 @@ from ademem.core import trust
 from ademem.core.memory import Draft
 from ademem.session import answer
 from ademem.store import relations
+from tests import persons
 from tests.builders import NOW
 from tests.enrolled import enrol
 
@@ -54,14 +55,14 @@ class World:
         own.parent.mkdir(parents=True, exist_ok=True)
         own.write_text(text, encoding="utf-8")
 
-    def fire(self, event, *, raw=None, **payload):
+    def fire(self, event, *, raw=None, by=persons.PERSON, **payload):
         """What the hook prints, as text; the clock moves a second for each event."""
         self.now += timedelta(seconds=1)
         head = {"session_id": "s1", "cwd": str(self.root), "hook_event_name": EVENTS[event]}
         handle = import_module(f"ademem.session.{event}").handle
         if raw is None:
             raw = json.dumps(head | payload).encode()
-        return answer(handle, raw, self.environment, self.now)
+        return answer(handle, raw, self.environment, self.now, by=by)
 
     def context(self, event, **payload):
         """The context the model would get; empty when nothing was printed."""

@@ -11,6 +11,7 @@ from importlib import import_module
 from ademem.core import clock, project
 from ademem.core.errors import NotEnrolled, suppress
 from ademem.core.project import files_edited, import_waits
+from ademem.core.who import Who
 from ademem.store import agreements, database
 from ademem.store.runtime import Runtime, is_writable, move_personal, open_runtime, program
 
@@ -104,7 +105,11 @@ def __getattr__(name: str) -> Any:
 
 
 def init(
-    root: str, *, environment: Mapping[str, str] = os.environ, merges: bool = True
+    root: str,
+    *,
+    environment: Mapping[str, str] = os.environ,
+    merges: bool = True,
+    by: Who | None = None,
 ) -> tuple[str, ...]:
     """Enrol the folder and import its files; return a line for each step.
 
@@ -114,8 +119,8 @@ def init(
     from ademem.files import enrolment
 
     done = enrolment.enrol(project.at(root), program(environment) if merges else "")
-    with open_memories(root, environment=environment) as runtime:
-        enrolment.register_typed(runtime.store, runtime.environment)
+    with open_memories(root, environment=environment, by=by) as runtime:
+        enrolment.register_typed(runtime)
         done += [f"wrote {path}" for path in refresh_files(runtime, lazily=True).written]
         enrolment.note_use(runtime.project, runtime.settings.project.name, environment, runtime.now)
     return tuple(done)
@@ -130,14 +135,15 @@ def open_memories(
     catch_up: bool = True,
     with_personal: bool = True,
     connections: IdleConnections | None = None,
+    by: Who | None = None,
 ) -> Runtime:
     """Open the memory of a project, or of that at *root* (default: of the current folder).
 
     Pending changes of its files are imported first, unless *catch_up* is False; *on_import* gets
     how many of how many are done. A database that cannot be written or is locked is read from a
     copy. Without *with_personal* the person's own memories are left out. *connections* are those
-    of a process that opens memories often. Raises NotEnrolled, Ambiguous, NewerDatabase or
-    sqlite3.Error.
+    of a process that opens memories often; *by* says who acts. Raises NotEnrolled,
+    Ambiguous, NewerDatabase or sqlite3.Error.
     """
     if isinstance(root, project.Project):
         found = root
@@ -158,6 +164,8 @@ def open_memories(
     changes = runtime.store.db.total_changes
     runtime.clock, runtime.before_close = now, partial(_follow_up, changes)
     runtime.with_personal = with_personal
+    if by is not None:
+        runtime.by = by
     if runtime.is_read_only:
         return runtime
     move_personal(runtime)

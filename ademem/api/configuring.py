@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from ademem.api import curation, find_project, open_memories
-from ademem.core import caller, clock, confined, project, shared_files, trust
+from ademem.core import clock, confined, project, shared_files, trust, who
 from ademem.core import settings as declared
 from ademem.core.errors import AdememError
 from ademem.core.project import Project
@@ -30,6 +30,7 @@ from ademem.core.settings import (
     value_of,
 )
 from ademem.core.value import Value
+from ademem.core.who import NOT_ASKED, Who
 from ademem.files import enrolment, ignore
 from ademem.store import memory_queries
 from ademem.sync.provenance import provenance_of
@@ -110,11 +111,12 @@ def set_value(
     *,
     root: str | None = None,
     environment: Mapping[str, str] = os.environ,
+    by: Who = NOT_ASKED,
 ) -> Changed:
     yours = not key_of(key).is_shared
     value = as_value(key, text)
     if yours:
-        caller.require_person(environment, f"the setting {key}")
+        who.require_person(by, f"the setting {key}")
     if where == "user":
         here, path = find_project(root, environment=environment), trust.config_path(environment)
         shared_files.write_atomic(path, with_value(shared_files.read_text(path) or "", key, value))
@@ -159,9 +161,11 @@ def find_untrusted(root: str | None = None) -> UntrustedParts:
         )
 
 
-def agree(arrived: UntrustedParts, part: str, *, root: str | None = None) -> None:
+def agree(
+    arrived: UntrustedParts, part: str, *, root: str | None = None, by: Who = NOT_ASKED
+) -> None:
     """Trust *part* as shown: `settings`, `local`, `database` or `files`."""
-    caller.require_person(os.environ, "trust in a project")
+    who.require_person(by, "trust in a project")
     here = project.find(root, os.environ, os.getcwd())
     match part:
         case "settings":
@@ -169,10 +173,10 @@ def agree(arrived: UntrustedParts, part: str, *, root: str | None = None) -> Non
         case "local" if arrived.local:
             trust.agree(here.main, os.environ, local=arrived.local.digest)
         case "database":
-            with open_memories(root) as runtime:
+            with open_memories(root, by=by) as runtime:
                 enrolment.trust_database(runtime.store, os.environ)
         case "files":
-            with open_memories(root) as runtime:
+            with open_memories(root, by=by) as runtime:
                 secret, moment = runtime.store.secret, clock.stamp(clock.now())
                 trust.agree_to_files(here.main, secret, commit(here.root) or "", moment, os.environ)
                 curation.accept_files(runtime)

@@ -60,7 +60,7 @@ def act(runtime: Runtime) -> Act:
 
 
 def get_speaker(runtime: Runtime) -> Trust:
-    return provenance.trust_of_caller(runtime.environment, runtime.store)
+    return provenance.trust_of_caller(runtime)
 
 
 CONFLICT_CHARS = 500

@@ -266,7 +266,7 @@ def import_engram(
             f"it has the projects {', '.join(projects)}", "name one with `--from-project`"
         )
     now = runtime.clock()
-    by = provenance.trust_of_caller(runtime.environment, runtime.store)
+    by = provenance.trust_of_caller(runtime)
     job = engram.Job(
         store=runtime.store,
         settings=runtime.settings.gate,
@@ -326,7 +326,7 @@ def update_brief(
         changes,
         runtime.clock(),
         expect_version=expect_version,
-        by_person=provenance.trust_of_caller(runtime.environment, runtime.store) is Trust.USER,
+        by_person=provenance.trust_of_caller(runtime) is Trust.USER,
         source=lambda path: provenance_of(runtime).of_brief(path),
         **({"agent": project_brief.agent_folder(agent)} if agent else {}),
     )

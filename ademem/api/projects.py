@@ -12,9 +12,10 @@ from itertools import combinations
 from typing import Any
 
 from ademem.api.files import refresh_files
-from ademem.core import caller, project
+from ademem.core import project, who
 from ademem.core.errors import AdememError, NotFound, UsageError
 from ademem.core.value import Value, as_dict
+from ademem.core.who import NOT_ASKED, Who
 from ademem.files import enrolment
 from ademem.files.enrolment import RegisteredProject
 from ademem.store import backups, statistics, transfers, transitions
@@ -117,6 +118,7 @@ def merge_projects(
     *,
     force: bool = False,
     dry_run: bool = False,
+    by: Who = NOT_ASKED,
 ) -> list[Merged]:
     """Move all memory of projects into another one; raises CannotDo for other than variants.
 
@@ -131,7 +133,7 @@ def merge_projects(
             if not force:
                 why = f"{each.name} and {target.name} are not spellings or clones of one project"
                 raise CannotDo(why, "a person merges them with --force")
-            caller.require_person(environment, "to merge two different projects")
+            who.require_person(by, "to merge two different projects")
     return [_merge(each, target, environment, now, dry_run=dry_run) for each in chosen]
 
 

@@ -151,7 +151,7 @@ def learn(
 
 def origin(runtime: Runtime, source_type: str = "") -> Origin:
     """Name the person, or in a client's shell the agent, as the source."""
-    trust = provenance.trust_of_caller(runtime.environment, runtime.store)
+    trust = provenance.trust_of_caller(runtime)
     speaker = Trust.USER if trust is Trust.USER else Trust.AGENT
     return Origin(
         trust=trust,

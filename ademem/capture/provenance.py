@@ -8,8 +8,6 @@ from ademem.store import Store, ledger
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from ademem.core.client import Payload, TurnKey
     from ademem.store.runtime import Runtime
 
@@ -56,16 +54,16 @@ def origin_of(payload: Payload, runtime: Runtime, source_type: str) -> Origin:
     )
 
 
-def trust_of_caller(environment: Mapping[str, str], store: Store) -> Trust:
+def trust_of_caller(runtime: Runtime) -> Trust:
     """Return the trust in a command: a person's, or that of the turn in whose shell it runs.
 
-    A shell that a coding agent opened has the agent's trust, also without the client's variables.
+    Whoever is not known to be a person has an agent's trust.
     """
-    session_id = client.session_of(environment)
+    if runtime.by.is_person:
+        return Trust.USER
+    session_id, store = client.session_of(runtime.environment), runtime.store
     if not session_id:
-        from ademem.core import caller  # which no hook needs
-
-        return Trust.AGENT if caller.client_of(environment) else Trust.USER
+        return Trust.AGENT
     from ademem.store import turns
 
     running = turns.latest(store, session_id)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from ademem import api
 from ademem.api.curation import DECISIONS
-from ademem.core import caller
+from ademem.core import who
 from ademem.core.clock import stamp
 from ademem.core.errors import AdememError, NoSuchMemory, UsageError
 from ademem.core.memory import Memory
 from ademem.core.text import counted, preview
 from ademem.core.value import Value, as_dict, replace
+from ademem.core.who import Who
 from ademem.store.runtime import Runtime
 
 LABEL_CHARS = 48
@@ -25,10 +26,9 @@ class NotAllowed(AdememError):
     hint = "decide with `ademem review` in your own terminal"
 
 
-def forbid_reason(environment: Mapping[str, str]) -> str:
+def forbid_reason(by: Who) -> str:
     """Return why nothing is decided in this shell; empty in one of a person's."""
-    client = caller.client_of(environment)
-    return f"{client} runs this shell, and an agent cannot approve what it wrote" if client else ""
+    return "" if by.is_person else f"deciding is for a person, and {who.describe(by)}"
 
 
 INVERSES: dict[str, Callable[..., Done]] = {}

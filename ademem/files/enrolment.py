@@ -15,7 +15,7 @@ from contextlib import closing, suppress
 from datetime import datetime
 from shlex import quote
 
-from ademem.core import caller, confined, git, shared_files, trust
+from ademem.core import confined, git, shared_files, trust
 from ademem.core.clock import parse, stamp
 from ademem.core.errors import AdememError
 from ademem.core.project import Project, enclosing
@@ -24,6 +24,7 @@ from ademem.core.value import Value, as_dict
 from ademem.files import ignore
 from ademem.store import Store
 from ademem.store.database import read_secret
+from ademem.store.runtime import Runtime
 
 MERGED = "memory/*.md merge=ademem\nmemory/*.jsonl merge=ademem\ncto/MEMORY.md merge=ademem\n"
 ATTRIBUTES = "* text=auto eol=lf\n" + MERGED
@@ -103,9 +104,9 @@ def trust_database(store: Store, environment: Mapping[str, str]) -> bool:
     return True
 
 
-def register_typed(store: Store, environment: Mapping[str, str]) -> None:
-    if not trust.is_registered(store.secret, environment) and caller.typed_by_person(environment):
-        trust_database(store, environment)
+def register_typed(runtime: Runtime) -> None:
+    if runtime.by.is_person:
+        trust_database(runtime.store, runtime.environment)
 
 
 def forget(project: Project, environment: Mapping[str, str]) -> None:

@@ -8,6 +8,7 @@ import sys
 from ademem.core import client, clock, clone_variables, project, trust
 from ademem.core.errors import AdememError, NotEnrolled, suppress
 from ademem.core.settings import load_configuration
+from ademem.core.who import CALLED_BY_MODEL, NOT_ASKED, of_hook
 from ademem.store.runtime import Runtime, is_writable, open_runtime
 
 TYPE_CHECKING = False
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ademem.core.project import Project
+    from ademem.core.who import Who
 
     Handle = Callable[[client.Payload, Runtime], "str | None"]
 
@@ -31,11 +33,18 @@ READ_ONLY = ("session_start", "user_prompt_submit")
 
 def run(handle: Handle) -> None:
     """Answer the event on standard input; a failure never stops the session."""
+    by = _ask_who(handle)
     raw = sys.stdin.buffer.read()
     clone_variables.withdraw(os.environ)
-    sys.stdout.write(answer(handle, raw, os.environ, clock.now(), leaving=True))
+    sys.stdout.write(answer(handle, raw, os.environ, clock.now(), leaving=True, by=by))
     sys.stdout.flush()
     os._exit(0)  # skips the interpreter's teardown, a tenth of a hook's time
+
+
+def _ask_who(handle: Handle) -> Who:
+    """Ask who sent an event in which a person may speak; calls of tools are an agent's."""
+    event = handle.__module__.rpartition(".")[2]
+    return of_hook(os.environ) if event in READ_ONLY else CALLED_BY_MODEL
 
 
 def answer(
@@ -45,6 +54,7 @@ def answer(
     now: datetime,
     *,
     leaving: bool = False,
+    by: Who = NOT_ASKED,
 ) -> str:
     """Return the output of the hook: one JSON object, plain text for PreCompact, or nothing.
 
@@ -69,6 +79,7 @@ def answer(
             runtime = open_copy(found, environment, now)
         else:
             return ""
+        runtime.by = by
         try:
             text = handle(payload, runtime) or ""
             if text and not runtime.is_read_only:

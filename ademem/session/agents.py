@@ -11,6 +11,7 @@ from ademem.core import clock, clone_variables, confined, project
 from ademem.core.json_text import loads
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value
+from ademem.core.who import OTHER_CLIENT, Who
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,12 +52,18 @@ class Client(Value):
 
 def run(client: Client) -> None:
     clone_variables.withdraw(os.environ)
-    sys.stdout.write(answer(client, sys.stdin.buffer.read(), os.environ, clock.now()))
+    sys.stdout.write(answer(client, sys.stdin.buffer.read(), os.environ, clock.now(), OTHER_CLIENT))
     sys.stdout.flush()
     os._exit(0)
 
 
-def answer(client: Client, raw: bytes, environment: Mapping[str, str], now: datetime) -> str:
+def answer(
+    client: Client,
+    raw: bytes,
+    environment: Mapping[str, str],
+    now: datetime,
+    by: Who = OTHER_CLIENT,
+) -> str:
     """Return the client's JSON object, or nothing; the first denial ends the event.
 
     These clients do not tell when the calls of a message are over: a denial counts as read at once.
@@ -70,7 +77,7 @@ def answer(client: Client, raw: bytes, environment: Mapping[str, str], now: date
     replies = []
     for module, payload in client.translate(data):
         event = json.dumps(payload).encode()
-        text = session.answer(_handler(module), event, environment, now)
+        text = session.answer(_handler(module), event, environment, now, by=by)
         found = loads(text) if text else {}
         output = dict_of(found, "hookSpecificOutput")
         replies.append(
@@ -82,7 +89,7 @@ def answer(client: Client, raw: bytes, environment: Mapping[str, str], now: date
             )
         )
         if replies[-1].denial:
-            session.answer(_handler("post_tool_batch"), event, environment, now)
+            session.answer(_handler("post_tool_batch"), event, environment, now, by=by)
             break
     texts = {name: [getattr(reply, name) for reply in replies] for name in Reply._fields}
     merged = Reply(**{name: "\n".join(filter(None, each)) for name, each in texts.items()})

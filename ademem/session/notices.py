@@ -84,6 +84,8 @@ def describe_stored(written: Iterable[Written], runtime: Runtime) -> list[str]:
             done = "stored" if memory.status == "promoted" else "noted for review"
             done += " in part, as it is too long" if each.is_cut else ""
             undo = f" (undo: /ademem:review drop {memory.id})"
+            if not runtime.by.is_person:
+                undo = f" (`ademem promote {memory.id}` in a terminal confirms it)"
             end = " (stored already)" if each.deduped else undo
             lines.append(_fitting(f"ademem: {done}: ", memory.content, end))
     more = len(lines) - MOST_STORED

@@ -6,7 +6,7 @@ gets here. Answers go to the person alone, but for the hits of a recall.
 
 from __future__ import annotations
 
-from ademem.core import client, untrusted
+from ademem.core import client, untrusted, who
 from ademem.core.client import Payload, mission_of
 from ademem.core.errors import AdememError
 from ademem.core.memory import Memory, Status, Trust
@@ -37,7 +37,7 @@ def answer(payload: Payload, runtime: Runtime) -> str | None:
     command = COMMANDS.get(name)
     if command is None:
         return None
-    if not runtime.is_read_only:
+    if not runtime.is_read_only and runtime.by.is_proven:
         key = f"{payload.session_id}:{payload.prompt_id}:{sha256_hex(payload.prompt)}"
         if not ledger.claim(runtime.store, "prompt", key, runtime.now):
             return ""  # the hook of a second installation answered
@@ -63,7 +63,7 @@ def recall(text: str, payload: Payload, runtime: Runtime) -> str:
         return client.block(f"ademem: nothing found for “{preview(visible(text), CHARS)}”{rest}")
     entries = [untrusted.entry(hit.memory, mark=hit.mark) for hit in hits]
     context = f"Project memory, as the person looked it up:\n{untrusted.fence(entries)}"
-    if not runtime.is_read_only:
+    if not runtime.is_read_only and runtime.by.is_proven:
         key = new_key(payload, runtime)
         with runtime.store.transaction():
             turns.begin(runtime.store, key, "none", "memory is looked up", "", runtime.now)
@@ -94,8 +94,8 @@ def review(text: str, payload: Payload, runtime: Runtime) -> str:
         return client.block("\n".join(lines))
     if runtime.is_read_only:
         return client.block(runtime.copy_notice)
-    if runtime.environment.get("CLAUDE_CODE_ENTRYPOINT", "").startswith("sdk"):
-        return client.block("ademem: a person decides this, in an interactive session")
+    if not runtime.by.is_person:
+        return client.block(f"ademem: a person decides this, and {who.describe(runtime.by)}")
     if not ids:
         return client.block(f"ademem: name the memory. {DECIDE}")
     act = Act(

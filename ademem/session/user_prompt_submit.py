@@ -26,12 +26,15 @@ if TYPE_CHECKING:
 MOST_CHARS = 20_000
 HINT_WORDS = 4
 MOST_DICTATED = 8
+SAVED_LINE = "Saved to project memory, as the person asked:"
+NOTED_LINE = "Noted for a person's review:"
 """Dictated texts that are shown to the model; all are stored."""
 
 
 def handle(payload: Payload, runtime: Runtime) -> str | None:
     if is_machine_text(payload.prompt, payload.source):
-        _go_on(payload, runtime)
+        if runtime.by.is_proven:
+            _go_on(payload, runtime)
         return None
     if payload.prompt.startswith(client.SLASH):
         from ademem.session import slash_commands
@@ -58,8 +61,9 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
 
         recalled = [memory for memory, _ in found]
         entries = hint_events.format_entries(recalled, runtime.store, untrusted.SHORT_CHARS)
-    if runtime.is_read_only:
-        notice = f"{runtime.copy_notice}; your text was not stored"
+    if runtime.is_read_only or not runtime.by.is_proven:
+        why = runtime.copy_notice or f"ademem: {runtime.by.why}"
+        notice = f"{why}; your text was not stored"
         unstored = [notice] if dictations(prompt) else []
         return client.context("UserPromptSubmit", "\n".join(_lines(entries)), unstored) or None
     with runtime.store.transaction():
@@ -77,7 +81,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         if saved := [untrusted.entry(one.memory) for one in dictated if one.memory]:
             more = len(saved) - MOST_DICTATED
             saved = saved[:MOST_DICTATED] + ([f"and {more} more"] if more > 0 else [])
-            lines = ["Saved to project memory, as the person asked:", untrusted.fence(saved)]
+            lines = [SAVED_LINE if runtime.by.is_person else NOTED_LINE, untrusted.fence(saved)]
         mark_read(key, runtime)
         hint = keywords(prompt, HINT_WORDS)
         if not hint and (earlier := turns.latest(runtime.store, key.session_id)):
@@ -133,10 +137,12 @@ def _write_lessons(
     from ademem.capture import record
 
     turn = f"{key.session_id}:{key.prompt_id}"
-    user = Origin(trust=Trust.USER, source_type="user", session_id=key.session_id)
+    is_person = runtime.by.is_person
+    speaker = Trust.USER if is_person else Trust.AGENT
+    said = Origin(trust=speaker, source_type=speaker.value, session_id=key.session_id)
     dictated = [
         record.write_once(
-            Draft(content=text, category=record.category_of(text), origin=user),
+            Draft(content=text, category=record.category_of(text), origin=said),
             f"{turn}:{sha256_hex(text)}",
             runtime,
         )
@@ -144,7 +150,12 @@ def _write_lessons(
     ]
     origin = Origin(source_id=key.prompt_id or None, session_id=key.session_id)
     corrected = [
-        record.capture_correction(each, origin, f"{turn}:{sha256_hex(each.rule)}", runtime)
+        record.capture_correction(
+            replace(each, is_certain=each.is_certain and is_person),
+            origin,
+            f"{turn}:{sha256_hex(each.rule)}",
+            runtime,
+        )
         for each in rules
         if not any(each.sentence in text or text in each.sentence for text in texts)
     ]

@@ -15,6 +15,7 @@ from ademem.core.repository import staging
 from ademem.core.settings import MirrorSettings, Settings, load_configuration
 from ademem.core.text import clean
 from ademem.core.trust import has_personal, personal_folder
+from ademem.core.who import NOT_ASKED, Who
 from ademem.store import Store, database, open_store
 
 TYPE_CHECKING = False
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 
 
 class Runtime:
+    by: Who = NOT_ASKED
+    """The answer of `core.who` at the edge: who acts on these memories."""
+
     def __init__(
         self,
         project: Project,
@@ -90,6 +94,7 @@ class Runtime:
             store.show_beside(self.project.main)
             self._personal = Runtime(place, self.settings, store, self.environment, self.now)
             self._personal.clock = self.clock
+            self._personal.by = self.by
         return self._personal
 
     def with_own(self) -> list[Runtime]:

@@ -6,12 +6,13 @@ import pytest
 
 from ademem import api
 from ademem.api.projects import NoSuchProject, find_groups
-from ademem.core import caller, project
+from ademem.core import project, who
 from ademem.core.errors import UsageError
 from ademem.core.memory import Draft
 from ademem.files import enrolment
 from ademem.store import backups
 from ademem.store.transitions import CannotDo
+from tests import persons
 from tests.builders import NOW
 from tests.world import World
 
@@ -154,17 +155,15 @@ def test_a_merge_moves_everything_and_adds_up(worlds):
     assert names(new) == ["billing-service"]
 
 
-def test_other_than_variants_are_merged_by_a_person_alone(worlds, monkeypatch):
+def test_other_than_variants_are_merged_by_a_person_alone(worlds):
     """Row E24 of merging projects."""
 
     one, other = worlds("one"), worlds("billing")
     with pytest.raises(CannotDo, match="not spellings"):
         api.merge_projects(["one"], "billing", one.environment, one.now)
-    monkeypatch.setattr(caller, "has_terminal", lambda: False)
-    with pytest.raises(caller.NotByPerson):
-        api.merge_projects(["one"], "billing", one.environment, one.now, force=True)
-    monkeypatch.setattr(caller, "has_terminal", lambda: True)
-    monkeypatch.setattr(caller, "typed_by_person", lambda _: True)
+    for by in (persons.UNKNOWN, persons.AGENT):
+        with pytest.raises(who.NotByPerson):
+            api.merge_projects(["one"], "billing", one.environment, one.now, force=True, by=by)
     with pytest.raises(UsageError, match="merge into"):
         api.merge_projects(["billing"], "billing", one.environment, other.now)
     assert sorted(names(one)) == ["billing", "one"]

@@ -103,7 +103,7 @@ def without_scores(ran):
 def test_nothing_found_is_reported_by_the_exit_code_but_no_failure_in_a_clients_shell(
     project, client, code
 ):
-    alone = "from ademem.core import caller; caller.client_above = lambda: '';"
+    alone = "from ademem.core import who; who.line_above = lambda *_: [];"
     shell = f"import os; os.environ['CLAUDE_CODE_SESSION_ID'] = {client!r};"
     ran = run(project, "recall", "--json", "zebra", before=alone + shell)
 

@@ -10,12 +10,13 @@ from contextlib import closing
 import pytest
 
 from ademem import api, store
-from ademem.core import caller, project, trust
+from ademem.core import project, trust
 from ademem.core.memory import Draft, Importance, Origin, Trust
 from ademem.core.value import replace
 from ademem.files import IGNORED, enrolment, project_brief
 from ademem.store import briefs, database, memories
 from ademem.store.memories import Change
+from tests import persons
 from tests.builders import NOW
 from tests.store import foreign, older
 
@@ -183,9 +184,9 @@ def test_an_older_store_is_registered_where_a_session_of_it_left_its_transcript(
 
 
 @pytest.mark.parametrize("typed", [True, False], ids=["in a terminal", "by a program"])
-def test_init_registers_the_store_it_finds(moved, monkeypatch, typed):
-    monkeypatch.setattr(caller, "typed_by_person", lambda _: typed)
-    api.init(str(moved.root), environment=moved.environment)
+def test_init_registers_the_store_it_finds(moved, typed):
+    by = persons.PERSON if typed else persons.UNKNOWN
+    api.init(str(moved.root), environment=moved.environment, by=by)
     (found,) = moved.live()
 
     assert found.pinned is typed
@@ -268,10 +269,9 @@ def test_files_check_names_a_database_that_git_tracks(world):
 
 
 def test_an_agent_in_a_session_cannot_register_a_store(moved):
-    assert not caller.typed_by_person(moved.environment)
     with moved.memories() as opened:
         runtime = opened
-        enrolment.register_typed(runtime.store, runtime.environment)
+        enrolment.register_typed(runtime)
         assert not trust.is_registered(runtime.store.secret, runtime.environment)
 
 

@@ -22,6 +22,7 @@ from ademem.api.install.registration import EVENTS
 from ademem.core.memory import Draft
 from ademem.core.project import at
 from ademem.search.engine import Filters
+from tests import persons
 from tests.examples import examples
 from tests.session.mutants import mutants
 from tests.session.payloads import LESSON, NAMES, ODD, payload, understood
@@ -102,14 +103,18 @@ class Machine:
         if raw is None:
             raw = json.dumps(payload(hook, cwd=str(self.root)) | keys).encode()
         started = time.monotonic()
-        ran = subprocess.run(
-            [*self.within, "sh", "-c", self.commands[NAMES[hook]]],
-            input=raw,
-            capture_output=True,
-            cwd=self.root,
-            env=self.environment,
-            timeout=60,
-        )
+        command = [*self.within, "sh", "-c", self.commands[NAMES[hook]]]
+        if hook in ("session_start", "user_prompt_submit"):
+            ran = persons.type_prompt(command, raw, self.environment, self.root)
+        else:
+            ran = subprocess.run(
+                command,
+                input=raw,
+                capture_output=True,
+                cwd=self.root,
+                env=self.environment,
+                timeout=60,
+            )
         seconds = time.monotonic() - started
         return Ran(hook, ran.returncode, ran.stdout.decode(), ran.stderr.decode(), seconds)
 

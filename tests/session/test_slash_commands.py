@@ -5,6 +5,7 @@ import json
 import pytest
 
 from ademem.core.memory import Origin, Trust
+from tests import persons
 
 
 @pytest.fixture
@@ -90,9 +91,11 @@ def web():
 
 def test_a_program_that_drives_the_client_decides_nothing(world):
     memory = candidate(world, "Use pnpm, not npm")
-    world.environment["CLAUDE_CODE_ENTRYPOINT"] = "sdk-cli"
+    asked = world.fire(
+        "user_prompt_submit", prompt=f"/ademem:review keep {memory.id}", by=persons.UNKNOWN
+    )
 
-    assert "interactive session" in answered(world, f"/ademem:review keep {memory.id}")
+    assert "a person decides this" in asked
     assert world.live()[0].status == "candidate"
 
 

@@ -127,13 +127,14 @@ def _run_plainly() -> None:
 def _enrol_here() -> NoReturn:
     """Run `ademem init` without the parser of options, which a plugin does not bring."""
     from ademem import api
+    from ademem.core import who
     from ademem.files import enrolment
 
     try:
         root = enrolment.choose_root(os.getcwd())
         enrolment.check_home(root)
         print(
-            *api.init(root, merges=False),
+            *api.init(root, merges=False, by=who.of_process()),
             f"memory of {root} begins with the next session",
             sep="\n",
         )

@@ -24,7 +24,7 @@ from typer.core import TyperGroup
 
 from ademem import __version__, api
 from ademem.api.files import Inspection
-from ademem.core import caller, process
+from ademem.core import process, who
 from ademem.core.errors import USAGE, AdememError, UsageError
 from ademem.core.memory import SCOPES, Category, Importance, Scope
 from ademem.core.settings import load_configuration
@@ -302,7 +302,9 @@ UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days
 
 def open_project(project: Project = None, *, catch_up: bool = True) -> Runtime:
     """Open the project and import pending changes of its files, unless *catch_up* is False."""
-    memories = api.open_memories(project, on_import=show.import_progress(), catch_up=catch_up)
+    memories = api.open_memories(
+        project, on_import=show.import_progress(), catch_up=catch_up, by=who.of_process()
+    )
     show.notices(memories)
     if catch_up:
         show.unread_edits(memories)
@@ -381,7 +383,7 @@ def stdin(errors: str = "replace") -> TextIO:
 def editing(text: str) -> Iterator[str]:
     """Yield the text as the person saved it in $EDITOR; the file stays where the act is refused."""
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
-    if not (editor or caller.has_terminal()):
+    if not (editor or who.has_terminal()):
         raise UsageError("there is no terminal to edit the text in", "--content gives the new one")
     import tempfile  # which other commands need not load
 

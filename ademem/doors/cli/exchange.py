@@ -6,7 +6,7 @@ import os
 
 from ademem import api
 from ademem.api.exchanging import HubStatus, Preview, SyncStatus
-from ademem.core import caller
+from ademem.core import who
 from ademem.core.errors import AdememError, NotFound, UsageError
 from ademem.core.text import counted, join_counts, preview
 from ademem.core.value import as_dict
@@ -49,7 +49,7 @@ def sync(
             hint = "`ademem sync --status` shows the folders"
             if folder is None:
                 raise UsageError("--leave needs --dir", hint)
-            caller.refuse_client(os.environ, f"`ademem sync --leave --dir {folder}`")
+            who.require_person(memories.by, f"`ademem sync --leave --dir {folder}`")
             if not api.leave_folder(memories, folder):
                 raise NotFound(f"{folder} is not enrolled", hint)
             line = f"left {folder}; its files stay, and so do the memories that came from it"
@@ -70,7 +70,7 @@ def sync(
                 lines += _parked_lines(plan.parked)
             return show.report(values, lines)
         if folder and os.path.realpath(folder) not in enrolled:
-            caller.refuse_client(os.environ, f"to share memories through {folder}")
+            who.require_person(memories.by, f"to share memories through {folder}")
         return _exchange(memories, folders, with_hub, force)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -13,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from ademem import api
-from ademem.core import caller
+from ademem.core import who
 from ademem.core.clock import now
 from ademem.core.errors import NotFound, UsageError
 from ademem.core.text import counted
@@ -73,7 +72,7 @@ def join(
 
     Nothing leaves yet: `ademem sync --dry-run` shows the bytes that will.
     """
-    caller.refuse_client(os.environ, "`ademem hub join`")
+    who.require_person(memories.by, "`ademem hub join`")
     state = api.join_hub(memories, url, code)
     values = {"project": state.slug, "person": state.person, "role": state.role}
     line = f"joined {state.slug} as {state.person}, {state.role}"
@@ -84,7 +83,7 @@ def join(
 @on_project("hub leave")
 def leave(memories: Runtime) -> None:
     """Leave the hub; the memories stay."""
-    caller.refuse_client(os.environ, "`ademem hub leave`")
+    who.require_person(memories.by, "`ademem hub leave`")
     state = api.leave_hub(memories)
     if state is None:
         raise NotFound("this project is in no hub", "`ademem hub join URL CODE`")
@@ -94,7 +93,7 @@ def leave(memories: Runtime) -> None:
 @group_of("hub").command("page", hidden=True)
 def open_page(project: Project = None) -> None:
     """Show an owner the page of this project at the hub, at an address that opens once."""
-    if not sys.stderr.isatty() or caller.client_of(os.environ):
+    if not sys.stderr.isatty() or not who.of_process().is_person:
         raise UsageError("the address has a code, which only a terminal shows", "run it in one")
     with open_project(project) as memories:
         show.echo(f"{api.open_hub_page(memories)}\n(opens once within a minute)", err=True)

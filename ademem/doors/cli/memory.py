@@ -12,7 +12,7 @@ import typer
 
 from ademem import api
 from ademem.api.curation import Event
-from ademem.core import caller, clock
+from ademem.core import clock, who
 from ademem.core import project as project_
 from ademem.core.anchor import of_command, replace_parts
 from ademem.core.client import mission_of
@@ -455,7 +455,7 @@ def restore(
         from ademem.api import recovery
 
         if not dry_run:
-            caller.refuse_client(os.environ, "to replace the database")
+            who.require_person(who.of_process(), "to replace the database")
         here = project_.find(project, os.environ, os.getcwd()) if not own else None
         done = recovery.restore_backup(
             *(here or personal_project(os.environ), os.environ, backup, clock.now()),
@@ -562,6 +562,6 @@ def require_person(memories: Runtime, id: str, verb: str) -> None:
     """Require a terminal for a quarantined memory; to confirm or pin any, a person's shell."""
     memory = api.get(memories, id)
     if memory.quarantine_reason:
-        caller.require_person(os.environ, f"to {verb} {memory.id}, which is quarantined,")
+        who.require_person(memories.by, f"to {verb} {memory.id}, which is quarantined,")
     elif verb != "edit":
-        caller.refuse_client(os.environ, f"to {verb} {memory.id}")
+        who.require_person(memories.by, f"to {verb} {memory.id}")

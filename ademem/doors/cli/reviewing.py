@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -12,7 +11,7 @@ from typing import NamedTuple
 
 from ademem import api
 from ademem.api.curation import EVERYTHING, Selection, Waiting
-from ademem.core import caller
+from ademem.core import who
 from ademem.core.errors import AdememError, UsageError
 from ademem.core.memory import Category, Memory
 from ademem.core.text import counted, preview
@@ -80,7 +79,7 @@ def review(
             return show.one("still holds:", api.mark_reviewed(memories, reviewed))
         if due:
             return show.memories(api.list_due(memories, limit))
-        enrolment.register_typed(memories.store, memories.environment)
+        enrolment.register_typed(memories)
         list_waiting = api.review_imported if imported else api.review
         waiting = list_waiting(memories, limit, selection)
         if accept or reject:
@@ -90,7 +89,7 @@ def review(
         lists = show.as_json or list_ or memories.is_read_only
         if not (show.as_json or narrowed) and api.asks_to_publish(memories):
             show.echo(PUBLISH_SKILLS)
-        if not lists and sys.stdout.isatty() and caller.typed_by_person(os.environ):
+        if not lists and sys.stdout.isatty() and memories.by.is_person:
             queue = api.list_queue(memories, with_skipped=True)
             if narrowed:
                 chosen = {each.id for each in waiting}
@@ -163,7 +162,7 @@ def _run_dialogue(memories: Runtime, queue: list[Waiting], doubts: list[Checked]
 def _decide_all(memories: Runtime, waiting: Sequence[Memory], accept: bool, dry_run: bool) -> None:
     event, decided = "", list(waiting)
     if not dry_run:
-        caller.require_person(os.environ, "a decision about several memories")
+        who.require_person(memories.by, "a decision about several memories")
         event, decided = api.decide_all(memories, waiting, "promote" if accept else "reject")
     verb = "accepted" if accept else "rejected"
     end = f"would be {verb}" if dry_run else verb + show.name_undo(event)

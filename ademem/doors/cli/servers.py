@@ -8,6 +8,7 @@ import sys
 from ademem import api
 from ademem.api.install import describe_entry
 from ademem.core import project as project_
+from ademem.core import who
 from ademem.core.client import SESSIONS
 from ademem.core.errors import UsageError
 from ademem.core.memory import Trust
@@ -70,7 +71,7 @@ def rpc(
     if trust not in (Trust.USER, Trust.AGENT):
         raise UsageError(f"no caller is trusted as {trust!r}", "agent or user")
     found = project_.find(project, os.environ, os.getcwd())
-    server = Server(found, os.environ, by_person=trust == Trust.USER)
+    server = Server(found, os.environ, by_person=trust == Trust.USER, by=who.of_process())
     if socket:
         server.listen(lambda path: show.echo(f"listening at {path}; Ctrl-C ends it", err=True))
     else:
@@ -101,7 +102,7 @@ def web(
         line = f"process {pid} ends" if pid else "no page of this project runs"
         return show.report({"pid": pid}, [line])
     if found := server.find_running(roots[0]):
-        return show.report(found, [server.show_again(found, os.environ)])
+        return show.report(found, [server.show_again(found, who.of_process())])
     server.serve(
         [each.root for each in roots],
         os.environ,
@@ -110,6 +111,7 @@ def web(
         read_only=read_only,
         idle_s=idle * 60,
         echo=lambda text: print(text, file=sys.stderr, flush=True),
+        by=who.of_process(),
     )
     return show.report({"pid": None}, ())
 
@@ -121,12 +123,12 @@ def tui(project: Project = None) -> None:
         from ademem.doors import tui as terminal
     outside = {name: value for name, value in os.environ.items() if name not in SESSIONS}
     with api.open_memories(
-        project, environment=outside, on_import=show.import_progress()
+        project, environment=outside, on_import=show.import_progress(), by=who.of_process()
     ) as memories:
         show.notices(memories)
         shows = sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
         if show.as_json or not shows:
             page = reading.read_overview(memories)
             return show.report(page["status"], lines.overview(page))
-        forbidden = forbid_reason(os.environ) or memories.copy_notice
+        forbidden = forbid_reason(memories.by) or memories.copy_notice
         return terminal.Terminal(memories, forbidden, show.is_withheld).run()

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from ademem import api
-from ademem.core import caller
+from ademem.core import who
 from ademem.core.client import MISSION, mission_of
 from ademem.core.errors import UsageError
 from ademem.core.memory import flags
@@ -96,7 +96,7 @@ def show_(memories: Runtime, id: SessionId) -> None:
 def delete(memories: Runtime, id: SessionId, dry_run: DryRun = False) -> None:
     """Delete a session that has no memories, and its prompts."""
     if api.get_session(memories, id)["prompts"] and not dry_run:
-        caller.refuse_client(os.environ, f"`ademem session delete {id}`")
+        who.require_person(who.of_process(), f"`ademem session delete {id}`")
     api.delete_session(memories, id, dry_run=dry_run)
     _show_deleted(id, dry_run)
 
@@ -141,7 +141,7 @@ def delete_prompt(
 ) -> None:
     """Delete a prompt for good."""
     if not dry_run:
-        caller.refuse_client(os.environ, f"`ademem prompts delete {id}`")
+        who.require_person(who.of_process(), f"`ademem prompts delete {id}`")
     with open_project(project) as memories:
         whole = api.delete_prompt(memories, id, dry_run=dry_run)
     _show_deleted(whole, dry_run)

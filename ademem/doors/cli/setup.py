@@ -15,8 +15,8 @@ from ademem.api import configuring
 from ademem.api import install as install_
 from ademem.api.configuring import UntrustedParts, format_value
 from ademem.api.install import MCP_CLIENTS, Where, git_setup, registration
-from ademem.core import caller
 from ademem.core import project as project_
+from ademem.core import who
 from ademem.core.errors import UsageError
 from ademem.core.settings import (
     RENAMED,
@@ -57,10 +57,10 @@ def init(project: Project = None) -> None:
         try:
             enrolment.check_home(root)
         except enrolment.HomeFolder as error:
-            if show.as_json or not caller.typed_by_person(os.environ):
+            if show.as_json or not who.of_process().is_person:
                 raise
             typer.confirm(f"{error}. Enrol it all the same?", abort=True)
-    done = api.init(root)
+    done = api.init(root, by=who.of_process())
     lines = [*done, f"{root} is enrolled; `ademem install` registers the hooks"]
     if not project and root != os.path.realpath(here):
         lines.append("`ademem init --project .` makes a project of this folder alone")
@@ -101,7 +101,7 @@ def install(
         done += enrolment.set_driver(found, program(os.environ))
     if not dry_run and os.path.exists(found.database):
         with open_project(found.root) as memories:
-            enrolment.register_typed(memories.store, os.environ)
+            enrolment.register_typed(memories)
     if with_git:
         absolute = os.path.join(os.path.dirname(sys.executable), "ademem")  # git's PATH may differ
         done += git_setup.add_hooks(root, absolute, dry_run=dry_run)
@@ -119,7 +119,7 @@ def uninstall(
 ) -> None:
     """Remove the hooks from the settings file. `.ade/` stays."""
     if not dry_run:
-        caller.refuse_client(os.environ, "`ademem uninstall`")
+        who.require_person(who.of_process(), "`ademem uninstall`")
     root = _root(project)
     if agent or mcp:
         changes = [_remove_from_agent(name, root, dry_run=dry_run) for name in agent or ()]
@@ -243,7 +243,7 @@ def set_(
     name = _current_name(key)
     if name is None:
         return show.report({"key": key, "path": None}, ())
-    done = configuring.set_value(name, value, where, root=project)
+    done = configuring.set_value(name, value, where, root=project, by=who.of_process())
     lines = [f"{name} is set in {done.path}"]
     if done.others_are_asked:
         lines.append("it counts for others only after their own `ademem trust`")
@@ -274,13 +274,13 @@ def trust(
 ) -> None:
     """Review and trust what came with a project, part by part."""
     if revoke:
-        caller.refuse_client(os.environ, "`ademem trust --revoke`")
+        who.refuse_agent(who.of_process(), "`ademem trust --revoke`")
         configuring.revoke(project, database=database)
         show.report({"revoked": True}, ["trust in this project is revoked"])
         return
     show_ = show_ or show.as_json
     if not show_:
-        caller.require_person(os.environ, "trust in a project")
+        who.require_person(who.of_process(), "trust in a project")
     arrived = configuring.find_untrusted(project)
     if show.as_json:
         names = ("settings", "local", "database", "memories", "authors", "briefs")
@@ -296,7 +296,7 @@ def trust(
         for text in () if show.as_json else part.lines(arrived):
             show.say(text)
         if not show_ and typer.confirm(part.question):
-            configuring.agree(arrived, part.name, root=project)
+            configuring.agree(arrived, part.name, root=project, by=who.of_process())
     if not waiting and not show.as_json:
         show.echo("nothing waits for your trust")
     if show_:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from ademem.core import caller, untrusted
+from ademem.core import untrusted, who
 from ademem.core.errors import NO, REFUSED, AdememError
 from ademem.core.memory import CAME_FROM_HUB, CAME_WITH_FILES, Memory, claimed_name, flags
 from ademem.core.project import files_edited
@@ -49,7 +49,7 @@ class Withheld(AdememError):
 
 def to_model() -> bool:
     """Tell whether this is a shell of a coding agent's client."""
-    return bool(caller.client_of(os.environ))
+    return who.of_process().by is who.By.AGENT
 
 
 def exit_code(results: Sequence[object]) -> int:
@@ -146,7 +146,7 @@ def notices(runtime: Runtime) -> None:
 
 def unread_edits(runtime: Runtime) -> None:
     project = runtime.project
-    if not files_edited(project) or caller.client_of(os.environ):
+    if not files_edited(project) or runtime.by.by is who.By.AGENT:
         return
     from ademem import api
 

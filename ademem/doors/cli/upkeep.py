@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from ademem import api
-from ademem.core import caller, clock, trust
+from ademem.core import clock, trust, who
 from ademem.core import project as project_
 from ademem.core.errors import NO, UsageError
 from ademem.core.text import counted, preview
@@ -256,7 +256,7 @@ def consolidate(force: Force = False) -> None:
     groups = api.find_groups(os.environ)
     if show.as_json:
         return show.json({"count": len(groups), "groups": groups})
-    asks = caller.typed_by_person(os.environ)
+    asks = who.of_process().is_person
     for into, *others in groups:
         named = ", ".join(f"{each.name} ({each.root})" for each in others)
         show.say(f"{named} → {into.name} ({into.root})")
@@ -274,7 +274,9 @@ def forget(name: str = argument("NAME", "Or the folder.")) -> None:
 
 def _merge(sources: list[str], into: str, force: bool, *, dry_run: bool = False) -> None:
     now = clock.now()
-    merged = api.merge_projects(sources, into, os.environ, now, force=force, dry_run=dry_run)
+    merged = api.merge_projects(
+        sources, into, os.environ, now, force=force, dry_run=dry_run, by=who.of_process()
+    )
     lines = [
         f"{each.source} → {each.into}: {counted(each.counts['unified_memories'], 'memory')}"
         + (f"; before: {each.backup}" if each.backup else " would move")

@@ -19,6 +19,7 @@ from ademem.core.errors import NO_PROJECT, AdememError, Conflict, NotEnrolled
 from ademem.core.memory import Origin
 from ademem.core.settings import load_configuration
 from ademem.core.untrusted import escape
+from ademem.core.who import CALLED_BY_MODEL
 from ademem.doors.calls import NOTICE, WriteRate, describe_refusal
 from ademem.store import Store, logs, turns
 from ademem.store.database import IdleConnections
@@ -156,9 +157,12 @@ class Call:
 
     @contextmanager
     def open(self, found: Project, *, writes: bool = False) -> Iterator[Runtime]:
-        environment = {**self.caller.environment, "CLAUDECODE": "1"}  # no person calls here
+        environment = {**self.caller.environment}
         with api.open_memories(
-            found, environment=environment, connections=self.caller.connections
+            found,
+            environment=environment,
+            connections=self.caller.connections,
+            by=CALLED_BY_MODEL,
         ) as memories:
             self.runtime = memories
             self.turn = self._find_turn(memories.store)

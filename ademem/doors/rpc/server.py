@@ -14,9 +14,10 @@ from threading import Lock, Thread
 from typing import Any, BinaryIO
 
 from ademem import api
-from ademem.core import caller, clock
+from ademem.core import clock
 from ademem.core.errors import AdememError
 from ademem.core.project import Project
+from ademem.core.who import CALLED_BY_MODEL, NOT_ASKED, Who, describe
 from ademem.doors import calls, rpc
 from ademem.doors.mcp.access import Call as ToolCall
 from ademem.doors.mcp.access import Caller
@@ -41,21 +42,27 @@ CODES = {
 class NotByAgent(AdememError):
     hint = "leave `--trust user` out: what an agent writes is its own"
 
-    def __init__(self, client: str) -> None:
-        super().__init__(f"`--trust user` acts for a person, and {client} runs this")
+    def __init__(self, by: Who) -> None:
+        super().__init__(f"`--trust user` acts for a person, and {describe(by)}")
 
 
 class Server:
     """Answer requests for one project; each opens the memory anew, as none is held open."""
 
     def __init__(
-        self, project: Project, environment: Mapping[str, str], *, by_person: bool = False
+        self,
+        project: Project,
+        environment: Mapping[str, str],
+        *,
+        by_person: bool = False,
+        by: Who = NOT_ASKED,
     ) -> None:
-        if by_person and (client := caller.client_of(environment)):
-            raise NotByAgent(client)
+        if by_person and not by.is_person:
+            raise NotByAgent(by)
         self.project = project
         self.by_person = by_person
-        self._environment = environment if by_person else {**environment, "CLAUDECODE": "1"}
+        self._by = by if by_person else CALLED_BY_MODEL
+        self._environment = environment
         self._tool_caller = Caller(project.root, environment, project.root, door="rpc")
 
     def serve(self, source: BinaryIO, target: BinaryIO) -> None:
@@ -139,6 +146,7 @@ class Server:
                 environment=self._environment,
                 now=clock.now,
                 connections=self._tool_caller.connections,
+                by=self._by,
             ) as runtime:
                 return method.run(
                     Call(runtime=runtime, params=given, by_person=self.by_person, notify=notify)

@@ -18,6 +18,7 @@ from ademem.core import clock, confined, process, trust
 from ademem.core.client import SESSION
 from ademem.core.errors import AdememError, UnusableStore
 from ademem.core.value import Value
+from ademem.core.who import NOT_ASKED, Who
 from ademem.doors.undoable import Done
 from ademem.store import schema_version
 from ademem.store.ledger import file_state
@@ -163,8 +164,15 @@ class MemoryThread:
     """The only thread that uses its open memory, as SQLite wants it."""
 
     def __init__(
-        self, root: str, environment: Mapping[str, str], *, writes: bool, now: Now = clock.now
+        self,
+        root: str,
+        environment: Mapping[str, str],
+        *,
+        writes: bool,
+        now: Now = clock.now,
+        by: Who = NOT_ASKED,
     ) -> None:
+        self._by = by
         self._root, self._environment, self._writes, self._now = root, environment, writes, now
         self._pool = ThreadPoolExecutor(max_workers=1)
         self._memories: Runtime | None = None
@@ -219,6 +227,7 @@ class MemoryThread:
                 now=self._now,
                 catch_up=self._writes,
                 with_personal=False,
+                by=self._by,
             )
             if not self._writes:
                 self._memories.before_close = None
@@ -232,13 +241,19 @@ class MemoryThread:
 
 
 class OpenProject:
-    def __init__(self, root: str, environment: Mapping[str, str], now: Now = clock.now) -> None:
+    def __init__(
+        self,
+        root: str,
+        environment: Mapping[str, str],
+        now: Now = clock.now,
+        by: Who = NOT_ASKED,
+    ) -> None:
         found = api.find_project(root, environment=environment)
         assert found  # as it was named
         self.root, self.name = found.root, found.name
         outside = {key: value for key, value in environment.items() if key != SESSION}
-        self.reads = MemoryThread(found.root, outside, writes=False, now=now)
-        self.acts = MemoryThread(found.root, environment, writes=True, now=now)
+        self.reads = MemoryThread(found.root, outside, writes=False, now=now, by=by)
+        self.acts = MemoryThread(found.root, environment, writes=True, now=now, by=by)
         self.live = Live(self.reads)
         self.check = Check(found.root, outside, now, self.live.announce)
         self.repairs: list[str] = []

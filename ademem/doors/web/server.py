@@ -20,11 +20,12 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response, Stream
 from starlette.routing import Route, Router
 from starlette.types import Scope
 
-from ademem.core import caller, clock, confined, shared_files
+from ademem.core import clock, confined, shared_files
 from ademem.core import project as project_
 from ademem.core.errors import Conflict
 from ademem.core.project import Project
 from ademem.core.value import replace
+from ademem.core.who import NOT_ASKED, Who
 from ademem.doors.http import ADDRESS, HEADERS, Loopback, Server, bind
 from ademem.doors.undoable import (
     UNFORESEEN,
@@ -59,8 +60,9 @@ class Site:
         entry: Entry | None = None,
         show_digits: Callable[[str, str], None] | None = None,
         now: Callable[[], datetime] = clock.now,
+        by: Who = NOT_ASKED,
     ) -> None:
-        opened = [OpenProject(root, environment, now) for root in dict.fromkeys(roots)]
+        opened = [OpenProject(root, environment, now, by) for root in dict.fromkeys(roots)]
         names = [each.name for each in opened]
         for each in opened:  # two folders may have one name
             each.name = each.name if names.count(each.name) == 1 else each.root
@@ -343,10 +345,10 @@ def stop(project: Project) -> int | None:
     return int(found["pid"])
 
 
-def show_again(found: Mapping[str, Any], environment: Mapping[str, str]) -> str:
+def show_again(found: Mapping[str, Any], by: Who) -> str:
     """Have the running page show a new address where it runs; return a line about it."""
     where = f"the page runs at http://{ADDRESS}:{found['port']} (process {found['pid']})"
-    if caller.client_of(environment):
+    if not by.is_person:
         return where
     os.kill(found["pid"], signal.SIGUSR1)
     return f"{where}; its terminal shows a new address, and `ademem web --stop` ends it"
@@ -361,13 +363,13 @@ def serve(
     read_only: bool = False,
     idle_s: float = 3600.0,
     echo: Callable[[str], None],
+    by: Who = NOT_ASKED,
 ) -> None:
     """Serve until a signal or an idle hour; raises UsageError for a port that is taken."""
-    client = caller.client_of(environment)
     is_seen = sys.stderr.isatty()
     displays = (environment.get("DISPLAY"), environment.get("WAYLAND_DISPLAY"))
     has_desktop = sys.platform == "darwin" or any(displays)
-    opens = opens_browser and has_desktop and not client
+    opens = opens_browser and has_desktop and by.is_person
     first = project_.find(roots[0], environment, os.getcwd())
     path = _run_file(first)
     with shared_files.locked(f"{path}.lock", root=first.home_root, wait=False) as is_first:
@@ -379,9 +381,10 @@ def serve(
             list(roots),
             environment,
             port=port,
-            read_only=forbid_reason(environment) or "it was started with --read-only" * read_only,
+            by=by,
+            read_only=forbid_reason(by) or "it was started with --read-only" * read_only,
             show_digits=(lambda id, digits: echo(f"digits to approve {id}: {digits}"))
-            if is_seen and not client
+            if is_seen and by.is_person
             else None,
         )
         for each in site.projects.values():

@@ -110,6 +110,7 @@ def set_setting(memories: Runtime, key: str, text: str, before: str) -> Done:
         "shared" if key_of(key).is_shared else "user",
         root=memories.project.root,
         environment=memories.environment,
+        by=memories.by,
     )
     given = {"key": key, "text": before, "before": _value(memories, key)}
     return Done(label=f"set {key}", way=set_setting.__name__, given=given)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ademem.core import caller
+from ademem.core import who
 from ademem.doors import cli
 from tests.enrolled import enrol
 
@@ -49,7 +49,7 @@ def ademem(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setenv("ADEMEM_JOBS_AUTO", "false")
-    monkeypatch.setattr(caller, "has_terminal", lambda: True)
+    monkeypatch.setattr(who, "has_terminal", lambda: True)
     root = tmp_path / "project"
     root.mkdir()
     monkeypatch.chdir(root)

@@ -12,9 +12,10 @@ import pytest
 
 from ademem import api
 from ademem.api.configuring import with_value
-from ademem.core import caller, trust
+from ademem.core import trust
 from ademem.core.memory import Draft
 from ademem.core.settings import BadSetting
+from tests import persons
 from tests.builders import NOW
 
 ROOT = Path(__file__).parents[3]
@@ -29,7 +30,6 @@ class Terminal(io.StringIO):
 @pytest.fixture
 def person(ademem, monkeypatch):
     """The command line of a person who types these answers in a terminal."""
-    monkeypatch.setattr(caller, "client_above", lambda: "")
 
     def type_(*arguments, answers=""):
         monkeypatch.setattr(sys, "stdin", Terminal(answers))
@@ -292,11 +292,9 @@ def test_trust_is_taken_back(person):
 @pytest.mark.parametrize("inside", [True, False], ids=["in a session's shell", "without terminal"])
 def test_nobody_but_a_person_trusts(ademem, monkeypatch, inside):
     (ademem.root / ".ade/config.toml").write_text(HOSTILE)
-    monkeypatch.setattr(caller, "has_terminal", lambda: inside)
-    if inside:
-        ademem.inside()
+    persons.set_who(monkeypatch, persons.AGENT if inside else persons.UNKNOWN)
 
-    assert "a person's to decide" in ademem("trust")
+    assert "for a person to decide" in ademem("trust")
     assert ademem.exit_code == 4
     assert ademem.json("config", "get", "ai.url")["value"] == ""
 
@@ -419,14 +417,15 @@ def test_no_agent_takes_away_what_a_person_agreed_to_or_typed(ademem, command, m
         api.add_prompt(memories, "Sign the webhooks", "typed")
         (prompt,) = api.search_prompts(memories)
     ademem("install")
-    monkeypatch.setattr(caller, "client_above", lambda: "codex")
+    persons.set_who(monkeypatch, persons.AGENT)
     command = command.format(prompt=prompt["id"])
 
     said = ademem(*command.split())
-    assert f"`ademem {command}` is a person's to decide, and codex runs this shell" in said
+    assert f"`ademem {command}` is for a person to decide" in said
+    assert "a coding agent" in said
     assert "in your own terminal" in said
     assert ademem.exit_code == 4
-    monkeypatch.setattr(caller, "client_above", lambda: "")
+    persons.set_who(monkeypatch, persons.PERSON)
     assert ademem.json("prompts", "search")["count"] == 1
     assert (ademem.root / ".claude/settings.local.json").exists()
 
@@ -455,8 +454,9 @@ def test_uninstalling_forgets_what_was_agreed(person):
 
 @pytest.mark.parametrize("command", ["hub join", "hub leave"])
 def test_no_agent_decides_where_memories_go(ademem, command, monkeypatch):
-    monkeypatch.setattr(caller, "client_above", lambda: "codex")
+    persons.set_who(monkeypatch, persons.AGENT)
 
     said = ademem(*command.split(), *(["https://hub.test", "CODE"] if "join" in command else ()))
-    assert f"`ademem {command}` is a person's to decide, and codex runs this shell" in said
+    assert f"`ademem {command}` is for a person to decide" in said
+    assert "a coding agent" in said
     assert ademem.exit_code == 4

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from ademem.core import caller
 from ademem.doors.cli import hub as hub_commands
 from ademem.store.hub import administration, database
 from ademem.sync.hub import mutations
+from tests import persons
 from tests.docs_tables import leaves
 from tests.hubs import Served, fields, mutation
 from tests.postgres import make_database
@@ -279,7 +279,7 @@ def test_the_page_opens_for_an_owner_at_a_terminal_alone(hub, ran, monkeypatch):
     code = json.loads(ran("hub invite shown ola owner --json")[1])["code"]
     ran(f"hub join {hub.url} {code}")
     assert ran("hub page")[0] == 2
-    monkeypatch.setattr(caller, "client_of", lambda _: None)
+    persons.set_who(monkeypatch, persons.PERSON)
     assert ran("hub page")[0] == 2
     monkeypatch.setattr(hub_commands.sys, "stderr", terminal := io.StringIO())
     terminal.isatty = lambda: True

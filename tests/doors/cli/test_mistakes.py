@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ademem.core import caller
+from ademem.core import who
+from tests import persons
 
 LESSON = "Login tokens expire in UTC"
 
@@ -213,7 +214,7 @@ def test_the_home_folder_is_enrolled_only_on_request(
 
 
 def test_without_a_terminal_the_home_folder_has_to_be_named(ademem, at_home, monkeypatch):
-    monkeypatch.setattr(caller, "has_terminal", lambda: False)
+    persons.set_who(monkeypatch, persons.UNKNOWN)
 
     assert "is your home folder" in ademem("init")
     assert not (at_home / ".ade").exists()
@@ -255,7 +256,7 @@ def test_no_editor_opens_without_a_terminal(ademem):
     id = ademem.json("add", LESSON)["memory"]["id"]
     ademem.monkeypatch.delenv("VISUAL", raising=False)
     ademem.monkeypatch.delenv("EDITOR", raising=False)
-    ademem.monkeypatch.setattr(caller, "has_terminal", lambda: False)
+    ademem.monkeypatch.setattr(who, "has_terminal", lambda: False)
 
     assert mistake(ademem, "edit", id) == (
         "there is no terminal to edit the text in (--content gives the new one)",

@@ -22,6 +22,7 @@ from ademem.doors import rpc
 from ademem.doors.mcp.tools import choose
 from ademem.doors.rpc import methods, views
 from ademem.doors.rpc.server import NotByAgent, Server
+from tests import persons
 from tests.examples import examples
 
 ROOT = Path(__file__).parents[3]
@@ -147,8 +148,9 @@ def test_only_a_person_confirms(root, learned):
 def test_an_agent_cannot_act_for_a_person(root):
     found = project_.find(str(root), {}, str(root))
 
-    with pytest.raises(NotByAgent):
-        Server(found, {"CLAUDECODE": "1"}, by_person=True)
+    for by in (persons.AGENT, persons.UNKNOWN):
+        with pytest.raises(NotByAgent):
+            Server(found, {}, by_person=True, by=by)
 
 
 def test_quarantined_memories_are_in_no_result(root):
@@ -502,13 +504,19 @@ def test_the_process_ends_with_its_input_or_a_signal_and_keeps_what_it_answered(
     assert call(root, "getCandidates")[0]["id"] == answer["result"]["memory"]["id"]
 
 
-def test_a_person_confirms_through_the_process_that_acts_for_them(root, start):
+def test_a_person_confirms_through_the_process_that_acts_for_them(root):
     candidate = call(root, "add", content=PNPM, category="fact")["memory"]
-    process = start("--trust", "user")
     line = json.dumps(request("promote", id=candidate["id"])).encode() + b"\n"
-    answer, _ = process.communicate(line, timeout=20)
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": os.environ["HOME"],
+        "ADEMEM_JOBS_AUTO": "false",
+        "PYTHONPATH": os.pathsep.join(sys.path),
+    }
+    command = [sys.executable, "-c", PROGRAM, "rpc", "--trust", "user"]
+    ran = persons.type_command(command, environment, root, text=line)
 
-    assert json.loads(answer)["result"] == {}
+    assert json.loads(ran.stdout)["result"] == {}
     assert call(root, "getCandidates") == []
 
 

@@ -18,6 +18,7 @@ from ademem.core.errors import UsageError
 from ademem.core.project import at
 from ademem.doors.http import bind
 from ademem.doors.web import server
+from tests import persons
 
 RUN = "from ademem.doors.cli import program; program()"
 
@@ -109,12 +110,12 @@ def test_in_the_shell_of_an_agent_it_decides_nothing(world, monkeypatch):
 
     monkeypatch.setattr(server, "Server", lambda *_, **__: SimpleNamespace(run=end))
     monkeypatch.setattr(server, "make", served.append)
-    environment = {"HOME": world.environment["HOME"], "PATH": "/usr/bin", "CLAUDECODE": "1"}
+    environment = {"HOME": world.environment["HOME"], "PATH": "/usr/bin"}
     said = []
-    server.serve([str(world.root)], environment, echo=said.append)
+    server.serve([str(world.root)], environment, echo=said.append, by=persons.AGENT)
     (site,) = served
 
-    assert "CLAUDECODE" in site.read_only
+    assert "a coding agent" in site.read_only
     assert site.show_digits is None
     assert not any("code=" in line for line in said)
 
