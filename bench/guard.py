@@ -29,7 +29,7 @@ from e2e.product import Product
 from e2e.script import Call, bash, delegate, helper, model, person, write
 from e2e.world import World, opened
 
-from ademem.core import caller
+from ademem.core import who
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -291,6 +291,9 @@ PLANTED: tuple[Planted, ...] = (
 PROGRAMS = ("npm", "npx", "pnpm", "docker", "terraform", "kubectl", "make")
 
 
+BY_PERSON = who.Who(by=who.By.PERSON, why="a person sets the project up")
+
+
 @contextmanager
 def project(
     claude: Path, mode: str, *, worker: bool = True
@@ -299,7 +302,7 @@ def project(
     # A worker that the last hook started may still write there.
     scratch = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
     # A person sets the project up, also where an agent runs this.
-    by_person = patch.object(caller, "client_above", return_value="")
+    by_person = patch.object(who, "of_process", return_value=BY_PERSON)
     with by_person, scratch as root, opened(claude, Path(root), scripted) as world:
         if worker:
             world.variables.clear()  # sessions start the worker, as people's do

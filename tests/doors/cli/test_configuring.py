@@ -3,8 +3,6 @@
 import io
 import json
 import os
-import pty
-import subprocess
 import sys
 from pathlib import Path
 
@@ -300,22 +298,15 @@ def test_nobody_but_a_person_trusts(ademem, monkeypatch, inside):
 
 
 def test_trust_in_a_terminal_of_its_own(person, tmp_path):
-    """A real process on a real terminal, whose parents are none of an agent's."""
+    """A real process in a real terminal below a login."""
     person.file("config.toml", HOSTILE)
     program = (
         f"import sys; sys.path.insert(0, {str(ROOT)!r}); sys.argv = ['ademem', 'trust']\n"
-        "from ademem.core import caller; from ademem.doors import cli\n"
-        "caller.parent_commands = lambda: iter(())\n"
-        "cli.main()"
+        "from ademem.doors import cli\ncli.main()"
     )
-    ours, theirs = pty.openpty()
-    os.write(ours, b"y\n")
-    ran = subprocess.run(
-        [sys.executable, "-c", program], stdin=theirs, stdout=theirs, stderr=theirs, timeout=60
-    )
-    shown = os.read(ours, 10_000).decode()
-    os.close(ours)
-    os.close(theirs)
+    command = [sys.executable, "-c", program]
+    ran = persons.type_command(command, os.environ, os.getcwd(), text=b"y\n")
+    shown = ran.stdout.decode() + ran.stderr.decode()
 
     assert ran.returncode == 0, shown
     assert 'ai.url = "http://evil.example/v1"' in shown

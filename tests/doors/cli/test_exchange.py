@@ -72,13 +72,13 @@ def test_the_first_use_enrols_and_later_ones_name_what_they_did(machine, drive):
 
 def test_an_agent_exchanges_with_the_folders_of_a_person_alone(machine, drive):
     anna, agent = machine("anna"), machine("anna", CLAUDECODE="1")
-    with pytest.raises(Failed, match=r"to share memories through .* is a person's to decide"):
+    with pytest.raises(Failed, match=r"to share memories through .* is for a person to decide"):
         agent("sync", "--dir", str(drive))
     assert list(drive.iterdir()) == []
 
     anna("sync", "--dir", str(drive))
     assert "0 records sent" in agent("sync", "--dir", str(drive))
-    with pytest.raises(Failed, match=r"sync --leave --dir .* is a person's to decide"):
+    with pytest.raises(Failed, match=r"sync --leave --dir .* is for a person to decide"):
         agent("sync", "--leave", "--dir", str(drive))
     assert anna("sync", "--status").startswith(f"{drive}: ")
 

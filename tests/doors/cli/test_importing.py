@@ -261,4 +261,4 @@ def test_an_agent_replaces_no_database_by_a_backup(ademem, confirmed):
     said = ademem("restore", "--backup", "latest")
 
     assert ademem.exit_code == 4
-    assert "is a person's to decide" in said
+    assert "is for a person to decide" in said

@@ -102,7 +102,7 @@ def test_a_model_does_not_approve_it(ademem, waiting):
     ademem.inside()
     said = ademem("promote", waiting[0])
     assert ademem.exit_code == 4
-    assert "is a person's to decide" in said
+    assert "is for a person to decide" in said
 
     ademem.outside()
     ademem("promote", waiting[0])
@@ -299,7 +299,7 @@ def test_in_a_clients_shell_a_pinned_or_strict_text_is_a_candidate_that_nothing_
     assert [(row["status"], row["pinned"]) for row in rows] == [("candidate", False)] * len(rows)
 
     for verb in ("promote", "pin"):
-        assert "is a person's to decide" in ademem(verb, rows[0]["id"])
+        assert "is for a person to decide" in ademem(verb, rows[0]["id"])
         assert ademem.exit_code != 0
 
     ademem.outside()

@@ -27,7 +27,10 @@ LESSON = "Passkeys need a second factor on shared machines"
 OTHER = "Releases are cut on Mondays by whoever is on duty"
 KNOWN = "Passkeys need a PIN on shared machines"
 ASKS = "[q]uit? "
-MAIN = "from ademem.doors.cli import main; main()"
+MAIN = (
+    "from ademem.core import who; from ademem.doors.cli import main; from tests import persons;"
+    "who.of_process = lambda: persons.PERSON; main()"
+)
 PATIENCE_S = 120
 """A machine that is this busy has not failed."""
 

@@ -55,7 +55,8 @@ def serve(root, *requests, environment=None, by_person=False):
     lines = "".join(json.dumps(each) + "\n" for each in requests)
     out = io.BytesIO()
     found = project_.find(str(root), {}, str(root))
-    Server(found, environment or {}, by_person=by_person).serve(io.BytesIO(lines.encode()), out)
+    server = Server(found, environment or {}, by_person=by_person, by=persons.PERSON)
+    server.serve(io.BytesIO(lines.encode()), out)
     return [json.loads(line) for line in out.getvalue().splitlines()]
 
 

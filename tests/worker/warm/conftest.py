@@ -16,7 +16,7 @@ from ademem.core import clock
 from ademem.search import evidence
 from ademem.store import jobs
 from ademem.worker import running, warm, warm_server
-from tests import builders
+from tests import builders, persons
 from tests.builders import memory
 from tests.worker.warm.fake import Synonyms
 
@@ -117,15 +117,10 @@ class World:
             "hook_event_name": "UserPromptSubmit",
             "prompt": text,
         }
-        ran = subprocess.run(
-            [sys.executable, "-I", str(ROOT / "hooks/user_prompt_submit.py")],
-            input=json.dumps(payload),
-            capture_output=True,
-            text=True,
-            env=self.environment,
-            check=True,
-        )
-        assert ran.stderr == ""
+        command = [sys.executable, "-I", str(ROOT / "hooks/user_prompt_submit.py")]
+        given = json.dumps(payload).encode()
+        ran = persons.type_prompt(command, given, self.environment, ROOT)
+        assert ran.stderr == b""
         said = json.loads(ran.stdout) if ran.stdout else {"hookSpecificOutput": {}}
         return said["hookSpecificOutput"].get("additionalContext", "")
 
