@@ -137,8 +137,7 @@ def _write_lessons(
     from ademem.capture import record
 
     turn = f"{key.session_id}:{key.prompt_id}"
-    is_person = runtime.by.is_person
-    speaker = Trust.USER if is_person else Trust.AGENT
+    speaker = Trust.USER if runtime.by.is_person else Trust.AGENT
     said = Origin(trust=speaker, source_type=speaker.value, session_id=key.session_id)
     dictated = [
         record.write_once(
@@ -150,12 +149,7 @@ def _write_lessons(
     ]
     origin = Origin(source_id=key.prompt_id or None, session_id=key.session_id)
     corrected = [
-        record.capture_correction(
-            replace(each, is_certain=each.is_certain and is_person),
-            origin,
-            f"{turn}:{sha256_hex(each.rule)}",
-            runtime,
-        )
+        record.capture_correction(each, origin, f"{turn}:{sha256_hex(each.rule)}", runtime)
         for each in rules
         if not any(each.sentence in text or text in each.sentence for text in texts)
     ]
