@@ -130,6 +130,8 @@ def test_events_import_the_capability_they_need_and_no_door():
     assert doors == []
 
 
+PEERS = {"core/who.py"}
+"""What asks the kernel who made a socket that it was started with."""
 LOCAL = {"doors/rpc/server.py", "worker/warm.py", "worker/warm_server.py"}
 """What talks over a socket that is a file of this machine."""
 
@@ -158,7 +160,26 @@ def test_two_modules_can_reach_the_network():
         if name.split(".")[0] in NETWORK
     }
 
-    assert reached == ABROAD | LOCAL | LOOPBACK | WAITING
+    assert reached == ABROAD | LOCAL | LOOPBACK | WAITING | PEERS
+
+
+ASKING_WHO = {"core/who.py"}
+_WHO = re.compile(r"\b(?:CLAUDECODE|getppid|LOCAL_PEERPID|has_terminal)")
+_OTHER_USES = {
+    "doors/calls.py": "a server ends with the process that started it",
+    "doors/cli/commands.py": "an editor needs a terminal to be shown in",
+    "synthesis/ai/claude.py": "variables that a client of ours does not inherit",
+}
+
+
+def test_one_module_asks_for_variables_terminals_and_parents():
+    asking = {
+        str(path.relative_to(PACKAGE))
+        for path in SOURCES
+        if _WHO.search(path.read_text(encoding="utf-8"))
+    }
+
+    assert asking == ASKING_WHO | _OTHER_USES.keys()
 
 
 STARTING = {"core/process.py", "synthesis/ai/claude.py"}
