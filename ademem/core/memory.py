@@ -212,6 +212,8 @@ class Memory(Value):
     rejected_at: datetime | None = None
     review_after: datetime | None = None
     deleted_at: datetime | None = None
+    kept_of: str | None = None
+    """Id of the memory that this person stated so and another person changed."""
 
     @property
     def whole_text(self) -> str:
@@ -276,7 +278,7 @@ class Memory(Value):
     @property
     def shareable(self) -> bool:
         """True if it may leave the database for a tracked file, an export or a queue."""
-        held_back = self.quarantine_reason or self.hidden or self.is_heard
+        held_back = self.quarantine_reason or self.hidden or self.is_heard or self.kept_of
         return self.live and self.scope is Scope.PROJECT and not held_back
 
 
@@ -329,6 +331,7 @@ def flags(memory: Memory, drifted: Mapping[str, str] | None = None, against: str
         "deleted": memory.deleted_at is not None,
         "superseded": memory.superseded_by is not None and not against,
         "quarantined": memory.quarantine_reason is not None,
+        "kept-copy": memory.kept_of is not None,
         CAME_WITH_FILES: memory.claimed_author is not None and not from_hub,
         CAME_FROM_HUB: from_hub,
     }

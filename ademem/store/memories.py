@@ -92,6 +92,8 @@ class Change(Value):
     """Shared by all changes of one act; empty for a single change."""
     made: Commit | None = None
     """The commit that brought the change into the files, if one did."""
+    author: str | None = None
+    """Claimed author of another person's change; None for one of this person or a trusted one."""
 
 
 def insert(store: Store, memory: Memory, change: Change, written: str | None = None) -> Memory:
@@ -137,6 +139,11 @@ def put_back(store: Store, memory: Memory, change: Change, written: str | None =
             row |= {name: before[name] for name in masked if row[name] == shown[name]}
         if written is None:
             written = stamps.of_changed(store, before, row, change)
+            shown = _settled(store, before, memory, change)
+            if shown is not memory:  # the record has the change, which the row does not show
+                record = stamps.record_of_row(row | {"stamps": written})
+                row = row_of(replace(shown, revision_count=revision))
+                written = stamps.dump(record, row) if record else written
         row["stamps"] = written
         stored = db.execute(_UPDATE, row).fetchone()
         _note_place(store, before, row)
@@ -160,6 +167,15 @@ def _note_place(store: Store, before: dict[str, Any] | None, row: dict[str, Any]
         store.db.execute(update, (array([*places, store.place]), row["id"]))
 
 
+def _settled(store: Store, before: dict[str, Any], memory: Memory, change: Change) -> Memory:
+    copied = "select 1 from main.unified_memories where kept_of = ?"
+    if change.author is None and not store.has_row(copied, (memory.id,)):
+        return memory
+    from ademem.store import kept_copies
+
+    return kept_copies.settle(store, from_values(before), memory, change)
+
+
 def raw_row(db: sqlite3.Connection, id: str) -> dict[str, Any] | None:
     query = "select * from main.unified_memories where id = ?"
     row = db.execute(query, (id,)).fetchone()
@@ -180,8 +196,13 @@ def delete(store: Store, memory: Memory, change: Change, written: str | None = N
     is_act = written is None
     with store.transaction() as db:
         before = raw_row(db, memory.id)
-        db.execute("delete from memory_revisions where memory_id = ?", (memory.id,))
-        db.execute("delete from main.unified_memories where id = ?", (memory.id,))
+        gone = [memory.id]
+        if change.author is None:  # and of what another person changed, the copy too
+            copied = "select id from main.unified_memories where kept_of = ?"
+            gone += store.column(copied, (memory.id,))
+        for id in gone:
+            db.execute("delete from memory_revisions where memory_id = ?", (id,))
+            db.execute("delete from main.unified_memories where id = ?", (id,))
         db.execute(
             "update memory_relations set reason = null, evidence = null"
             " where ? in (source_id, target_id)",
@@ -198,8 +219,8 @@ def delete(store: Store, memory: Memory, change: Change, written: str | None = N
         texts = ("title", "file_scope_pattern", "topic_key", "knowledge_key")
         blank = dict.fromkeys((*texts, "write_gate_reason", "quarantine_reason"))
         blank |= {"content": "", "tags": (), "anchors": (), "dedupe_key": ""}
-        gone = replace(memory, **blank, deleted_at=change.at)
-        _record(store, gone.id, row_of(gone), 1, change)
+        last = replace(memory, **blank, deleted_at=change.at)
+        _record(store, last.id, row_of(last), 1, change)
         if is_act:
             stamps.follow_up(store, before, None, change)
 

@@ -34,7 +34,7 @@ _WAITING_ORDER = "order by quarantine_reason is null, created_at, seq limit ifnu
 _QUARANTINED = f"{LIVE} and quarantine_reason is not null"
 _UNCONFIRMED = f"status = 'candidate' and {CURRENT} and {BROWSED}"
 _WAITING = f"project_id = :project and ({_QUARANTINED} or {_UNCONFIRMED})"
-_HOME = "scope = :scope and ifnull(scope_owner_id, '') = :owner"
+_HOME = "scope = :scope and ifnull(scope_owner_id, '') = :owner and kept_of is null"
 _UNQUARANTINED = f"{LIVE} and quarantine_reason is null"
 # The plus keeps the planner from the index of all rejected rows: a query here is for one text.
 _REJECTED = "status = 'archived' and +rejected_at is not null"

@@ -23,6 +23,7 @@ from ademem.store import (
     database,
     jobs,
     journal,
+    kept_copies,
     memories,
     relations,
     stamps,
@@ -119,6 +120,7 @@ def apply(
         if joined.life == registers.REMOVED:
             written = joined.last_stamp
             if before:
+                kept_copies.keep_deleted(store, before, change)
                 memories.delete(store, before, replace(change, operation="delete"), written)
             journal.undefer(store, "memory", joined.id)
             db.execute(
@@ -142,6 +144,8 @@ def apply(
         journal.undefer(store, "memory", record.id)
         memory = admit(_row_of(joined, before, store, change.at), before)
         memory = _make_room(store, memory, change)
+        if before:
+            memory = kept_copies.settle(store, before, memory, change)
         written = stamps.dump(joined, memories.row_of(memory))
         store_row = memories.put_back if before else memories.insert
         memory = store_row(store, memory, change, written)
@@ -253,7 +257,8 @@ def _without_topic(memory: Memory) -> Memory:
 def _live(store: Store, where: str, key: str | None, but: str = "") -> list[Memory]:
     rows = store.db.execute(
         "select * from main.unified_memories where project_id = ? and scope = 'project'"
-        f" and ifnull(scope_owner_id, '') = '' and {LIVE} and {where} and id <> ?",
+        f" and ifnull(scope_owner_id, '') = '' and {LIVE} and kept_of is null and {where}"
+        " and id <> ?",
         (store.project_id, key, but),
     )
     return memories.from_rows(rows)
@@ -269,6 +274,7 @@ def _show(store: Store, before: Memory, after: Memory, change: Change) -> None:
     if record:
         operation = "supersede" if after.superseded_by else "restore"
         shown = replace(change, operation=operation, actor="system")
+        after = kept_copies.settle(store, before, after, shown)
         memories.put_back(store, after, shown, stamps.dump(record, memories.row_of(after)))
 
 

@@ -59,13 +59,7 @@ create table unified_memories (
   base_score real check (typeof(base_score) in ('integer', 'real', 'null') and base_score >= 0),
   claimed_author text check (typeof(claimed_author) in ('text', 'null'))  -- who wrote it, as the files claim; null: of a store of this person, or accepted; empty: they name nobody
 , stamps text not null default '{}' check (case when json_valid(stamps) then json_type(stamps) = 'object' else 0 end), foreign_fields text, said_in text not null default '[]'
-  check (case when json_valid(said_in) then json_type(said_in) = 'array' else 0 end));
-create unique index idx_unified_memories_live_text
-  on unified_memories(project_id, scope, ifnull(scope_owner_id, ''), dedupe_key)
-  where status <> 'archived' and deleted_at is null and superseded_by is null;
-create unique index idx_unified_memories_live_topic
-  on unified_memories(project_id, scope, ifnull(scope_owner_id, ''), topic_key)
-  where topic_key is not null and status <> 'archived' and deleted_at is null and superseded_by is null;
+  check (case when json_valid(said_in) then json_type(said_in) = 'array' else 0 end), kept_of text);
 create index idx_unified_memories_project_scope_tier on unified_memories(project_id, scope, tier);
 create index idx_unified_memories_project_status on unified_memories(project_id, status, category);
 create index idx_unified_memories_project_pinned on unified_memories(project_id, pinned, tier);
@@ -86,6 +80,14 @@ create index idx_unified_memories_counts on unified_memories(
   project_id, scope, scope_owner_id, status, deleted_at, superseded_by, tier, pinned, source_type, quarantine_reason
 );
 create index idx_unified_memories_heir on unified_memories(superseded_by) where superseded_by is not null;
+create unique index idx_unified_memories_live_text
+  on unified_memories(project_id, scope, ifnull(scope_owner_id, ''), dedupe_key)
+  where status <> 'archived' and deleted_at is null and superseded_by is null and kept_of is null;
+create unique index idx_unified_memories_live_topic
+  on unified_memories(project_id, scope, ifnull(scope_owner_id, ''), topic_key)
+  where topic_key is not null and status <> 'archived' and deleted_at is null
+  and superseded_by is null and kept_of is null;
+create unique index idx_unified_memories_kept on unified_memories(kept_of) where kept_of is not null;
 
 -- Word index of memories; archived ones stay in it, deleted ones do not.
 create virtual table unified_memories_fts using fts5(

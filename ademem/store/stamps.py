@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 VALUES = "values"
 DERIVED = "derived"
-"""On the row of a conflict candidate without a decision: its memory. It is not a record."""
+"""On the row of an undecided conflict candidate or a kept copy: its memory. It is not a record."""
 AHEAD = "clock_ahead/"
 """Prefix of the names of replicas in `store_values` whose stamps are far ahead; see doctor."""
 TARGET = "sync/"
@@ -175,6 +175,7 @@ def is_shared(row: Row, target: str = "") -> bool:
     return (
         row["scope"] == Scope.PROJECT
         and row["source_type"] not in HIDDEN
+        and not row["kept_of"]
         and not row["quarantine_reason"]
         and (not row["source_branch"] or target.startswith(HUB))
     )

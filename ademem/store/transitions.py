@@ -69,6 +69,7 @@ class Act(Value):
             reason=self.reason or None,
             event_id=self.event_id,
             made=self.made,
+            author=self.claimed_author,
         )
 
 
@@ -342,6 +343,18 @@ def edit(id: str, act: Act, settings: GateSettings, **changes: Any) -> Memory:
     return _change(memory, act, "edit", **changes)
 
 
+def restate(memory: Memory, stated: Memory, act: Act) -> Memory:
+    """Bring the memory back to what the person had *stated*, as a new write for everybody."""
+    names = (
+        *("content", "title", "tags", "anchors", "file_scope_pattern", "pinned", "trust"),
+        *("status", "tier", "promoted_at"),
+    )
+    ends = dict.fromkeys(("deleted_at", "rejected_at", "superseded_by", "claimed_author"))
+    fields = {name: getattr(stated, name) for name in names} | ends
+    key = dedupe_key(stated.content, memory.topic_key)
+    return _change(memory, act, "edit", **fields, dedupe_key=key, quarantine_reason=None)
+
+
 def describe_excess(content: str, title: str | None, settings: GateSettings) -> str:
     content = clean(content)
     if title:
@@ -403,6 +416,9 @@ def _archive(memory: Memory, act: Act, operation: str, **changes: Any) -> Memory
 
 def _change(memory: Memory, act: Act, operation: str, **changes: Any) -> Memory:
     """Store the change, also one that repeats what holds: it is later than what others did."""
+    if memory.kept_of:
+        why = f"{memory.id} is your version of {memory.kept_of}, which another person changed"
+        raise CannotDo(why, "`ademem review --changes` decides which of them holds")
     changed = replace(memory, **changes, last_accessed_at=act.now)
     try:
         with act.store.transaction():

@@ -26,7 +26,7 @@ from ademem.core.project import Project
 from ademem.core.redaction import redact
 from ademem.core.settings import GateSettings
 from ademem.core.shared_files import locked
-from ademem.core.value import Value
+from ademem.core.value import Value, replace
 from ademem.store import Store, journal, replication, stamps
 from ademem.store.memories import Change, new_event
 from ademem.sync.provenance import safe_name
@@ -189,6 +189,7 @@ def _read(
             continue
         author = None if trusted else safe_name(head.get("by"))
         admit = make_admission_rule(store, settings, change.at, author)
+        change = replace(change, author=author)
         ends = [0, *_ends(entries)]
         for start, end in pairwise(ends):
             with store.transaction():
@@ -199,7 +200,8 @@ def _read(
                 if end == ends[-1]:
                     journal.note_chunk(store, folder.target, id, None, change.at)
         read.append(id)
-    admit = make_admission_rule(store, settings, change.at, None if trusted else "")
+    change = replace(change, author=None if trusted else "")
+    admit = make_admission_rule(store, settings, change.at, change.author)
     for _ in range(0, journal.find_deferred(store).count if read else 0, replication.REPLAYED):
         with store.transaction():
             replication.replay(store, change, admit, failed=False)

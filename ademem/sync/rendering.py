@@ -30,6 +30,7 @@ from ademem.files.texts import Texts, clean_lines
 from ademem.store import (
     Store,
     database,
+    kept_copies,
     memories,
     memory_queries,
     relations,
@@ -82,9 +83,11 @@ class Lines:
         yield from knowledge.newest_dead(record for record in dead if record.life != LIVE)
 
     def _each(self) -> Iterator[tuple[Memory, dict[str, Any]]]:
-        place = self._place
+        place, disputed = self._place, kept_copies.disputed_ids(self._store)
         for row in memory_queries.each_line(self._store, self._there):
             memory = database.read_row(row, memories.from_values)
+            if memory and memory.id in disputed and (record := stamps.record_of_row(row)):
+                memory = kept_copies.as_recorded(memory, record)
             if memory and (has_line(memory) or self._is_kept(memory)):
                 shown = place.shows(memory) if place else memory.source_branch is None
                 if shown:
@@ -126,8 +129,10 @@ class Lines:
 def each_offered(store: Store, place: Place) -> Iterator[Memory]:
     """Yield candidates for the review sheet, oldest first, without those of other branches."""
     categories = {topic.category for topic in markdown.TOPICS}
+    disputed = kept_copies.disputed_ids(store)
     for memory in memory_queries.project_candidates(store):
         is_candidate = memory.shareable and memory.status is Status.CANDIDATE
+        is_candidate = is_candidate and memory.id not in disputed
         if is_candidate and memory.category in categories and place.shows(memory):
             yield memory
 

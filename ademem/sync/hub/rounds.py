@@ -269,7 +269,8 @@ class Hub:
                 received, changed = received + len(rows), changed + self._apply(rows, change)
                 state = self.note(position=rows[-1]["seq"], mark=_mark_of(page))
         with self.store.transaction():
-            replication.replay(self.store, change, self._admit(None, change))
+            waiting = replace(change, author=FROM_HUB)
+            replication.replay(self.store, waiting, self._admit(None, change))
             changed += documents.apply_received(self.store, change)
         return received, changed
 
@@ -319,7 +320,8 @@ class Hub:
                     hub_state.add_received(self.store, entity, one["entity_key"], fields, person)
                 elif one["replica"] != mine:
                     admit = self._admit(one, change)
-                    is_new = replication.receive(self.store, entity, fields, change, admit, target)
+                    by = replace(change, author=FROM_HUB + safe_name(one["person"]))
+                    is_new = replication.receive(self.store, entity, fields, by, admit, target)
                     branch = mutations.branch_of(fields)
                     id = fields.get("id")
                     if entity == "memory" and isinstance(id, str) and record_json.is_id(id):
