@@ -50,6 +50,8 @@ class Act(Value):
     """Author of the text that an edit brings, if not the actor."""
     claimed_author: str | None = None
     """Author claimed by the files in which it was found; None: it was done here."""
+    by_other: bool = False
+    """A commit of another person brought it: what this one stated stays in force."""
     branch: str | None = None
     """Branch of the act, if not the default one."""
     reason: str = ""
@@ -69,7 +71,7 @@ class Act(Value):
             reason=self.reason or None,
             event_id=self.event_id,
             made=self.made,
-            author=self.claimed_author,
+            author=self.claimed_author if self.by_other else None,
         )
 
 

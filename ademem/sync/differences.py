@@ -93,7 +93,8 @@ class ImportContext:
 
     def act_of(self, source: Source, id: str = "") -> Act:
         made = self.history.commit_of(id)
-        return replace(self.act, actor=source.trust, claimed_author=source.author, made=made)
+        by = {"actor": source.trust, "claimed_author": source.author, "by_other": source.by_other}
+        return replace(self.act, **by, made=made)
 
     def edit(self, current: Memory, changes: Changes, source: Source, position: Position) -> None:
         """Edit the memory; raises CannotDo for instructions, which need a person's command.

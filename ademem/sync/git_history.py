@@ -112,7 +112,7 @@ class GitHistory(Value):
         with the file of HEAD, as a commit may have changed lines that do not name the memory.
         *text* is that of an item without an *id*.
         """
-        if self.by_hand:
+        if self.by_hand or self.has_no_commit:
             return frozenset()
         is_known = bool(self.since) and self.agreed is not None
         named = self.commits_of.get(id or "", ())
@@ -126,6 +126,23 @@ class GitHistory(Value):
             return None
         found = self.commits_writing(text) if text else frozenset()
         return found or _commits_between(self.root, self.since, head, path)
+
+    @property
+    def has_no_commit(self) -> bool:
+        """True where HEAD is the commit of the merge base, if on another branch."""
+        return self.agreed is not None and self.agreed == commit(self.root)
+
+    def commits_since_base(self, path: str) -> frozenset[str] | None:
+        """Return the commits that HEAD has for the file since the merge base, also after a reset.
+
+        None where they are unknown, such as before the first agreement.
+        """
+        if self.by_hand:
+            return frozenset()
+        if self.agreed is None:
+            return None
+        head = commit(self.root)
+        return _commits_between(self.root, f"{self.agreed}..HEAD", head, path)
 
     def commits_of_file(self, path: str) -> frozenset[str] | None:
         """Return the commits that changed the file; none for an edit here, None if unknown."""
@@ -182,7 +199,8 @@ def read_history(project: Project, base: MergeBase, store: Store) -> GitHistory:
         if base.branch not in (None, redact_branch(branch(root) or "")):
             here = (read_trees(root, ["HEAD"]) or {}).get("HEAD")
             ids: dict[str, dict[str, int]] = {id: {} for id in (here.ids if here else ())}
-            return GitHistory(root=root, by_hand=False, commits_of=ids, outdated=outdated)
+            same = {"by_hand": False, "agreed": now, "commits_of": ids, "outdated": outdated}
+            return GitHistory(root=root, **same)
         return GitHistory(root=root, by_hand=is_edited, outdated=outdated)
     earlier = base.commit
     if earlier is not None and git.text(root, "merge-base", earlier, "HEAD").strip() != earlier:

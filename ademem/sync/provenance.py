@@ -19,7 +19,7 @@ from ademem.core.errors import suppress
 from ademem.core.json_text import array
 from ademem.core.memory import Status, Trust
 from ademem.core.text import sha256_hex
-from ademem.core.value import Value
+from ademem.core.value import Value, replace
 from ademem.files.project_brief import FileSource
 from ademem.store import Store, ledger
 from ademem.sync.git_history import GitHistory, read_history
@@ -42,8 +42,10 @@ MOST_AUTHORS = 100
 """Skill files whose author is looked up in git at once; that of others has no name."""
 TRANSCRIPT_BYTES = 16_000_000
 
-_COMMITTED = ("commit: ", "commit (amend): ", "commit (initial): ")
+_COMMITTED = ("commit: ", "commit (amend): ", "commit (initial): ", "revert: ")
 """Entries of git's log of HEAD for commits made here."""
+_PICKED = ("rebase", "cherry-pick", "commit (cherry-pick): ")
+"""The same for commits made anew, which may be another person's."""
 _NOT_IN_NAME = re.compile(r"[^\w .,'@+-]+")
 _CLAIMING = ("sync_id", "content", "title", "category", "path", "topic_key")
 """Fields by which a record claims something, beside its tags, anchors, status and pin."""
@@ -54,6 +56,8 @@ class Source(Value):
     """IMPORT for what came with the files."""
     author: str | None = None
     """The claimed author of a labelled change that came with the files; empty without a name."""
+    by_other: bool = False
+    """A commit that was not made here brought a labelled change."""
 
     @property
     def by_person(self) -> bool:
@@ -95,7 +99,16 @@ class Provenance:
         if self.trusts_files:
             return Source(trust=Trust.IMPORT)
         author = self.history.authors.get(id or "", self.history.last_author)
-        return Source(trust=Trust.IMPORT, author=safe_name(author))
+        return Source(
+            trust=Trust.IMPORT,
+            author=safe_name(author),
+            by_other=self._came_by_commit(path, commits),
+        )
+
+    def _came_by_commit(self, path: str, commits: Collection[str] | None) -> bool:
+        if commits is None:
+            commits = self.history.commits_since_base(path)
+        return commits is None or not self._are_made_here(commits)
 
     def of_record(
         self, path: str, record: Mapping[str, Any], id: str | None, lines: Collection[str]
@@ -108,7 +121,7 @@ class Provenance:
             return Source(trust=Trust.IMPORT)
         # In our lines `source` is the kind of source.
         name = record.get("author") or (None if id else record.get("source"))
-        return Source(trust=Trust.IMPORT, author=safe_name(name) or source.author)
+        return replace(source, author=safe_name(name) or source.author)
 
     def of_brief(self, path: str) -> FileSource:
         commits = self.history.commits_of_file(path) if self._agreed_before else None
@@ -140,21 +153,38 @@ class Provenance:
         return trust.own_records(self._environment) if self._environment else frozenset()
 
     def _are_made_here(self, commits: Collection[str]) -> bool:
-        return not commits or self._made_here.issuperset(commits)
+        made, picked = self._made_here
+        unknown = {*commits} - made
+        return not unknown or (unknown <= picked.keys() and self._are_own_picks(unknown))
+
+    def _are_own_picks(self, commits: Collection[str]) -> bool:
+        """Return True if who made these commits anew is their author, as in a rebase of one's own."""
+        _, picked = self._made_here
+        asked = ("show", "--no-patch", "--format=%H %ae", *sorted(commits))
+        listed = git.text(self._project.root, *asked).split("\n")
+        authors = dict(line.split(" ", 1) for line in listed if " " in line)
+        return all(authors.get(sha) == picked[sha] for sha in commits)
 
     @cached_property
-    def _made_here(self) -> frozenset[str]:
+    def _made_here(self) -> tuple[frozenset[str], dict[str, str]]:
+        """Return the commits made here, and those made anew with the address of who did."""
         from ademem.core.repository import git_dir, git_root
 
         if (top := git_root(self._project.root)) is None:
-            return frozenset()
+            return frozenset(), {}
         log = b""
         with suppress(OSError), open(os.path.join(git_dir(top), "logs", "HEAD"), "rb") as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - REFLOG_BYTES))
             log = file.read()
-        made = (line.partition("\t") for line in log.decode("utf-8", "replace").splitlines())
-        words = (who.split() for who, _, action in made if action.startswith(_COMMITTED))
-        return frozenset(each[1] for each in words if len(each) > 1)
+        made, picked = set(), {}
+        for line in log.decode("utf-8", "replace").splitlines():
+            who, _, action = line.partition("\t")
+            words = who.split()
+            if len(words) > 1 and action.startswith(_COMMITTED):
+                made.add(words[1])
+            elif len(words) > 1 and action.startswith(_PICKED):
+                picked[words[1]] = who.rpartition("<")[2].partition(">")[0]
+        return frozenset(made), picked
 
     def _writer(self, path: str, commits: Iterable[str]) -> Trust:
         for sha in commits:
