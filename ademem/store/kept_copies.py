@@ -134,7 +134,7 @@ def _get(store: Store, id: str) -> Memory:
 
 
 def remove_ended(store: Store, now: datetime) -> int:
-    """Remove copies whose memory is gone for KEPT_DAYS; return their number."""
+    """Remove, without a trace, copies whose memory is gone for KEPT_DAYS; return their number."""
     since = now - timedelta(days=KEPT_DAYS)
     with store.transaction() as db:
         ended = [
@@ -144,6 +144,8 @@ def remove_ended(store: Store, now: datetime) -> int:
         ]
         for copy in ended:
             _remove(store, copy)
+    if ended:
+        transitions.scrub(store)
     return len(ended)
 
 

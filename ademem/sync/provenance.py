@@ -158,7 +158,7 @@ class Provenance:
         return not unknown or (unknown <= picked.keys() and self._are_own_picks(unknown))
 
     def _are_own_picks(self, commits: Collection[str]) -> bool:
-        """Return True if who made these commits anew is their author, as in a rebase of one's own."""
+        """Return True if who made these commits anew is their author, as in one's own rebase."""
         _, picked = self._made_here
         asked = ("show", "--no-patch", "--format=%H %ae", *sorted(commits))
         listed = git.text(self._project.root, *asked).split("\n")

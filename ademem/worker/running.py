@@ -20,6 +20,7 @@ from ademem.store import (
     embeddings,
     is_in_hub,
     jobs,
+    kept_copies,
     maintenance,
     memory_queries,
     sessions,
@@ -263,6 +264,7 @@ def sweep(context: JobContext, _job: Job) -> None:
     if not is_due(context, SWEEP):  # it was swept after the job was queued
         return
     swept = sweeping.sweep_locked(context.runtime, context.now(), trigger="schedule")
+    kept_copies.remove_ended(context.store, context.now())
     context.figures |= {name: getattr(swept, name) for name in maintenance.COUNTED}
     if any(
         max(counts) > CROWDED_SHARE * limit

@@ -1,4 +1,4 @@
-"""What another person's change does to what was stated here: a copy stays in force until decided."""
+"""What another person's change does to what was stated here: a copy stays in force."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def act_at_random(choice, store, minute):
     act, settings = act_of(store, minute), GateSettings()
     text = " ".join(choice.sample(WORDS, 3))
     kind = choice.choice(ACTS)
-    known = memories.find(store, "1", "order by id")
+    known = memories.find(store, "kept_of is null", "order by id")
     if kind == "learn" or not known:
         name = choice.choice((None, "m1", "m2"))
         names = {"id": name, "sync_id": f"s-{name}"} if name else {}
@@ -81,5 +81,6 @@ def act_at_random(choice, store, minute):
 
 
 def shown(store):
-    found = memories.find(store, "source_type <> 'merge'", "order by id")
+    everybodys = "source_type <> 'merge' and kept_of is null"
+    found = memories.find(store, everybodys, "order by id")
     return [(one.id, one.content, one.live, one.topic_key if one.live else None) for one in found]

@@ -41,10 +41,12 @@ class Copy(Worktree):
         return self.git("rev-parse", "HEAD")
 
     def known(self):
-        """What is confirmed, and what is only a candidate."""
+        """What is confirmed by the files, and what is only a candidate."""
         with self.open() as memories:
             rows = api.list_memories(memories, limit=None)
+        rows = [row for row in rows if not row.kept_of]
         confirmed = {row.content for row in rows if row.status == "promoted"}
+        confirmed |= {row.content for row in rows} & set(self.shown())  # one may be disputed here
         return confirmed, {row.content for row in rows} - confirmed
 
     def settle(self, *command):

@@ -4,11 +4,11 @@ import subprocess
 
 import pytest
 
-from ademem.core.clock import now
+from ademem.core.clock import now, timedelta
 from ademem.core.errors import NotFound
 from ademem.core.settings import GateSettings
 from ademem.core.untrusted import import_label
-from ademem.store import memories, relations, transitions
+from ademem.store import kept_copies, memories, relations, transitions
 from ademem.store.hub import administration, database
 from ademem.sync.hub import mutations
 from tests import postgres
@@ -110,6 +110,7 @@ def test_of_a_purged_memory_no_byte_is_left_once_all_have_heard(away, tmp_path):
     assert project["memories"] == 1
     recycle_log(hub.cluster)
     for clone in clones:
+        kept_copies.remove_ended(clone.store, clone.now() + timedelta(days=31))
         clone.store.close()
     assert files_with("quetzal", *(tmp_path / name for name in NAMES)) == []
     assert files_with("quetzal", hub.cluster.folder) == []

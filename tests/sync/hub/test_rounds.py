@@ -12,7 +12,7 @@ from ademem.api import doctor
 from ademem.core import untrusted
 from ademem.core.clock import stamp, timedelta
 from ademem.core.errors import AdememError, NotFound, UsageError
-from ademem.core.memory import Category, Scope, Status, flags
+from ademem.core.memory import Category, Scope, Status, Trust, flags
 from ademem.core.settings import GateSettings, HubSettings, Settings
 from ademem.core.value import replace
 from ademem.doors.cli.show import memory_json
@@ -20,6 +20,7 @@ from ademem.files import project_brief
 from ademem.store import (
     hub_state,
     journal,
+    kept_copies,
     memories,
     memory_queries,
     relations,
@@ -396,7 +397,40 @@ def test_a_deletion_reaches_every_clone_and_every_text_of_the_hub(ann, bob, clon
     assert "canary" not in json.dumps(told(hub), default=str)
     for one in (ann, bob, away):
         one.sync()
-        assert memories.find(one.store, "content like '%canary%'", "") == []
+        assert memories.find(one.store, "content like '%canary%' and kept_of is null") == []
+
+
+def test_what_was_stated_here_and_deleted_for_good_elsewhere_stays_for_thirty_days(ann, bob, hub):
+    ann.learn("The canary sings at noon", id="m1", trust=Trust.USER)
+    ann.sync()
+    bob.sync()
+    transitions.delete("m1", bob.act, hard=True)
+    bob.sync()
+    ann.sync()
+    (copy,) = kept_copies.find_all(ann.store)
+
+    assert (copy.content, copy.kept_of) == ("The canary sings at noon", "m1")
+    assert kept_copies.find_all(bob.store) == []
+    for days, left in ((29, 1), (31, 0)):
+        kept_copies.remove_ended(ann.store, copy.updated_at + timedelta(days=days))
+        assert kept_copies.count(ann.store) == left
+
+
+def test_a_text_that_was_deleted_for_good_elsewhere_can_be_stated_anew(ann, bob, hub):
+    ann.learn("The canary sings at noon", id="m1", trust=Trust.USER)
+    ann.sync()
+    bob.sync()
+    transitions.delete("m1", bob.act, hard=True)
+    bob.sync()
+    ann.sync()
+    (copy,) = kept_copies.find_all(ann.store)
+    again = kept_copies.keep_mine(copy.id, ann.act)
+    ann.sync()
+    bob.sync()
+
+    assert again.id != "m1"
+    assert bob.memory(again.id).content == "The canary sings at noon"
+    assert kept_copies.find_all(ann.store) == []
 
 
 def test_a_restored_hub_hears_again_what_it_lost(ann, bob, clone, hub):
