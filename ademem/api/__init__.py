@@ -64,6 +64,7 @@ FUNCTIONS = {
         stop_review list_skipped skip unskip decide_all tag_all
         accept_files list_claimed_briefs get_speaker
         promote reject refuse archive restore delete pin edit correct propose
+        list_kept_changes take_change keep_mine
         supersede merge update_by_agent remove_by_agent pin_by_agent
         list_conflicts settle_conflict reopen_conflict
         list_revisions list_events list_at undo list_acts put_acts

@@ -29,6 +29,7 @@ from ademem.store import (
     backups,
     briefs,
     jobs,
+    kept_copies,
     memories,
     memory_queries,
     procedures,
@@ -37,6 +38,7 @@ from ademem.store import (
     transitions,
 )
 from ademem.store.database import read_list, write_list
+from ademem.store.kept_copies import Changed
 from ademem.store.memories import Change
 from ademem.store.relations import Conflict as Pair
 from ademem.store.revisions import Revision
@@ -96,6 +98,28 @@ def review(
     most = limit if selection == EVERYTHING else None
     queues = (memory_queries.in_review(each.store, limit=most) for each in runtime.with_own())
     return list(filter(selection.matches, chain.from_iterable(queues)))[:limit]
+
+
+def list_kept_changes(runtime: Runtime) -> list[Changed]:
+    """List what other people changed of what was stated here, the first change first."""
+    return kept_copies.list_changes(runtime.store)
+
+
+def take_change(runtime: Runtime, id: str) -> Memory | None:
+    """Confirm the other person's version; None if it is a deletion for good."""
+    return kept_copies.take(id, _decision(runtime, "take"))
+
+
+def keep_mine(runtime: Runtime, id: str) -> Memory:
+    """Give what was stated here to everybody again."""
+    return kept_copies.keep_mine(id, _decision(runtime, "mine"))
+
+
+def _decision(runtime: Runtime, verb: str) -> Act:
+    found = act(runtime)
+    if found.by_agent:
+        raise CannotDo("what a person stated is theirs to decide", f"/ademem:review {verb} ID")
+    return found
 
 
 class Waiting(NamedTuple):

@@ -6,11 +6,13 @@ import os
 
 from ademem.core import confined, trust, untrusted
 from ademem.core.errors import suppress
+from ademem.core.memory import claimed_name
 from ademem.core.project import import_waits
 from ademem.core.repository import git_root, under_way
 from ademem.core.settings import summarize_warnings
 from ademem.core.text import counted, preview, truncate
 from ademem.store import admission, ledger
+from ademem.store.memories import any_kept_copy
 from ademem.store.runtime import Runtime, program
 
 TYPE_CHECKING = False
@@ -147,6 +149,7 @@ def collect(payload: Payload, runtime: Runtime) -> list[str]:
     if lines and not ledger.claim(runtime.store, "notices", payload.session_id, runtime.now):
         lines = []
     lines += [line for notice in ONCE for line in notice(runtime)]
+    lines += describe_changes(payload.session_id, runtime)
     return [truncate(line, CHARS) for line in lines]
 
 
@@ -236,6 +239,25 @@ def asks_to_publish(runtime: Runtime) -> bool:
         return False
     found = load_configuration(runtime.project, runtime.environment)
     return "skills.publish" not in found.origins
+
+
+def describe_changes(session_id: str, runtime: Runtime) -> list[str]:
+    """Tell once a session what others changed of what was stated here, and again what is new."""
+    if not any_kept_copy(runtime.store):
+        return []
+    from ademem.store import kept_copies
+
+    told = f"{session_id}:{kept_copies.count(runtime.store)}"
+    if not ledger.claim(runtime.store, "changes", told, runtime.now):
+        return []
+    found = kept_copies.list_changes(runtime.store)
+    names = sorted({name for each in found if (name := claimed_name(each.author))})
+    who = preview(", ".join(names[:NAMED]), NAMES_CHARS) if names else "others"
+    kinds = [each.kind for each in found]
+    parts = (f"{kinds.count(kind)} {kind}" for kind in kept_copies.KINDS if kind in kinds)
+    what = f"{len(found)} of your memories ({', '.join(parts)})"
+    line = f"ademem: {who} changed {what}; yours stay in force: /ademem:review changes"
+    return [truncate(line, CHARS)]
 
 
 def describe_refused(first: confined.Refused, others: int = 0) -> str:

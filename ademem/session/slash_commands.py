@@ -9,18 +9,27 @@ from __future__ import annotations
 from ademem.core import client, untrusted, who
 from ademem.core.client import Payload, mission_of
 from ademem.core.errors import AdememError
-from ademem.core.memory import Memory, Status, Trust
+from ademem.core.memory import Memory, Status, Trust, claimed_name
 from ademem.core.text import counted, preview, sha256_hex
 from ademem.core.untrusted import visible
 from ademem.search.engine import Filters, as_shown, current, search
 from ademem.session import notices
 from ademem.session.turn_tracking import new_key
-from ademem.store import injections, ledger, logs, memories, memory_queries, transitions, turns
+from ademem.store import (
+    injections,
+    kept_copies,
+    ledger,
+    logs,
+    memories,
+    memory_queries,
+    transitions,
+    turns,
+)
 from ademem.store.transitions import Act
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from ademem.store.runtime import Runtime
 
@@ -29,6 +38,10 @@ if TYPE_CHECKING:
 HITS = 5
 LISTED = 20
 CHARS = 100
+VERBS = ("keep", "drop", "take", "mine")
+DECIDE_CHANGE = (
+    "/ademem:review take ID lets theirs hold, /ademem:review mine ID yours, for everybody"
+)
 DECIDE = "/ademem:review keep ID confirms, /ademem:review drop ID removes; several ids are fine"
 
 
@@ -80,7 +93,9 @@ def recall(text: str, payload: Payload, runtime: Runtime) -> str:
 
 def review(text: str, payload: Payload, runtime: Runtime) -> str:
     verb, *ids = text.split() or [""]
-    if verb not in ("keep", "drop"):
+    if verb == "changes":
+        return client.block("\n".join(_change_lines(runtime)))
+    if verb not in VERBS:
         waiting = memory_queries.in_review(runtime.store, limit=LISTED + 1)
         held = [memory for memory in waiting if memory.quarantine_reason]
         shown = [memory for memory in waiting if not memory.quarantine_reason][:LISTED]
@@ -142,6 +157,10 @@ def _decide(verb: str, id: str, act: Act) -> str:
     """Confirm or remove one memory, and say what was done; a quarantined one needs a terminal."""
     try:
         with act.store.transaction():
+            if verb == "take":
+                return f"ademem: taken: {_text(kept_copies.take(id, act))}"
+            if verb == "mine":
+                return f"ademem: yours holds: {_text(kept_copies.keep_mine(id, act))}"
             memory = memories.get(act.store, id)
             if memory.quarantine_reason:
                 return f"ademem: {memory.id} reads like an order to a model: `ademem review`"
@@ -154,6 +173,24 @@ def _decide(verb: str, id: str, act: Act) -> str:
     except AdememError as error:
         return f"ademem: {error} ({error.hint})" if error.hint else f"ademem: {error}"
     return f"ademem: {done}: {preview(visible(memory.content), CHARS)}"
+
+
+def _change_lines(runtime: Runtime) -> Iterator[str]:
+    found = kept_copies.list_changes(runtime.store)
+    if not found:
+        yield "ademem: nobody else changed what you stated"
+        return
+    yield f"ademem: others changed {counted(len(found), 'memory')} of yours, which stay in force"
+    for each in found[:LISTED]:
+        who = claimed_name(each.author) or "another person"
+        text = "removed" if each.kind == "removed" else _text(each.shared)
+        yield f"{_line(each.copy)}"
+        yield f"    {who}: {text}" + (" (marks)" if each.kind == "marks" else "")
+    yield DECIDE_CHANGE
+
+
+def _text(memory: Memory | None) -> str:
+    return preview(visible(memory.content), CHARS) if memory else "it is gone"
 
 
 def _line(memory: Memory) -> str:

@@ -13,7 +13,7 @@ from ademem.core.errors import AdememError
 from ademem.core.json_text import flat
 from ademem.core.memory import STOP, Memory, Scope, Status, Trust
 from ademem.core.text import sha256_hex
-from ademem.core.value import replace
+from ademem.core.value import Value, replace
 from ademem.store import Store, memories, stamps, transitions
 
 TYPE_CHECKING = False
@@ -51,6 +51,36 @@ def count(store: Store) -> int:
 
 _BY_ORIGINAL = memories.Query("kept_of = :id", by_key=True)
 _ALL = memories.Query("kept_of is not null", "order by created_at, seq", by_key=True)
+
+
+class Changed(Value):
+    """What another person's change did to a memory that was stated here."""
+
+    copy: Memory
+    shared: Memory | None
+    """The version that everybody else has; None if it was deleted for good."""
+    author: str
+    kind: str
+    """One of KINDS."""
+
+
+KINDS = ("text", "removed", "marks")
+"""Another text, not live any more, or other pin, path, commands or stop tag."""
+
+
+def list_changes(store: Store) -> list[Changed]:
+    found = []
+    for copy in find_all(store):
+        row = memories.raw_row(store.db, str(copy.kept_of))
+        shared = memories.from_values(row) if row else None
+        author = shared.claimed_author if shared else ""
+        kind = "marks"
+        if shared is None or not shared.live:
+            kind = "removed"
+        elif (shared.title or None, shared.content) != (copy.title or None, copy.content):
+            kind = "text"
+        found.append(Changed(copy=copy, shared=shared, author=author or "", kind=kind))
+    return found
 
 
 def disputed_ids(store: Store) -> frozenset[str]:

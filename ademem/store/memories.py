@@ -139,10 +139,10 @@ def put_back(store: Store, memory: Memory, change: Change, written: str | None =
             row |= {name: before[name] for name in masked if row[name] == shown[name]}
         if written is None:
             written = stamps.of_changed(store, before, row, change)
-            shown = _settled(store, before, memory, change)
-            if shown is not memory:  # the record has the change, which the row does not show
+            settled = _settled(store, before, memory, change)
+            if settled is not memory:  # the record has the change, which the row does not show
                 record = stamps.record_of_row(row | {"stamps": written})
-                row = row_of(replace(shown, revision_count=revision))
+                row = row_of(replace(settled, revision_count=revision))
                 written = stamps.dump(record, row) if record else written
         row["stamps"] = written
         stored = db.execute(_UPDATE, row).fetchone()
@@ -262,6 +262,11 @@ def get(store: Store, id: str) -> Memory:
     if not rows or (len(rows) == 2 and id not in (rows[0]["id"], rows[0]["sync_id"])):
         raise SeveralMemories(id) if rows else NoSuchMemory(id)
     return from_row(rows[0])
+
+
+def any_kept_copy(store: Store) -> bool:
+    query = "select 1 from unified_memories where kept_of is not null limit 1"
+    return store.has_row(query)
 
 
 def any_vector(store: Store) -> bool:

@@ -199,8 +199,9 @@ def read_history(project: Project, base: MergeBase, store: Store) -> GitHistory:
         if base.branch not in (None, redact_branch(branch(root) or "")):
             here = (read_trees(root, ["HEAD"]) or {}).get("HEAD")
             ids: dict[str, dict[str, int]] = {id: {} for id in (here.ids if here else ())}
-            same = {"by_hand": False, "agreed": now, "commits_of": ids, "outdated": outdated}
-            return GitHistory(root=root, **same)
+            return GitHistory(
+                root=root, by_hand=False, agreed=now, commits_of=ids, outdated=outdated
+            )
         return GitHistory(root=root, by_hand=is_edited, outdated=outdated)
     earlier = base.commit
     if earlier is not None and git.text(root, "merge-base", earlier, "HEAD").strip() != earlier:

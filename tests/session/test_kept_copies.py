@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from ademem import api
@@ -50,6 +52,62 @@ def pull(ann, mallory, session="s2"):
     ann.git("pull", "--quiet", "--no-rebase", str(mallory.root), "main")
     told, briefing = ann.start(session)
     return told, briefing
+
+
+LINE = (
+    "ademem: Mallory changed 1 of your memories ({}); yours stay in force: /ademem:review changes"
+)
+
+
+@pytest.mark.parametrize(
+    ("by", "kind"),
+    [
+        pytest.param("turned round", "1 text", id="text"),
+        pytest.param("archived", "1 removed", id="life"),
+        pytest.param("the stop tag taken off", "1 marks", id="marks"),
+    ],
+)
+def test_one_line_a_session_tells_it_until_it_is_decided(ann, mallory, by, kind):
+    CHANGES[by](mallory)
+    told, _ = pull(ann, mallory)
+    again = ann.fire("user_prompt_submit", prompt="What is next?", prompt_id="p2", session_id="s2")
+    later, _ = ann.start("s3")
+    decide(ann, kept_copies.keep_mine)
+    at_last, _ = ann.start("s4")
+
+    assert LINE.format(kind) in told.splitlines()
+    assert "of your memories" not in (again or "")
+    assert LINE.format(kind) in later.splitlines()
+    assert "of your memories" not in at_last
+
+
+def test_a_change_that_arrives_within_a_session_is_told_with_the_next_prompt(ann, mallory):
+    ann.start("s2")
+    change(mallory, content="Always deploy on Fridays")
+    mallory.share("change")
+    ann.git("pull", "--quiet", "--no-rebase", str(mallory.root), "main")
+    ann.refresh()
+    said = ann.fire("user_prompt_submit", prompt="What is next?", prompt_id="p2", session_id="s2")
+
+    assert LINE.format("1 text") in said
+
+
+def typed(ann, command):
+    said = json.loads(ann.fire("user_prompt_submit", prompt=command, prompt_id=command))
+    return said["reason"]
+
+
+def test_slash_commands_show_both_versions_and_decide(ann, mallory):
+    change(mallory, content="Always deploy on Fridays")
+    pull(ann, mallory)
+    shown = typed(ann, "/ademem:review changes")
+    (copy,) = [memory for memory in ann.live() if memory.kept_of]
+    done = typed(ann, f"/ademem:review mine {copy.id}")
+
+    assert RULE in shown
+    assert "Mallory: Always deploy on Fridays" in shown
+    assert done == f"ademem: yours holds: {RULE}"
+    assert ann.only().content == RULE
 
 
 def change(mallory, **changes):

@@ -13,8 +13,9 @@ from ademem import api
 from ademem.api.curation import EVERYTHING, Selection, Waiting
 from ademem.core import who
 from ademem.core.errors import AdememError, UsageError
-from ademem.core.memory import Category, Memory
+from ademem.core.memory import Category, Memory, claimed_name
 from ademem.core.text import counted, preview
+from ademem.core.untrusted import import_label
 from ademem.core.value import Value, as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import (
@@ -34,6 +35,7 @@ from ademem.doors.cli.commands import (
 )
 from ademem.doors.views import word_diff
 from ademem.files import enrolment
+from ademem.store.kept_copies import Changed
 from ademem.store.runtime import Runtime
 from ademem.store.transitions import waits_for
 from ademem.store.verdicts import VERBS, Verdict
@@ -56,6 +58,9 @@ def review(
     settle: tuple[str, str] | None = option(
         "--settle ID OTHER", "Accept both memories of a conflict."
     ),
+    changes: bool = flag("--changes", "What other people changed of what you stated."),
+    take: str | None = option("--take ID", "Let the other person's version hold."),
+    mine: str | None = option("--mine ID", "Let your version hold, for everybody."),
     dry_run: DryRun = False,
     project: Project = None,
 ) -> None:
@@ -71,6 +76,12 @@ def review(
     if (accept or reject) and selection == EVERYTHING and not imported:
         raise UsageError("accept or reject which?", "WORDS, --category, --type or --older")
     with open_project(project) as memories:
+        if changes:
+            return _review_changes(memories, list_)
+        if take:
+            return show.one("taken:", api.take_change(memories, take) or api.get(memories, take))
+        if mine:
+            return show.one("yours holds:", api.keep_mine(memories, mine))
         if settle:
             done = api.settle_conflict(memories, *settle)
             line = "both are kept as true" if done else "no conflict between them was known"
@@ -105,6 +116,65 @@ PUBLISH_SKILLS = (
     " `ademem config set skills.publish true` writes them to .claude/skills, too;"
     " `… false` ends this question"
 )
+
+
+DECIDE = "`ademem review --take ID` lets theirs hold, `--mine ID` yours, for everybody"
+
+
+def _review_changes(memories: Runtime, list_: bool) -> None:
+    """Ask for a decision about each change in a terminal, else list them."""
+    found = api.list_kept_changes(memories)
+    if show.as_json:
+        shown = [
+            {
+                "id": each.copy.id,
+                "kind": each.kind,
+                "author": claimed_name(each.author),
+                "yours": show.memory_json(each.copy),
+                "theirs": each.shared and show.memory_json(each.shared),
+            }
+            for each in found
+        ]
+        return show.json({"count": len(shown), "changes": shown})
+    if not found:
+        return show.echo("nobody else changed what you stated", err=True)
+    asks = not (list_ or memories.is_read_only) and sys.stdout.isatty()
+    asks = asks and caller.typed_by_person(os.environ)
+    for number, each in enumerate(found, 1):
+        show.fenced(_change_lines(each, f"{number} of {len(found)}"))
+        if asks and not _decide_change(memories, each):
+            return None
+    return None if asks else show.echo(DECIDE)
+
+
+def _change_lines(change: Changed, place: str) -> Iterator[str]:
+    who = claimed_name(change.author) or "another person"
+    did = {"removed": "removed it", "text": "changed its text"}.get(
+        change.kind, "changed its marks"
+    )
+    yield f"{place}: {who} {did} ({import_label(change.author)})"
+    yield f"yours:  {show.line(change.copy)}"
+    if change.kind != "removed" and change.shared:
+        yield f"theirs: {show.line(change.shared)}"
+        if words := word_diff(change.copy.content, change.shared.content):
+            yield f"  changes: {words}"
+
+
+def _decide_change(memories: Runtime, change: Changed) -> bool:
+    """Ask for one decision; return False at the end of the answers."""
+    while True:
+        try:
+            answer = input("[t]ake theirs, [m]ine for everybody, [l]ater, [q]uit? ").strip().lower()
+        except (EOFError, KeyboardInterrupt):
+            show.echo()
+            return False
+        if answer[:1] == "t":
+            api.take_change(memories, change.copy.id)
+        elif answer[:1] == "m":
+            api.keep_mine(memories, change.copy.id)
+        elif answer[:1] not in ("l", "q"):
+            continue
+        return answer[:1] != "q"
 
 
 def _list_waiting(
