@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Object = tuple[str, str, str, str]
     """Type, name, table and SQL of a row of `sqlite_schema`."""
 
-DIGEST = "bce5aa654d98fa5d62677faccc67a2d5"
+DIGEST = "ed0a88edaf3f3d485773b2786ae58302"
 
 LOOK_S = 5.0
 COPY_S = 60.0

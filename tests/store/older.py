@@ -25,6 +25,8 @@ VALID: dict[str | tuple[str, str], Any] = {
         )
     },
     "scope": "agent",
+    "said_in": "[]",
+    "kept_of": None,
     "tier": 3,
     "category": "gotcha",
     "importance": "high",

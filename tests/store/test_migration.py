@@ -72,6 +72,8 @@ LANDED = {
     "migrations/0033_evidence_of_use.sql": "f68449de41b44dc4",
     "migrations/0034_counts.sql": "242b3fc68a3ed4fe",
     "migrations/0035_identifiers.sql": "c8c262ba5d2cb3f5",
+    "migrations/0036_said_in.sql": "4fe6ba6426c7b6b2",
+    "migrations/0037_kept_copies.sql": "1e3c55d3d73bb3ff",
     "hub/migrations/0006_hub.sql": "9ff5386c31a152e8",
     "hub/migrations/0007_growth.sql": "b6f24e9bcfa5761a",
 }
