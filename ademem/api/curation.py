@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from ademem.api import writing
 from ademem.capture import gate, provenance
 from ademem.capture.gate.rows import review_date
-from ademem.core import client
+from ademem.core import client, who
 from ademem.core.clock import parse, stamp
 from ademem.core.errors import FORBIDDEN, Conflict, NoSuchMemory, NotFound, UsageError
 from ademem.core.memory import Memory, Origin, Status, Trust
@@ -116,10 +116,8 @@ def keep_mine(runtime: Runtime, id: str) -> Memory:
 
 
 def _decision(runtime: Runtime, verb: str) -> Act:
-    found = act(runtime)
-    if found.by_agent:
-        raise CannotDo("what a person stated is theirs to decide", f"/ademem:review {verb} ID")
-    return found
+    who.require_person(runtime.by, f"`ademem review --{verb}`")
+    return act(runtime)
 
 
 class Waiting(NamedTuple):

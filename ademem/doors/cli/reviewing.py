@@ -139,7 +139,7 @@ def _review_changes(memories: Runtime, list_: bool) -> None:
     if not found:
         return show.echo("nobody else changed what you stated", err=True)
     asks = not (list_ or memories.is_read_only) and sys.stdout.isatty()
-    asks = asks and caller.typed_by_person(os.environ)
+    asks = asks and memories.by.is_person
     for number, each in enumerate(found, 1):
         show.fenced(_change_lines(each, f"{number} of {len(found)}"))
         if asks and not _decide_change(memories, each):
@@ -148,11 +148,11 @@ def _review_changes(memories: Runtime, list_: bool) -> None:
 
 
 def _change_lines(change: Changed, place: str) -> Iterator[str]:
-    who = claimed_name(change.author) or "another person"
+    author = claimed_name(change.author) or "another person"
     did = {"removed": "removed it", "text": "changed its text"}.get(
         change.kind, "changed its marks"
     )
-    yield f"{place}: {who} {did} ({import_label(change.author)})"
+    yield f"{place}: {author} {did} ({import_label(change.author)})"
     yield f"yours:  {show.line(change.copy)}"
     if change.kind != "removed" and change.shared:
         yield f"theirs: {show.line(change.shared)}"
