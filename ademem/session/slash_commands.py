@@ -184,6 +184,8 @@ def _change_lines(runtime: Runtime) -> Iterator[str]:
     for each in found[:LISTED]:
         who = claimed_name(each.author) or "another person"
         text = "removed" if each.kind == "removed" else _text(each.shared)
+        if each.until:
+            text = f"deleted for good; yours is kept until {each.until.date().isoformat()}"
         yield f"{_line(each.copy)}"
         yield f"    {who}: {text}" + (" (marks)" if each.kind == "marks" else "")
     yield DECIDE_CHANGE

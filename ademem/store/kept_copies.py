@@ -63,6 +63,11 @@ class Changed(Value):
     kind: str
     """One of KINDS."""
 
+    @property
+    def until(self) -> datetime | None:
+        """When the copy ends, if its memory was deleted for good."""
+        return None if self.shared else self.copy.updated_at + timedelta(days=KEPT_DAYS)
+
 
 KINDS = ("text", "removed", "marks")
 """Another text, not live any more, or other pin, path, commands or stop tag."""

@@ -130,6 +130,7 @@ def _review_changes(memories: Runtime, list_: bool) -> None:
                 "id": each.copy.id,
                 "kind": each.kind,
                 "author": claimed_name(each.author),
+                "until": each.until and each.until.date().isoformat(),
                 "yours": show.memory_json(each.copy),
                 "theirs": each.shared and show.memory_json(each.shared),
             }
@@ -154,6 +155,8 @@ def _change_lines(change: Changed, place: str) -> Iterator[str]:
     )
     yield f"{place}: {author} {did} ({import_label(change.author)})"
     yield f"yours:  {show.line(change.copy)}"
+    if change.until:
+        yield f"it was deleted for good; yours is kept until {change.until.date().isoformat()}"
     if change.kind != "removed" and change.shared:
         yield f"theirs: {show.line(change.shared)}"
         if words := word_diff(change.copy.content, change.shared.content):

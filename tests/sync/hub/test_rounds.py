@@ -409,7 +409,10 @@ def test_what_was_stated_here_and_deleted_for_good_elsewhere_stays_for_thirty_da
     ann.sync()
     (copy,) = kept_copies.find_all(ann.store)
 
+    (change,) = kept_copies.list_changes(ann.store)
+
     assert (copy.content, copy.kept_of) == ("The canary sings at noon", "m1")
+    assert change.until == copy.updated_at + timedelta(days=30)
     assert kept_copies.find_all(bob.store) == []
     for days, left in ((29, 1), (31, 0)):
         kept_copies.remove_ended(ann.store, copy.updated_at + timedelta(days=days))
