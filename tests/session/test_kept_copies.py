@@ -264,3 +264,42 @@ def test_a_second_change_leaves_the_first_copy(ann, mallory):
 
     (copy,) = [memory for memory in ann.live() if memory.kept_of]
     assert copy.content == RULE
+
+
+DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday")
+
+
+def test_in_a_week_of_three_a_maintainers_edits_arrive_and_no_stated_rule_changes_unsaid(clones):
+    """Ann maintains the rules of the team; Ben and Cid each stated one of their own beside them."""
+    ann = clones.ann
+    team = ann.learn("The build runs on Monday", category="convention", promoted=True)
+    ann.share()
+    members, stated = {}, {}
+    for name in ("Ben", "Cid"):
+        member = members[name] = clones.clone(name)
+        member.start()
+        text = f"{name} reviews every release"
+        stated[name] = member.learn(text, category="convention", promoted=True)
+        member.share(name)
+        ann.git("pull", "--quiet", "--no-rebase", str(member.root), "main")
+        ann.start(f"ann with {name}")
+
+    for number, day in enumerate(DAYS):
+        with ann.by_hand() as memories:
+            api.edit(memories, team.id, content=f"The build runs on {day}, at noon")
+            changed = "Ben" if number % 2 else "Cid"
+            text = f"{changed} reviews nothing on {day}"
+            api.edit(memories, stated[changed].id, content=text)
+        ann.share(day)
+        for name, member in members.items():
+            member.git("pull", "--quiet", "--no-rebase", "origin", "main")
+            told, _ = member.start(f"{day} {name}")
+            texts = {memory.content for memory in member.live()}
+
+            assert f"The build runs on {day}, at noon" in texts
+            assert f"{name} reviews every release" in texts
+            is_changed = number > 0 or name == "Cid"
+            assert ("Ann changed 1 of your memories (1 text)" in told) is is_changed
+    assert {member.git("status", "--porcelain", ".ade/memory") for member in members.values()} == {
+        ""
+    }
