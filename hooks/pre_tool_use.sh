@@ -41,12 +41,16 @@ case $id in
     elif [ ! -s "$marks/clear/$id" ] ||
       { [ "$list" = commands ] && [ ${#call} -le 4000 ] && . "$hooks/only_reads.sh" && only_reads "$call"; } ||
       LC_ALL=C grep -qxF -e "$call" "$marks/clear/$id" 2>/dev/null; then
-      [ -n "$list" ] || exit 0
+      case $list:$payload in
+      :*.ade/* | :*ademem*) about=.ade ;;
+      :*) exit 0 ;;
+      esac
     else
       about=.ade
     fi
     # A command that may be ours is read in every turn: approving is for people.
-    case $list:$about in commands:*ade*) case $about in *mem*) about=.ade ;; esac ;; esac
+    # So is one at a place of ours, by any tool.
+    case $about in *ade*) case $about in *mem*) about=.ade ;; esac ;; esac
     case $head in
     *'"agent_id":"'*) reader=$id ;;
     *) reader=${head#*'"session_id":"'} reader=${reader%%'"'*} ;;

@@ -62,6 +62,15 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
                 runtime,
             )
         note_edit(call, payload, runtime)
+    if place := _own_place(call, payload, runtime):
+        return _refuse(
+            f"ademem guard: this writes {place}, which only ademem and the person write. Use the"
+            " commands of ademem, or leave it and tell the person.",
+            "it writes a place of ademem",
+            call,
+            key,
+            runtime,
+        )
     if runtime.settings.guard.mode == "consult":
         from ademem.session import consulting
 
@@ -110,6 +119,31 @@ def _writes_settings(call: ToolCall, runtime: Runtime) -> bool:
     from ademem.guard import approvals
 
     return call.tool in SHELL_TOOLS and approvals.writes_settings(call.command, guard)
+
+
+def _own_place(call: ToolCall, payload: Payload, runtime: Runtime) -> str:
+    """Return the place of ademem that the call would write, in every mode but `off`."""
+    if runtime.settings.guard.mode == "off":
+        return ""
+    if call.tool in WRITING_TOOLS and "ade" not in call.path.lower():
+        return ""
+    if call.tool in SHELL_TOOLS and "ade" not in call.command.lower():
+        return ""
+    from ademem.core import trust
+    from ademem.guard import own_places
+
+    environment, project = runtime.environment, runtime.project
+    home = environment.get("HOME") or os.path.expanduser("~")
+    places = (
+        trust.data_folder(environment),
+        os.path.dirname(trust.config_path(environment)),
+        os.path.join(home, ".local", "share", "ademem"),
+        project.database,
+        project.run,
+    )
+    return own_places.named_in(
+        call.tool, call.path, call.command, payload.tool_input, places, runtime.settings.guard
+    )
 
 
 def make_context(turn: Turn | None, runtime: Runtime) -> CallContext:

@@ -2,6 +2,7 @@
 
 import json
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -387,3 +388,13 @@ def test_a_guard_that_is_off_refuses_no_approval(world, calls, held):
     world.fire("user_prompt_submit", prompt=ORDER, **TURN)
 
     assert world.denial(**TURN, **calls.bash(f"ademem promote {held}")) is None
+
+
+@pytest.mark.parametrize("mode", ["strict", "assist", "orient", "warn", "consult"])
+def test_no_tool_writes_what_is_the_persons_in_any_mode_but_off(world, calls, mode):
+    world.environment["ADEMEM_GUARD_MODE"] = mode
+    own = Path(world.environment["HOME"]) / ".config/ademem/config.toml"
+    world.fire("user_prompt_submit", prompt="what does the parser do?", **TURN)
+
+    for call in (calls.write(str(own)), calls.bash(f"echo x > {own}", 2)):
+        assert "only ademem and the person write" in world.denial(**TURN, **call)

@@ -12,6 +12,7 @@ import pytest
 
 from ademem import api
 from ademem.api.install import registration
+from tests import persons
 
 HOOKS = Path(__file__).parents[3] / "hooks"
 SHELLS = [shell for shell in ("sh", "dash", "bash", "zsh") if shutil.which(shell)]
@@ -53,6 +54,12 @@ class Machine:
             env={name: value for name, value in there.items() if value},
             timeout=60,
         )
+
+    def type(self, text: str):
+        """Start the hook of a prompt that a person types in a client."""
+        there = {"PATH": "/usr/bin:/bin", "CLAUDE_PROJECT_DIR": str(self.project)} | self.there
+        command = [self.shell, "-c", self.command("UserPromptSubmit")]
+        return persons.type_prompt(command, prompt(text), there, self.project)
 
     @property
     def asked(self) -> bool:
@@ -530,9 +537,7 @@ def prompt(text: str) -> bytes:
 
 def test_a_plugin_alone_runs_its_hooks_with_any_python(plugin, tmp_path):
     api.init(str(plugin.project))
-    said = plugin.start(
-        "UserPromptSubmit", prompt("remember: deploys need approval"), **plugin.there
-    )
+    said = plugin.type("remember: deploys need approval")
 
     assert b"ademem: stored: deploys need approval" in said.stdout
     noted = tmp_path / ".local/share/ademem-data/python"
@@ -562,7 +567,7 @@ def test_a_plugin_alone_enrols_and_recalls(plugin):
     subprocess.run(["git", "init", "-q", plugin.project], check=True)
     assert ademem("init").returncode == 0
     assert "ademem" not in (plugin.project / ".git/config").read_text(), "a driver that git lacks"
-    plugin.start("UserPromptSubmit", prompt("remember: deploys need approval"), **plugin.there)
+    plugin.type("remember: deploys need approval")
     assert "deploys need approval" in ademem("recall", "deploys").stdout
     assert "deploys need approval" in ademem("list").stdout
     added = json.loads(ademem("add", "the port is 8081", "--category", "gotcha", "--json").stdout)
