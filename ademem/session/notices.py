@@ -112,6 +112,17 @@ def describe_problems(problems: Sequence[Problem]) -> list[str]:
     return [_fitting("ademem: not imported: ", text, end)]
 
 
+def describe_sender(runtime: Runtime) -> list[str]:
+    """Tell once for a database that its client is not recognised, and what follows."""
+    by = runtime.by
+    if by.is_proven or not trust.claim_notice(
+        f"sender {by.why}", runtime.project.database, runtime.environment
+    ):
+        return []
+    follows = "so prompts are answered with memories and nothing of them is stored"
+    return [f"ademem: this client is not recognised ({by.why}), {follows}; `ademem add` stores"]
+
+
 def describe_failure(event: str, error: Exception) -> str:
     return f"ademem: its hook {event} failed ({type(error).__name__}); `ademem doctor` shows why"
 

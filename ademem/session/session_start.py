@@ -110,6 +110,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
             table.mark_shown(runtime.store, runtime.project.root, payload.session_id, runtime.now)
     worker.start(runtime)
     lines = notices.collect(payload, runtime) + notices.describe_problems(problems)
+    lines += notices.describe_sender(runtime)
     if source in BEGINNINGS:
         lines += notices.summarize(brief.total, runtime)
     return client.context("SessionStart", text, lines)

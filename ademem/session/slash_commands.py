@@ -144,7 +144,25 @@ def why(_text: str, payload: Payload, runtime: Runtime) -> str:
     return client.block("\n".join([f"ademem: Claude was shown {number}", *lines, *rest]))
 
 
-COMMANDS: dict[str, Command] = {"recall": recall, "review": review, "why": why}
+def terminal(text: str, _payload: Payload, runtime: Runtime) -> str:
+    """Add a terminal program to those in which commands count as a person's."""
+    if not runtime.by.is_person:
+        return client.block(f"ademem: a person adds a terminal, and {who.describe(runtime.by)}")
+    name = text.strip()
+    if not name or len(name.split()) > 1 or "/" in name:
+        return client.block(
+            "ademem: name its process, as a refusal shows it: /ademem:terminal newterm"
+        )
+    who.add_terminal(name)
+    return client.block(f"ademem: commands below {visible(name)} count as typed by you")
+
+
+COMMANDS: dict[str, Command] = {
+    "recall": recall,
+    "review": review,
+    "terminal": terminal,
+    "why": why,
+}
 """Commands that are answered here; `/ademem:remember` is a dictation."""
 
 

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from ademem.core import who
 from ademem.core.memory import Origin, Trust
 from tests import persons
 
@@ -175,3 +176,15 @@ def test_other_commands_are_prompts_like_any(world):
 
     answer = typed(world, "/ademem:unknown how do login tokens expire?")
     assert "decision" not in answer
+
+
+def test_a_person_adds_a_terminal_and_nobody_else_does(world, tmp_path, monkeypatch):
+    monkeypatch.setattr(who, "terminals_path", lambda: str(tmp_path / "own/terminals"))
+    prompt = "/ademem:terminal newterm"
+    refused = world.fire("user_prompt_submit", prompt=prompt, by=persons.UNKNOWN)
+    before = who.added_terminals()
+
+    assert "a person adds a terminal" in refused
+    assert before == ()
+    assert "count as typed by you" in answered(world, prompt)
+    assert who.added_terminals() == ("newterm",)

@@ -6,7 +6,7 @@ from ademem.api import install
 from ademem.api.install import hooks_folder
 from ademem.session import slash_commands
 
-NAMES = ["/ademem:recall", "/ademem:remember", "/ademem:review", "/ademem:why"]
+NAMES = ["/ademem:recall", "/ademem:remember", "/ademem:review", "/ademem:terminal", "/ademem:why"]
 
 
 @pytest.fixture
