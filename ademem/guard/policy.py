@@ -71,7 +71,7 @@ class Finding(Value):
     stops: bool
     """It forbids or requires something about the call, or is marked so."""
     may_deny: bool
-    """It is of this clone, or accepted in it."""
+    """It is of this clone, or accepted in it; a rule that is not is a note at each call."""
     in_turn: bool = False
     """Shown since the order that the turn began with, other than in a briefing."""
     in_context: bool = False
@@ -94,6 +94,8 @@ class Show(Value):
     """Let the call pass, with these memories beside it."""
 
     ids: tuple[str, ...]
+    rules: tuple[str, ...] = ()
+    """Of them, first, the rules that would stop the call if they were accepted here."""
 
 
 def consult(
@@ -121,7 +123,9 @@ def consult(
         return Carry(ids=tuple(one.id for one in fresh[:MOST_CARRIED]))
     if any(one.carried for one in stopping):
         return Wait()
-    return Show(ids=tuple(one.id for one in findings if one in stopping or not one.in_context))
+    rules = tuple(one.id for one in findings if one.stops and not one.may_deny)[:MOST_CARRIED]
+    others = (one.id for one in findings if one in stopping or not one.in_context)
+    return Show(ids=(*rules, *(id for id in others if id not in rules)), rules=rules)
 
 
 def decide(call: ToolCall, context: CallContext) -> Outcome:

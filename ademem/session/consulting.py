@@ -37,6 +37,7 @@ LOOKED_AT = 30
 """Hits of a search that are read for rules about the call."""
 QUERY_WORDS = 12
 LISTED_CHARS = 300
+ADVISED = "advised_trust"
 WAITING = (
     "ademem guard: the memories in the denial above are about this call too."
     " Read them first, then make it again if they allow it."
@@ -62,10 +63,10 @@ def before_call(
     marks = _mark_calls(call, paths, runtime) or [line]
     searches = not {*marks} <= {*listed}
     found, stopping = _look_up(call, paths, payload, key, runtime, searches=searches)
-    denied, answer = False, None
+    is_done, answer = True, None
     if found:
-        denied, answer = _decide(call, found, stopping, key, payload, runtime)
-    if not denied:
+        is_done, answer = _decide(call, found, stopping, key, payload, runtime)
+    if is_done:
         _list_calls(key, runtime, [*listed, *marks, line])
     return answer
 
@@ -85,7 +86,10 @@ def _decide(
     payload: Payload,
     runtime: Runtime,
 ) -> tuple[bool, str | None]:
-    """Return True for a denial, and the answer; parallel hooks count each denial once."""
+    """Return False if the call is to be looked up again, and the answer.
+
+    Parallel hooks count each denial once.
+    """
     from ademem.store import injections
 
     what = hint_events.name_target(payload, runtime) or call.tool
@@ -151,20 +155,39 @@ def _decide(
                 from ademem.session import notices
 
                 lines = [] if is_counted else notices.describe_carried(carried, runtime)
-                return True, client.deny(reason, lines)
+                return False, client.deny(reason, lines)
             case Wait():
                 why = "a denial in the same message carries the memories"
                 log_decision(call, turn.key, "hold", why, runtime)
                 injections.record(
                     runtime, "pre_tool_use", WAITING, key, tool_use_id=call.tool_use_id
                 )
-                return True, client.deny(WAITING)
-            case Show(ids=ids):
+                return False, client.deny(WAITING)
+            case Show(ids=ids, rules=rules):
                 shown = [by_id[id] for id in ids]
-                text = hint_events.show(payload, shown, what, key, runtime, again=ids)
+                untrusted_rules = [by_id[id][0] for id in rules]
+                advice, lines = _advise_trust(untrusted_rules, key, runtime)
+                text = hint_events.show(
+                    payload, shown, what, key, runtime, again=ids, always=rules, end=advice
+                )
                 if text:
                     hint_events.write_rest_lists(key, runtime)
-                return False, client.context("PreToolUse", text) or None
+                return not rules, client.context("PreToolUse", text, lines) or None
+
+
+def _advise_trust(rules: list[Memory], key: TurnKey, runtime: Runtime) -> tuple[str, list[str]]:
+    """Return how the first of the rules may stop calls, once a session; also for the person."""
+    if not rules or not ledger.claim(runtime.store, ADVISED, key.session_id, runtime.now):
+        return "", []
+    from ademem.core.memory import FROM_HUB
+    from ademem.session import notices
+
+    author = rules[0].claimed_author
+    how = "ademem trust --database"
+    if author is not None:
+        how = "ademem review --imported" if author.startswith(FROM_HUB) else "ademem trust --files"
+    advice = f"It was not accepted here; typed by the person, `{how}` lets it stop calls."
+    return advice, notices.describe_untrusted(rules[0], how, runtime)
 
 
 def _is_irreversible(call: ToolCall, runtime: Runtime) -> bool:
@@ -202,7 +225,7 @@ def _look_up(
     """Find memories tied to the call, then rules that name it, then those that answer it.
 
     Also return the ids of those that stop it: marked ones, and those whose wording a person typed
-    or reviewed.
+    or reviewed, here or where the files come from.
     """
     from ademem.core.memory import STOP, Trust
     from ademem.guard import wording
@@ -234,7 +257,8 @@ def _look_up(
         ]
     marked = {memory.id for memory in about if STOP in memory.tags}
     worded = [one for one in about if one.id not in marked and wording.is_rule(one.content)]
-    typed = {one.id for one in worded if one.trust is Trust.USER}
+    # A confirmed one of the files was confirmed by a person; without a label, by a trusted one.
+    typed = {one.id for one in worded if one.trust in (Trust.USER, Trust.IMPORT)}
     others = [one.id for one in worded if one.id not in typed]
     stopping = marked | typed | memories.find_confirmed(runtime.store, others)
     found = [

@@ -227,8 +227,13 @@ def show(
     runtime: Runtime,
     *,
     again: Collection[str] = (),
+    always: Collection[str] = (),
+    end: str = "",
 ) -> str:
-    """Return entries that this context was not shown, or has to be shown *again*; record them."""
+    """Return entries that this context was not shown, or has to be shown *again*; record them.
+
+    Those to be shown *always* need no room. The *end* is a line below them.
+    """
     from ademem.store import injections
     from ademem.store.injections import place
 
@@ -245,8 +250,9 @@ def show(
             continue
         entry += STALE if state in ("changed", "gone") else ""
         room -= _tokens(entry) if memory.id not in seen else 0
-        is_full = len(lines) == settings.hints
+        is_full = len(lines) >= settings.hints
         why = "seen" if memory.id in seen else "limit" if is_full else "room" if room < 0 else ""
+        why = "" if memory.id in always else why
         placed.append(place(memory, characters=len(entry), left_out=why))
         if not why:
             lines.append(entry)
@@ -257,7 +263,7 @@ def show(
         ("failure", "post_tool_use_failure") if payload.error else ("site", "pre_tool_use")
     )
     logs.log_shown(runtime.store, where, shown, runtime.now, key=key, query=named(what))
-    text = page(what, lines)
+    text = "\n".join(filter(None, (page(what, lines), end)))
     injections.record(runtime, event, text, key, placed, tool_use_id=payload.tool_use_id)
     return text
 

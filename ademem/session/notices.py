@@ -102,6 +102,12 @@ def describe_carried(memories: Iterable[Memory], runtime: Runtime) -> list[str]:
     return [_fitting("ademem: reminded Claude first: ", texts[0], more)]
 
 
+def describe_untrusted(rule: Memory, how: str, runtime: Runtime) -> list[str]:
+    if is_quiet(runtime):
+        return []
+    return [_fitting("ademem: only noted: ", rule.content, f"; `{how}` lets it stop calls")]
+
+
 def describe_problems(problems: Sequence[Problem]) -> list[str]:
     if not problems:
         return []

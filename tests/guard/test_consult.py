@@ -32,7 +32,16 @@ def decide(*findings, irreversible=False, was_denied=False, is_counted=False, de
         ),
         pytest.param(replace(RULE, **SHOWN), False, Show(ids=()), id="a rule shown in this turn"),
         pytest.param(
-            replace(RULE, may_deny=False), False, Show(ids=("rule",)), id="a rule from a clone"
+            replace(RULE, may_deny=False),
+            False,
+            Show(ids=("rule",), rules=("rule",)),
+            id="a rule from a clone",
+        ),
+        pytest.param(
+            replace(RULE, may_deny=False, **SHOWN),
+            False,
+            Show(ids=("rule",), rules=("rule",)),
+            id="a rule from a clone, shown in this turn",
         ),
         pytest.param(FACT, False, Show(ids=("fact",)), id="a fact"),
         pytest.param(replace(FACT, in_context=True), False, Show(ids=()), id="a known fact"),
