@@ -391,14 +391,13 @@ def old(world):
     return row
 
 
-def test_a_sweep_quarantines_an_old_candidate_instead_of_promoting_it(world, old):
+def test_a_sweep_does_not_promote_an_old_candidate(world, old):
     world.environment["CLAUDE_CODE_SESSION_ID"] = "s1"
     with world.memories() as memories:
-        api.sweep(memories)
+        swept = api.sweep(memories)
         row = api.get(memories, old.id)
 
-    assert row.status is Status.CANDIDATE
-    assert row.quarantine_reason == "runs what it downloads"
+    assert (swept.promoted, row.status) == (0, Status.CANDIDATE)
 
 
 def test_an_agent_does_not_promote_an_old_candidate(world, old):

@@ -290,7 +290,8 @@ def restore(record: Record, job: Import) -> Outcome:
             tier = Tier(int(_number(record, "tier") or Tier.ACTIVE))
         except ValueError as error:
             raise BadLine("has a tier that is none of 1, 2, 3") from error
-        row = replace(row, status=status or Status.CANDIDATE, tier=tier, promoted_at=promoted_at)
+        state = {"status": status or Status.CANDIDATE, "tier": tier, "promoted_at": promoted_at}
+        row = replace(row, **state, pinned=record.get("pinned") is True)
         if "review_after" in record:
             row = replace(row, review_after=moment(record, "review_after"))
     row = replace(

@@ -155,8 +155,9 @@ def test_a_sign_is_enough_to_say_something(content):
 @pytest.mark.parametrize(
     ("category", "trust", "promoted", "strict"),
     [
-        pytest.param("gotcha", Trust.AGENT, True, True, id="a strict category is confirmed"),
-        pytest.param("fact", Trust.AGENT, False, False, id="another is written as usual"),
+        pytest.param("gotcha", Trust.USER, True, True, id="a strict category is confirmed"),
+        pytest.param("fact", Trust.USER, False, False, id="another is written as usual"),
+        pytest.param("gotcha", Trust.AGENT, False, True, id="an agent cannot confirm itself"),
         pytest.param("gotcha", Trust.TOOL, False, True, id="a machine cannot confirm itself"),
     ],
 )
