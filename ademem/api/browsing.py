@@ -223,22 +223,22 @@ def get_context(
     compact: bool = False,
     measure: Callable[[str], int] = lambda text: len(text.encode()),
     session: str = "",
-    scope: str = Scope.PROJECT,
+    scope: str = "",
 ) -> Row:
     """Return the best of the project as Markdown of at most *limit*, and what was left out.
 
     Entries are whole; *measure* tells the size of a text, in bytes unless given. With a *session*
-    they are its own; raises NotFound. Another *scope* has memories alone: those of the person,
-    or of the mission that this process works for.
+    they are its own; raises NotFound. A *scope* has its own memories alone: those of the project,
+    of the person, or of the mission that this process works for.
     """
     limit, chars = min(limit, MOST_CONTEXT_BYTES), COMPACT_CHARS if compact else ENTRY_CHARS
     text, left_out = "", {}
     if session:
         sections = _sections_of(runtime, chars, session)
-    elif Scope.parse(scope) is Scope.PROJECT:
-        sections = _sections(runtime, chars)
-    else:
+    elif scope and Scope.parse(scope) is not Scope.PROJECT:
         sections = _section_of_scope(runtime, chars, Scope.parse(scope))
+    else:
+        sections = _sections(runtime, chars, with_own=not scope)
     for name, entries, total in sections:
         shown, heading = 0, f"## {name}\n"
         for each in entries:
@@ -252,11 +252,11 @@ def get_context(
     return {"text": text + note if measure(text + note) <= limit else text, "left_out": left_out}
 
 
-def _sections(runtime: Runtime, chars: int) -> Iterator[Section]:
+def _sections(runtime: Runtime, chars: int, *, with_own: bool) -> Iterator[Section]:
     brief = read_brief(runtime)
     yield "Brief", brief, len(brief)
     yield from _section_of_scope(runtime, chars, Scope.PROJECT)
-    recent = list(_recent(runtime, chars))
+    recent = list(_recent(runtime, chars, with_own=with_own))
     yield "Recent knowledge", recent, len(recent)
     found, total = sessions.list_summaries(runtime.store, CONTEXT_SESSIONS)
     lines = [f"- {start[:16]} {escape(preview(summary, chars))}" for start, summary in found]
@@ -266,7 +266,7 @@ def _sections(runtime: Runtime, chars: int) -> Iterator[Section]:
     yield "Prompts", lines, statistics.count_rows(runtime.store)["prompts"]
 
 
-def _recent(runtime: Runtime, chars: int) -> Iterator[str]:
+def _recent(runtime: Runtime, chars: int, *, with_own: bool) -> Iterator[str]:
     """Yield what the section of the briefing has, but confirmed memories of the project."""
     from ademem.session import briefing
 
@@ -277,11 +277,12 @@ def _recent(runtime: Runtime, chars: int) -> Iterator[str]:
         root=runtime.project.root,
         mission=client.mission_of(runtime.environment),
         branch=runtime.branch,
-        own=briefing.list_own(runtime),
+        own=briefing.list_own(runtime) if with_own else (),
     )
     for each in (*briefing.pinned(reader), *briefing.recent_knowledge(reader)):
         memory = each.memory
-        if memory and (memory.scope is not Scope.PROJECT or memory.status is Status.CANDIDATE):
+        is_listed = memory and memory.scope is Scope.PROJECT and memory.status is Status.PROMOTED
+        if memory and not is_listed and (with_own or memory.scope is Scope.PROJECT):
             yield each.text if chars >= ENTRY_CHARS else entry(memory, chars)
 
 

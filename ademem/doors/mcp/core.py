@@ -69,7 +69,7 @@ def _time(memories: Runtime, text: str | None) -> datetime | None:
     return parse_time(text, memories.clock())
 
 
-def context(memories: Runtime, call: Call, max_chars: int, scope: str) -> Result:
+def context(memories: Runtime, call: Call, max_chars: int, scope: str = "") -> Result:
     return api.get_context(memories, max_chars - MARGIN_CHARS, measure=size_of, scope=scope)
 
 

@@ -195,7 +195,7 @@ def save_prompt(memories: Runtime, call: Call, content: str, **given: Any) -> Re
 
 
 def context(
-    memories: Runtime, call: Call, compact: bool, max_bytes: int, scope: str = "project"
+    memories: Runtime, call: Call, compact: bool, max_bytes: int, scope: str = ""
 ) -> Result:
     found = api.get_context(memories, max_bytes, compact=compact, scope=scope)
     return {"result": found["text"], "left_out": found["left_out"]}

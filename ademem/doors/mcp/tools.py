@@ -212,7 +212,7 @@ memory_get reads repeats shows_text always_loaded
     > memory text next_offset? revisions? next_history_cursor?
 memory_context reads repeats shows_text
     What a session starts with: brief, conventions, decisions, recent work.
-    ( max_chars=1000-10000:8000 scope=own_scope
+    ( max_chars=1000-10000:8000 scope
     > text left_out
 memory_status reads repeats
     Which project and session this is, and how much memory there is.
