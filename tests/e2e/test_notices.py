@@ -28,7 +28,9 @@ def test_the_person_sees_a_line_and_a_slash_command_asks_the_model_nothing(
     lines = _lines(session)
 
     assert "ademem: 1 memory" in lines
-    assert any(line.startswith("ademem: stored: deploys go through staging") for line in lines)
+    assert any(
+        line.startswith("ademem: noted for review: deploys go through staging") for line in lines
+    )
     assert len(session.requests) == 2
     assert "Login tokens expire in UTC" in session.requests[1].news
     assert not any("waits for review" in request.text for request in session.requests)
@@ -40,9 +42,10 @@ def test_the_person_sees_what_was_refused_and_once_that_a_hook_failed(world: Wor
     ademem.enrol()
     ademem.install()
     damage = "import sqlite3; sqlite3.connect('.ade/ade.db').execute('drop table user_prompts')"
+    world.program("damage", f'exec python -c "{damage}"')
     session = world.chat(
         *(person("remember: Fixed the login bug, all tests pass now"), model("I will not.")),
-        *(person("Clean up"), model(bash(f'python -c "{damage}"')), model("Done.")),
+        *(person("Clean up"), model(bash("damage")), model("Done.")),
         *(person("And then?"), model("Nothing."), person("What else?"), model("Nothing.")),
     )
 

@@ -493,6 +493,8 @@ def delete(
     dry_run: DryRun = False,
 ) -> None:
     """Delete a memory; `restore` undoes it unless --hard."""
+    if hard and not dry_run:
+        who.require_person(memories.by, "to delete for good")
     memory = api.get(memories, id) if dry_run else api.delete(memories, id, hard=hard)
     show.one("would delete" if dry_run else "deleted", memory)
 

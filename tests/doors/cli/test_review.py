@@ -136,6 +136,14 @@ def test_below_a_client_nobody_approves_it_though_its_variables_are_gone(
     assert "your own terminal" in said
 
 
+def test_nobody_but_a_person_deletes_for_good(ademem, waiting, monkeypatch):
+    persons.set_who(monkeypatch, persons.UNKNOWN)
+    said = ademem("delete", waiting[1], "--hard")
+
+    assert "to delete for good is for a person to decide" in said
+    assert ademem.exit_code == 4
+
+
 def test_nobody_but_a_person_confirms(ademem, waiting, monkeypatch):
     persons.set_who(monkeypatch, persons.UNKNOWN)
     ademem("promote", waiting[1])
