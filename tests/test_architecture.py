@@ -248,7 +248,7 @@ def test_nothing_but_a_typed_command_leads_to_a_fetch(module, only):
         pytest.param(
             "search.dense",
             "api/evaluation/__init__.py api/inspecting.py capture/gate/relating.py search/engine.py"
-            " search/ranking.py search/vector_map.py synthesis/consolidation.py"
+            " search/ranking.py synthesis/consolidation.py"
             " synthesis/procedures/learning.py worker/embedding.py",
             id="the vectors",
         ),

@@ -51,7 +51,7 @@ FUNCTIONS = {
     """,
     "relating": """
         judge list_relations list_proposals scan_relations list_deferred replay_deferred
-        drop_deferred get_graph get_map list_area request_map has_vectors is_map_requested
+        drop_deferred get_graph
     """,
     "sessions": """
         start_session end_session summarize_session require_open_session list_sessions get_session

@@ -1,28 +1,23 @@
-"""Relations between memories: propose, judge, list and scan for them; graphs and a map of them."""
+"""Relations between memories: propose, judge, list and scan for them; graphs of them."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
 
-from ademem import worker
 from ademem.api.curation import act
 from ademem.capture.gate import relating
 from ademem.capture.gate.relating import Pair
 from ademem.capture.gate.rows import RANK
 from ademem.core import anchor
 from ademem.core.errors import NotFound, UsageError
-from ademem.core.memory import Memory, Status, Trust
+from ademem.core.memory import Memory, Trust
 from ademem.core.redaction import redact
 from ademem.core.text import clean
 from ademem.core.value import Value, replace
 from ademem.guard.injection import instruction_in
-from ademem.search.embedding import model_id
-from ademem.search.vector_map import Area, Map, read_map
 from ademem.store import (
-    embeddings,
     filters,
-    jobs,
     journal,
     memories,
     memory_queries,
@@ -304,28 +299,3 @@ def _neighbours(runtime: Runtime, node: Node) -> Iterator[Node]:
         yield Node(kind="topic", name=memory.topic_key, relation="is on the topic")
     for place in filter(None, map(anchor.place, memory.anchors)):
         yield Node(kind="file", name=place.path, relation="is anchored to")
-
-
-def get_map(runtime: Runtime) -> Map | None:
-    return read_map(runtime.project)
-
-
-def list_area(runtime: Runtime, found: Map, area: Area, limit: int) -> tuple[list[Memory], int]:
-    """Return the newest that may be shown, and how many points the area has."""
-    rows, statuses = found.within(area), tuple(Status)
-    given = filters.Filters(statuses=statuses)
-    return filters.visible(rows, runtime.store, given, statuses, limit), len(rows)
-
-
-def request_map(runtime: Runtime) -> None:
-    """Have the worker compute the map; from then on it is kept up to date."""
-    jobs.queue(runtime.store, "map", "project", runtime.clock())
-    worker.start(runtime)
-
-
-def is_map_requested(runtime: Runtime) -> bool:
-    return bool(jobs.list_due(runtime.store, "map", runtime.clock()))
-
-
-def has_vectors(runtime: Runtime) -> bool:
-    return embeddings.has_any(runtime.store, model_id(runtime.settings.embed))

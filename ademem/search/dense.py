@@ -63,8 +63,6 @@ FILE = "vectors"
 """The file of all vectors of a model, in a folder beside the database that all worktrees share."""
 HEADER_BYTES = 4096
 CHUNK = 4096
-OUTLIERS = 0.5
-"""Percent of points at each end of an axis that are drawn at its border."""
 _LEAST = 1e-9
 
 
@@ -425,22 +423,3 @@ def pairwise_cosines(blobs: Mapping[str, bytes]) -> Callable[[str, str], float |
         return float(table[places[one], places[other]])
 
     return cosine
-
-
-def project(matrix: Floats, places: int) -> NDArray[np.float64]:
-    """Return the first two principal components of rows, each as one of *places*, from 0 up.
-
-    The sign of an axis is that of its largest weight, so that the same rows give the same points.
-    """
-    mean = matrix.mean(axis=0, dtype=np.float64)
-    sums = matrix.T @ matrix
-    covariance = sums.astype(np.float64) / len(matrix) - np.outer(mean, mean)
-    _, axes = np.linalg.eigh(covariance)
-    axes = axes[:, :-3:-1]
-    largest = np.abs(axes).argmax(axis=0)
-    axes = axes * np.sign(axes[largest, range(axes.shape[1])])
-    points = matrix @ axes.astype(np.float32) - (mean @ axes)
-    low, high = np.percentile(points, [OUTLIERS, 100 - OUTLIERS], axis=0)
-    shares = np.clip((points - low) / np.maximum(high - low, 1e-9), 0, 1)
-    placed: NDArray[np.float64] = np.rint(shares * (places - 1))
-    return placed

@@ -38,7 +38,7 @@ IDLE_PAGES_KIB = 4096
 DECODE = methodcaller("decode", "utf-8", "replace")
 """Reads a text with damaged bytes, too, so that one row cannot fail a whole query."""
 FIRST_VERSION = 19
-SCHEMA_VERSION = 37
+SCHEMA_VERSION = 38
 FIRST_WITH_SECRET = 20
 SECRET_BYTES = 16
 _SECRETS = {

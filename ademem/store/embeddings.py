@@ -9,7 +9,7 @@ from ademem.core.clock import datetime, stamp
 from ademem.core.json_text import array
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value, as_dict
-from ademem.store import BROWSED, CURRENT, LIVE, Store, jobs
+from ademem.store import LIVE, Store, jobs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -172,17 +172,6 @@ def vectors(store: Store, model: str) -> sqlite3.Cursor:
         " from unified_memory_embeddings as vector"
         " join unified_memories as memory on memory.id = vector.memory_id"
         " where vector.embedding_model = ? order by memory.seq",
-        (model,),
-    )
-
-
-def list_mapped(store: Store, model: str) -> sqlite3.Cursor:
-    return store.db.execute(
-        "select memory.seq, memory.category, memory.status, memory.created_at"
-        " from unified_memory_embeddings as vector"
-        " join unified_memories as memory on memory.id = vector.memory_id"
-        f" where vector.embedding_model = ? and memory.scope = 'project' and {CURRENT}"
-        f" and {BROWSED}",
         (model,),
     )
 

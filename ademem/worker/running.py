@@ -226,22 +226,6 @@ def is_embedding_needed(context: JobContext) -> bool:
     )
 
 
-def map_vectors(context: JobContext, _job: Job) -> None:
-    from ademem.search import embedding, vector_map
-
-    model = embedding.model_id(context.runtime.settings.embed)
-    written = vector_map.write_map(context.runtime.project, context.store, model, context.now())
-    context.figures["points"] = written
-
-
-def is_map_needed(context: JobContext) -> bool:
-    from ademem.search import embedding, vector_map
-
-    model = embedding.model_id(context.runtime.settings.embed)
-    earlier = vector_map.read_map(context.runtime.project)
-    return earlier is not None and embeddings.count(context.store, model) != earlier.head["vectors"]
-
-
 def relate(context: JobContext, _job: Job) -> None:
     from ademem.capture.gate import relating
 
@@ -391,7 +375,6 @@ JOBS: tuple[Kind, ...] = (
         needed=is_embedding_needed,
         patience_s=COLD_START_S,
     ),
-    Kind(name="map", run=map_vectors, needed=is_map_needed),
     Kind(name="relate", run=relate, needed=is_relating_needed),
     Kind(
         name="consolidate", run=consolidate, needed=lambda context: is_due(context, CONSOLIDATION)

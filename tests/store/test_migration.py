@@ -74,6 +74,7 @@ LANDED = {
     "migrations/0035_identifiers.sql": "c8c262ba5d2cb3f5",
     "migrations/0036_said_in.sql": "4fe6ba6426c7b6b2",
     "migrations/0037_kept_copies.sql": "1e3c55d3d73bb3ff",
+    "migrations/0038_no_map_jobs.sql": "25bf897efba52385",
     "hub/migrations/0006_hub.sql": "9ff5386c31a152e8",
     "hub/migrations/0007_growth.sql": "b6f24e9bcfa5761a",
 }
@@ -167,6 +168,19 @@ def test_logs_and_sources_are_read_under_the_names_that_ade_gives_them(
     assert {name: after[name] for name in after.keys() - changed} == {
         name: before[name] for name in before.keys() - changed
     }
+
+
+def test_work_that_no_job_does_any_more_waits_no_longer(tmp_path, path):
+    older.build(path, 37)
+    with closing(sqlite3.connect(path)) as db, db:
+        (before,) = db.execute("select kind from jobs").fetchall()
+        db.execute(
+            "insert into jobs (project_id, kind, key, due_at, created_at)"
+            " select project_id, 'map', 'project', due_at, created_at from jobs"
+        )
+    reopen(tmp_path)
+
+    assert [row["kind"] for row in older.rows(path)["jobs"]] == [*before]
 
 
 def test_counts_sources_and_single_values_are_kept(tmp_path, path):

@@ -1,4 +1,4 @@
-"""Pages of memories: their list, one of them, the graph around it, and the map."""
+"""Pages of memories: their list, one of them, and the graph around it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from starlette.responses import Response
 from ademem import api
 from ademem.api.relating import KINDS, Graph, Node
 from ademem.core.anchor import of_command
-from ademem.core.errors import Conflict, NotFound, UsageError
+from ademem.core.errors import Conflict, UsageError
 from ademem.core.memory import TYPES, Category, Draft, Scope, Status, Trust, claimed_name
 from ademem.core.text import fold, preview
 from ademem.core.value import as_dict
@@ -27,7 +27,6 @@ from ademem.doors.views.practice import cut
 from ademem.doors.web import PATTERN, Act, Page, PageRequest, row_number
 from ademem.search.engine import ORDERS, UNARCHIVED, Explained, Filters, Hit
 from ademem.search.ranking import DEFAULTS
-from ademem.search.vector_map import Area
 from ademem.store.filters import CONCERNS
 from ademem.store.injections import ABOUT, PLACES
 from ademem.store.runtime import Runtime
@@ -146,43 +145,6 @@ def _list_pairs(memories: Runtime) -> list[dict[str, Any]]:
         if all(ends):
             pairs.append({"relation": each.relation.replace("_", " "), "ends": ends})
     return pairs
-
-
-CELLS = 8
-"""Rows and columns of the grid."""
-
-
-def _read_map(memories: Runtime, request: PageRequest) -> dict[str, Any]:
-    found, area = api.get_map(memories), _parse_area(request.query.get("area", ""))
-    rows, total = api.list_area(memories, found, area, PAGE) if found and area else ([], 0)
-    return {
-        "has_vectors": bool(found) or api.has_vectors(memories),
-        "is_requested": not found and api.is_map_requested(memories),
-        "map": found,
-        "area": area,
-        "rows": rows,
-        "total": total,
-        "cells": CELLS,
-    }
-
-
-def _parse_area(given: str) -> Area | None:
-    if not given:
-        return None
-    try:
-        left, top, right, bottom = (float(part) for part in given.split(","))
-    except ValueError as error:
-        raise UsageError(
-            f"{given!r} is not an area", "left,top,right,bottom, from 0 to 1"
-        ) from error
-    return left, top, right, bottom
-
-
-def _read_map_points(memories: Runtime, _: PageRequest) -> dict[str, Any]:
-    found = api.get_map(memories)
-    if found is None:
-        raise NotFound("there is no map")
-    return {"raw": found.content}
 
 
 PAGE = 50
@@ -439,8 +401,6 @@ def _bind(memories: Runtime, request: PageRequest) -> Done:
 
 PAGES = (
     Page("/memory/{id}", "memory.html", read_memory),
-    Page("/map", "map.html", _read_map, "Map", live="job"),
-    Page("/map/points", "", _read_map_points),
     Page("/graph", "graph.html", _read_graph, "Graph"),
     Page("/graph/drawing", "", _read_drawing),
 )
@@ -451,5 +411,4 @@ ACTS = (
     Act("/memory/{id}/preview", _preview, decides=False, template="preview.html"),
     Act("/memory/{id}/bind", _bind),
     Act("/memory/{id}/renew-anchor", _renew_anchor),
-    Act("/map/compute", lambda memories, _: api.request_map(memories)),
 )

@@ -180,9 +180,8 @@ async def _show(page: Page, site: Site, request: Request) -> Response:
             stack[:] = [replace(it, label=labels.get(it.number, it.label)) for it in stack]
     if values is None:
         return Response(status_code=499)  # for a log; the browser that would get it has gone
-    if isinstance(raw := values.get("raw"), str | bytes):
-        kind = "text/plain" if isinstance(raw, str) else "application/octet-stream"
-        return Response(raw, media_type=kind)
+    if isinstance(raw := values.get("raw"), str):
+        return Response(raw, media_type="text/plain")
     part = page.part if "hx-request" in request.headers else ""
     response = _page(site, request, part or page.template, values)
     response.headers["x-event"] = str(values["event"])

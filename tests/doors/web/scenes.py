@@ -6,7 +6,6 @@ from ademem import api
 from ademem.api.evaluation import golden
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.doors.web.server import make
-from ademem.search import vector_map
 from ademem.search.embedding import DIMENSIONS, model_id
 from ademem.store import embeddings
 from tests.doors.web.conftest import teach_procedure
@@ -23,7 +22,6 @@ STREAMS = {"/events"}
 RAW = {
     "/static/{digest}/{name:path}",
     "/session/{id}/text/{number}",
-    "/map/points",
     "/graph/drawing",
 }
 """Routes that answer with a file or a text."""
@@ -68,7 +66,6 @@ def fill(world):
             for at, memory in enumerate(found)
         ]
         embeddings.put(memories.store, model, vectors, memories.clock())
-        vector_map.write_map(memories.project, memories.store, model, memories.clock())
         at = api.list_sent(memories, "s1")[1][0].created_at
     memory = found[-1].id
     return scenes(memory, teach_procedure(world, "1. Run `npm test`."), "ship-passkeys", at)
@@ -88,8 +85,6 @@ def scenes(memory, procedure="none", mission="none", at=""):
         "/injections": ["/injections"],
         "/cost": ["/cost"],
         "/log": ["/log", "/log?at=2100-01-01T00:00"],
-        "/map": ["/map", "/map?area=0,0,1,1"],
-        "/map/points": ["/map/points"],
         "/graph": ["/graph", "/graph?tag=rules", f"/graph?memory={memory}"],
         "/graph/drawing": [f"/graph/drawing?memory={memory}"],
         "/procedures": ["/procedures", "/procedures?archived=1"],

@@ -1,15 +1,12 @@
 """The page in a real browser: keys, scripts off, accessibility, and requests that leave."""
 
-import json
 import re
-from array import array
 
 import pytest
 
 from ademem import api
 from ademem.api.evaluation import golden
 from tests.doors.web.window import CANDIDATES, expect, find_violations
-from tests.examples import FULL
 from tests.hubs import Served, mutation
 from tests.postgres import make_database
 
@@ -313,45 +310,6 @@ def test_a_lost_connection_is_reported_and_tried_again(shown):
     shown.site.is_ending = lambda: False
     expect(page.locator("#news button")).to_have_text("2 new")
     expect(page.locator("#live")).to_have_text("● live")
-
-
-def write_map(world, count):
-    """A map of points on a line, as the job writes it, with the first memory near its start."""
-    numbers = range(count)
-    head = {
-        "count": count,
-        "vectors": 0,
-        "categories": ["fact", "gotcha"],
-        "statuses": ["promoted"],
-    }
-    places = array("H", (at * 65_535 // max(1, count - 1) for at in numbers))
-    columns = [array("I", (abs(at - count // 20) + 1 for at in numbers)), places, places]
-    columns += [array("B", (at % 2 * 4 for at in numbers)), array("B", bytes(count))]
-    content = b"".join(column.tobytes() for column in columns)
-    path = world.root / ".ade/run/map"
-    path.parent.mkdir(exist_ok=True)
-    path.write_bytes(json.dumps(head).encode() + b"\n" + content)
-
-
-def test_a_map_is_drawn_fast_and_an_area_of_it_is_listed(shown):
-    shown.world.know("Never force-push to main")
-    write_map(shown.world, 100_000)
-    page = shown.window("/map")
-    expect(page.locator("#map[data-drawn-ms]")).to_be_visible()
-    drawn_ms = int(page.locator("#map").get_attribute("data-drawn-ms"))
-    print(f"100,000 points drawn in {drawn_ms} ms")
-    assert find_violations(page) == []
-    assert page.locator("#map-legend .swatch").count() == 2
-    box = page.locator("#map").bounding_box()
-    page.mouse.move(box["x"] + 2, box["y"] + 2)
-    page.mouse.down()
-    page.mouse.move(box["x"] + 90, box["y"] + 90)
-    page.mouse.up()
-    expect(page.locator("#area")).to_contain_text("Never force-push to main")
-
-    assert drawn_ms <= (200 if FULL else 1000)  # other processes run beside everyday tests
-    page.select_option("#map-by", "age")
-    expect(page.locator("#map-legend")).to_contain_text("a week or less 100000")
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 320)])
