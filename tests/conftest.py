@@ -21,7 +21,7 @@ from tests.builders import open_project, project
 from tests.examples import examples
 from tests.world import World
 
-pytest_plugins = ["pytester", "tests.postgres", "tests.skips"]
+pytest_plugins = ["pytester", "tests.environments", "tests.postgres", "tests.skips"]
 
 # How fast the machine is decides no test; each property gets a fifth of the usual 100 examples.
 settings.register_profile(

@@ -20,7 +20,7 @@ def packages(requirements):
 EXTRAS = {
     extra: packages(requirements)
     for extra, requirements in PROJECT["optional-dependencies"].items()
-    if extra != "dev"
+    if extra not in ("dev", "test")
 }
 PACKAGES = frozenset().union(*EXTRAS.values())
 """What a default installation lacks."""

@@ -64,7 +64,8 @@ def main() -> NoReturn:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
     try:
         if sys.argv[1:] == ["--version"]:
-            sys.exit(print(f"ademem {__version__}"))
+            print(f"ademem {__version__}")
+            sys.exit(0)
         if question := parse_recall(sys.argv[1:]):
             sys.exit(answer(question))
         if (options := parse_mcp(sys.argv[1:])) is not None:
