@@ -157,6 +157,8 @@ def test_a_command_executes_few_modules_of_ours(project, command, most):
 
 WITHOUT_EXTRAS = f"""
 import sys
+from ademem.core import who
+who.of_process = lambda: who.Who(by=who.By.PERSON, why="a test says so")
 class Absent:
     def find_spec(name, path=None, target=None):
         if name.partition(".")[0] in {sorted(extras.PACKAGES)}:

@@ -408,9 +408,10 @@ def test_what_aged_an_agent_brings_back_in_the_files_as_it_was(world, client, wr
 
 def test_a_persons_candidate_that_an_agent_takes_off_the_sheet_still_waits(world, client):
     world.environment["ADEMEM_MIRROR_CANDIDATES"] = "true"
-    world.environment["ADEMEM_GATE_PROMOTE_SOURCES"] = "tool"
+    origin = replace(PERSON, source_type="prompt")
     with world.memories() as memories:
-        memory = api.write(memories, replace(confirmed(FRIDAYS), promoted=False)).memory
+        draft = replace(confirmed(FRIDAYS), promoted=False, origin=origin)
+        memory = api.write(memories, draft).memory
         api.refresh_files(memories)
     client.ask()
     client.run("python tidy.py")

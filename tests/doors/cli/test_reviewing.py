@@ -28,8 +28,8 @@ OTHER = "Releases are cut on Mondays by whoever is on duty"
 KNOWN = "Passkeys need a PIN on shared machines"
 ASKS = "[q]uit? "
 MAIN = (
-    "from ademem.core import who; from ademem.doors.cli import main; from tests import persons;"
-    "who.of_process = lambda: persons.PERSON; main()"
+    "import os; from ademem.core import who; from ademem.doors.cli import main;"
+    "from tests import persons; who.of_process = lambda: persons.acting(os.environ); main()"
 )
 PATIENCE_S = 120
 """A machine that is this busy has not failed."""
@@ -596,7 +596,7 @@ def test_what_waits_among_ones_own_memories_is_counted_apart(person):
     with person.memories() as memories:
         before = api.count_queue(memories)
         origin = Origin(trust=Trust.AGENT, source_type="passive", session_id="s1")
-        api.write(memories, Draft(content="Ada likes tabs", scope="agent", origin=origin))
+        api.write(memories, Draft(content="Ada likes tabs", scope="personal", origin=origin))
         assert api.count_queue(memories) == before | {"personal": 1}
         assert len(api.list_queue(memories)) == sum(before.values()) + 1
 
