@@ -15,6 +15,7 @@ from ademem.core import project
 from ademem.core.memory import Draft
 from ademem.doors.web.memory_threads import OpenProject
 from ademem.worker import running
+from tests import persons
 
 RULE = "Releases are cut on Mondays, because the mirror syncs on Sunday"
 PROGRAM = [sys.executable, "-c", "from ademem.doors.cli import program; program()"]
@@ -35,7 +36,8 @@ def enrolled(tmp_path):
 
 
 def by_command(root, environment):
-    subprocess.run([*PROGRAM, "add", RULE], cwd=root, env=environment, check=True)
+    added = persons.type_command([*PROGRAM, "add", RULE], environment, root)
+    assert added.returncode == 0
 
 
 SAVED = {"content": RULE, "category": "fact"}
