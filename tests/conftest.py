@@ -11,6 +11,7 @@ import typer.main
 from hypothesis import HealthCheck, settings
 
 from ademem import api
+from ademem.api import doctor
 from ademem.core import who
 from ademem.doors.cli import commands
 from ademem.session import session_start
@@ -67,6 +68,19 @@ def no_work_behind_a_test():
     """In this process doors start no worker, which would work on when the test is over."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(api, "start_worker", lambda _memories: None)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def doctor_starts_no_process():
+    """In this process the doctor leaves out the checks that start commands, servers and hooks.
+
+    Tests of these checks call them, or set all of `doctor.CHECKS`.
+    """
+    starting = (doctor.commands_run, doctor.servers_answer, doctor.hooks_fire)
+    checks = tuple(check for check in doctor.CHECKS if check not in starting)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(doctor, "CHECKS", checks)
         yield
 
 

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from ademem.api.doctor import CHECKS, Patient, hooks_fire, model_is_sound
+from ademem.api import doctor
 from ademem.core.project import at
 from ademem.doors import cli
 from tests.examples import FULL
@@ -205,8 +205,10 @@ def live(world, ademem, turn):
         code, printed = ademem(*command)
         assert code in (0, 1, 6), f"{' '.join(command)} ended with {code}: {printed}"
         said.append(printed)
-    patient = Patient(project=at(str(world.root)), environment=world.environment, now=world.now)
-    checks = [check for check in CHECKS if check not in (hooks_fire, model_is_sound)]
+    patient = doctor.Patient(
+        project=at(str(world.root)), environment=world.environment, now=world.now
+    )
+    checks = [check for check in doctor.CHECKS if check is not doctor.model_is_sound]
     return said + [check(patient).message for check in checks]
 
 

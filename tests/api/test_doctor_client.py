@@ -9,7 +9,7 @@ import pytest
 
 from ademem import api
 from ademem.api import doctor, install
-from ademem.api.doctor import Patient
+from ademem.api.doctor import CHECKS, Patient
 from ademem.api.install import Where, client_settings
 from ademem.core import project
 from tests.builders import NOW
@@ -218,6 +218,5 @@ def test_the_doctor_needs_no_package_of_an_extra(package):
 
 
 def test_every_check_of_the_client_is_made():
-    assert {doctor.commands_run, doctor.servers_answer, doctor.client_runs_hooks} <= set(
-        doctor.CHECKS
-    )
+    made = {doctor.commands_run, doctor.servers_answer, doctor.client_runs_hooks}
+    assert made <= set(CHECKS)

@@ -11,6 +11,7 @@ import pytest
 
 from ademem import api
 from ademem.api import doctor, install, recovery
+from ademem.api.doctor import CHECKS
 from ademem.core import clock, project
 from ademem.core.memory import Draft
 from ademem.search.embedding import cache
@@ -192,7 +193,8 @@ def test_a_word_index_that_lost_its_way_is_rebuilt(root):
         assert [hit.memory.content for hit in api.search(memories, "tabs").hits] == [TEXTS[0]]
 
 
-def test_every_check_of_a_healthy_project_is_ok_but_for_the_hooks_it_lacks(root):
+def test_every_check_of_a_healthy_project_is_ok_but_for_the_hooks_it_lacks(root, monkeypatch):
+    monkeypatch.setattr(doctor, "CHECKS", CHECKS)
     environment = {"ADEMEM_MODELS_DIR": str(root / "models"), "TMPDIR": str(root)}
     patient = doctor.Patient(
         project=project.at(str(root)), environment=environment, now=clock.now()
@@ -315,10 +317,9 @@ def test_the_doctor_survives_whatever_happened_to_the_file(root, written, inflic
     patient = doctor.Patient(
         project=project.at(str(root)), environment=environment, now=clock.now()
     )
-    checks = [check for check in doctor.CHECKS if check is not doctor.hooks_fire]
-    findings = [doctor.run_check(check, patient) for check in checks]
+    findings = doctor.examine(patient)
 
-    assert len(findings) == len(checks)
+    assert len(findings) == len(doctor.CHECKS)
     assert all(finding.hint for finding in findings if not finding.ok)
 
 

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from ademem import api
-from ademem.api import doctor, model
+from ademem.api import model
 from ademem.files import enrolment
 from ademem.search.embedding.install import Done
 from ademem.store import open_store, sessions
@@ -158,8 +158,6 @@ def project(ademem, filled):
         shutil.rmtree(filled.at)
         shutil.copytree(filled.copy, filled.at)
         ademem.monkeypatch.chdir(ademem.root)
-    checks = [check for check in doctor.CHECKS if check is not doctor.hooks_fire]
-    ademem.monkeypatch.setattr(doctor, "CHECKS", checks)  # it starts a process for each hook
     ademem.monkeypatch.setattr(model, "install_model", lambda *_, **__: DONE_INSTALLING)
     ademem.ids = filled.ids
     return ademem
