@@ -107,16 +107,16 @@ def list_kept_changes(runtime: Runtime) -> list[Changed]:
 
 def take_change(runtime: Runtime, id: str) -> Memory | None:
     """Confirm the other person's version; None if it is a deletion for good."""
-    return kept_copies.take(id, _decision(runtime, "take"))
+    return kept_copies.take(id, _decision(runtime, "give up"))
 
 
 def keep_mine(runtime: Runtime, id: str) -> Memory:
     """Give what was stated here to everybody again."""
-    return kept_copies.keep_mine(id, _decision(runtime, "mine"))
+    return kept_copies.keep_mine(id, _decision(runtime, "insist on"))
 
 
 def _decision(runtime: Runtime, verb: str) -> Act:
-    who.require_person(runtime.by, f"`ademem review --{verb}`")
+    who.require_person(runtime.by, f"to {verb} what you stated")
     return act(runtime)
 
 

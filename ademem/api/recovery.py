@@ -18,7 +18,7 @@ from ademem.core.project import Project, was_read, worktrees
 from ademem.core.shared_files import locked
 from ademem.core.text import counted
 from ademem.core.value import Value, replace
-from ademem.store import admission, backups, forget_readings, inspection, repair
+from ademem.store import admission, agreements, backups, forget_readings, inspection, repair
 from ademem.store.ade import text, word
 from ademem.store.database import MigrationFailed, NewerDatabase, remove_files
 from ademem.store.runtime import Runtime, open_runtime, personal_project
@@ -142,8 +142,11 @@ def _repair(project: Project, environment: Mapping[str, str], now: datetime) -> 
                 with suppress(ValueError, RecursionError, AttributeError):
                     listed.append(loads(line).get("id"))
         traces = repair.traces(runtime.store)
+        is_older = agreements.has_unread_files(project, runtime.store)  # what it wrote last is lost
         if any(isinstance(id, str) and id not in traces for id in listed):
             tracked_files.forget_base(project)
+            is_older = True
+        if is_older:
             done += _take_from_files(runtime)
         return done
 

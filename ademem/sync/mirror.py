@@ -286,6 +286,9 @@ def survey(
     if sheet := _render_candidates(store, readable.get(SHEET), place):
         wanted[SHEET] = sheet
     before = load_fingerprints(project, store)
+    agreed = load_base(
+        project, store
+    ).texts.digests  # texts that were imported and not written since
     found = [brief_file]
     paths = wanted.keys() | before.keys() | set(filter(is_imported, texts))
     for path in paths - {BRIEF}:
@@ -298,6 +301,7 @@ def survey(
             OVERSIZE not in there
             and (
                 (path in imported and texts.digests[path] == imported.digests[path])
+                or texts.digests[path] == agreed.get(path)
                 or fingerprint(path, there) in before.get(path, ())
                 or (path in (INDEX, BRIEF_PAGE) and is_committed_text(project, path, there))
             )
