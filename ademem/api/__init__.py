@@ -62,7 +62,7 @@ FUNCTIONS = {
     "curation": """
         review list_queue count_queue review_imported list_due mark_reviewed continue_review
         stop_review list_skipped skip unskip decide_all tag_all
-        accept_files list_claimed_briefs get_speaker
+        trust_files list_claimed_briefs get_speaker
         promote reject refuse archive restore delete pin edit correct propose
         list_kept_changes take_change keep_mine
         supersede merge update_by_agent remove_by_agent pin_by_agent

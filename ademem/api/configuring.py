@@ -7,17 +7,17 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 from typing import Any
 
 from ademem.api import curation, find_project, open_memories
-from ademem.core import clock, confined, project, shared_files, trust, who
+from ademem.api.curation import Accepted
+from ademem.core import confined, project, shared_files, trust, who
 from ademem.core import settings as declared
 from ademem.core.errors import AdememError
 from ademem.core.project import Project
-from ademem.core.repository import commit
 from ademem.core.setting_sources import SettingWarning, SourceValues, fingerprint, local_file
 from ademem.core.settings import (
     PERSONAL_SECTION,
@@ -34,6 +34,7 @@ from ademem.core.who import NOT_ASKED, Who
 from ademem.files import enrolment, ignore
 from ademem.store import memory_queries
 from ademem.sync.provenance import provenance_of
+from ademem.sync.trusted_commits import Remote
 
 
 class Setting(Value):
@@ -67,6 +68,7 @@ class UntrustedParts(Value):
     authors: tuple[str, ...]
     trusts_files: bool
     """Also what later pulls bring."""
+    remote: Remote
     database: dict[str, int] | None
     """Claims of a database that was not made here."""
 
@@ -150,21 +152,28 @@ def set_value(
 def find_untrusted(root: str | None = None) -> UntrustedParts:
     here = project.find(root, os.environ, os.getcwd())
     with open_memories(root) as runtime:
+        provenance = provenance_of(runtime)
         return UntrustedParts(
             settings=load_configuration(here, os.environ).held,
             local=_find_unnoted(here, os.environ),
             memories=memory_queries.count_with_files(runtime.store, quarantined=False),
             briefs=tuple(curation.list_claimed_briefs(runtime)),
             authors=tuple(memory_queries.authors_with_files(runtime.store)),
-            trusts_files=provenance_of(runtime).trusts_files,
+            trusts_files=provenance.agreement is not None,
+            remote=provenance.remote,
             database=memory_queries.find_database_claims(runtime.store),
         )
 
 
 def agree(
-    arrived: UntrustedParts, part: str, *, root: str | None = None, by: Who = NOT_ASKED
-) -> None:
-    """Trust *part* as shown: `settings`, `local`, `database` or `files`."""
+    arrived: UntrustedParts,
+    part: str,
+    *,
+    root: str | None = None,
+    authors: Sequence[str] = (),
+    by: Who = NOT_ASKED,
+) -> Accepted | None:
+    """Trust *part* as shown: `settings`, `local`, `database`, or `files` of some *authors*."""
     who.require_person(by, "trust in a project")
     here = project.find(root, os.environ, os.getcwd())
     match part:
@@ -177,9 +186,8 @@ def agree(
                 enrolment.trust_database(runtime.store, os.environ)
         case "files":
             with open_memories(root, by=by) as runtime:
-                secret, moment = runtime.store.secret, clock.stamp(clock.now())
-                trust.agree_to_files(here.main, secret, commit(here.root) or "", moment, os.environ)
-                curation.accept_files(runtime)
+                return curation.trust_files(runtime, authors)
+    return None
 
 
 def revoke(root: str | None = None, *, database: bool = False) -> None:

@@ -14,11 +14,12 @@ from typing import Any, NamedTuple
 from ademem.api import writing
 from ademem.capture import gate, provenance
 from ademem.capture.gate.rows import review_date
-from ademem.core import client, who
+from ademem.core import client, trust, who
 from ademem.core.clock import parse, stamp
 from ademem.core.errors import FORBIDDEN, Conflict, NoSuchMemory, NotFound, UsageError
 from ademem.core.memory import Memory, Origin, Status, Trust
 from ademem.core.redaction import redact
+from ademem.core.repository import commit
 from ademem.core.settings import GateSettings
 from ademem.core.text import clean, fold, preview
 from ademem.core.value import Value, replace
@@ -44,8 +45,9 @@ from ademem.store.relations import Conflict as Pair
 from ademem.store.revisions import Revision
 from ademem.store.runtime import Runtime, on_store
 from ademem.store.transitions import BY_PERSON, Act, CannotDo, OfPerson
-from ademem.sync import proposal
+from ademem.sync import proposal, trusting
 from ademem.sync.proposal import Proposal
+from ademem.sync.provenance import provenance_of
 from ademem.synthesis import anchor_verification
 from ademem.synthesis.anchor_verification import Checked
 from ademem.synthesis.procedures.records import undo_details
@@ -250,10 +252,24 @@ def tag_all(runtime: Runtime, found: Sequence[Memory], tag: str) -> tuple[str, l
         ]
 
 
-def accept_files(runtime: Runtime) -> int:
-    with runtime.store.transaction():
-        briefs.accept(runtime.store)
-        return transitions.accept_all(replace(act(runtime), event_id=memories.new_event()))
+class Accepted(NamedTuple):
+    """Memories from the files that are trusted now, and those that stay labelled."""
+
+    accepted: int
+    left: int
+
+
+def trust_files(runtime: Runtime, authors: Sequence[str] = ()) -> Accepted:
+    """Trust what *authors* (all of them if none is named) have in the remote's default branch."""
+    project, store, environment = runtime.project, runtime.store, runtime.environment
+    remote, moment = provenance_of(runtime).remote, stamp(runtime.clock())
+    given = (project.main, store.secret, commit(project.root) or "", moment, environment)
+    trust.agree_to_files(*given, remote=remote.address, authors=authors)
+    found = trusting.find_trusted(provenance_of(runtime))
+    with store.transaction():
+        briefs.accept(store)
+        done = transitions.accept_all(found, replace(act(runtime), event_id=memories.new_event()))
+    return Accepted(done, memory_queries.count_with_files(store, quarantined=False))
 
 
 def list_claimed_briefs(runtime: Runtime) -> tuple[str, ...]:

@@ -65,7 +65,7 @@ def sync_folder(runtime: Runtime, path: str, *, force: bool = False) -> Exchange
         folder.folder_at(path, project),
         runtime.clock(),
         name=_author(runtime),
-        trusted=provenance_of(runtime).trusts_files,
+        trusted=provenance_of(runtime).trusts_everybody,
         force=force,
     )
     if exchanged.changed:
@@ -154,7 +154,7 @@ def send_to_engram(runtime: Runtime, *, force: bool = False, dry_run: bool = Fal
 
 def receive_from_engram(runtime: Runtime, *, dry_run: bool = False) -> Received:
     now = runtime.clock()
-    is_ours = provenance_of(runtime).trusts_files
+    is_ours = provenance_of(runtime).trusts_everybody
     job = engram.Job(
         store=runtime.store,
         settings=runtime.settings.gate,

@@ -33,6 +33,14 @@ class Agreement(Value):
     """SHA-256 of the secret of the database at that time: another clone has another one."""
     commit: str = ""
     """Commit checked out at that time, which identifies the repository without its database."""
+    remote: str = ""
+    """Address of its remote at that time, which identifies it; empty without one."""
+    authors: str = ""
+    """Mail addresses of the authors that are trusted, one a line; empty for all."""
+
+    @property
+    def mails(self) -> frozenset[str]:
+        return frozenset(self.authors.split())
 
 
 def data_folder(environment: Mapping[str, str]) -> str:
@@ -166,28 +174,41 @@ def agree(root: str, environment: Mapping[str, str], **changes: Any) -> Agreemen
 
 
 def agree_to_files(
-    root: str, secret: str, commit: str, moment: str, environment: Mapping[str, str]
+    root: str,
+    secret: str,
+    commit: str,
+    moment: str,
+    environment: Mapping[str, str],
+    *,
+    remote: str = "",
+    authors: Iterable[str] = (),
 ) -> None:
-    agree(root, environment, files=moment, store=sha256_hex(secret), commit=commit)
+    here = {"store": sha256_hex(secret), "commit": commit, "remote": remote}
+    mails = "\n".join(sorted({mail.strip().lower() for mail in authors}))
+    agree(root, environment, files=moment, authors=mails, **here)
 
 
-def trusts_files(
-    root: str, secret: str, has_commit: Callable[[str], bool], environment: Mapping[str, str]
-) -> bool:
-    """Return True if the person trusts the files of the repository at *root*.
+def agreement_on_files(
+    root: str,
+    secret: str,
+    remote: str,
+    has_commit: Callable[[str], bool],
+    environment: Mapping[str, str],
+) -> Agreement | None:
+    """Return the agreement if it is about the repository that is at *root* now.
 
-    A repository is identified by its database, also after a pull, and where that is new by the
-    commit of that time, for which *has_commit* is asked; then its present database is recorded.
+    A repository is identified by its *remote*. One without a remote is by its database, also after
+    a pull, and where that is new by the commit of that time, for which *has_commit* is asked; then
+    its present database is recorded.
     """
     agreed = agreement(root, environment)
-    if not agreed.files:
-        return False
-    if secret and agreed.store == sha256_hex(secret):
-        return True
+    if not agreed.files or agreed.remote != remote:
+        return None
+    if remote or (secret and agreed.store == sha256_hex(secret)):
+        return agreed
     if not agreed.commit or not has_commit(agreed.commit):
-        return False
-    agree(root, environment, store=sha256_hex(secret))
-    return True
+        return None
+    return agree(root, environment, store=sha256_hex(secret))
 
 
 def forget(root: str, environment: Mapping[str, str]) -> None:

@@ -361,6 +361,26 @@ def count_states(path: str, text: str) -> Counter[object]:
     return Counter(each.state for each in placed)
 
 
+def find_state_lines(path: str, text: str, states: Collection[object]) -> list[int]:
+    """Return the indexes of the lines of the items with these *states*; none if one is missing."""
+    lines = list(clean_lines(text))
+    if path == SHEET:
+        return list(range(len(lines)))
+    if path in LINE_FILES:
+        is_whole = {*states} <= {*lines}
+        return [at for at, line in enumerate(lines) if is_whole and line in states]
+    placed = list(_parse_items(path, text))
+    if not {*states} <= {each.state for each in placed}:
+        return []
+    ends = [each.item.line - 1 for each in placed[1:]] + [len(lines)]
+    return [
+        at
+        for each, end in zip(placed, ends, strict=True)
+        if each.state in states
+        for at in range(each.item.line - 1, end)
+    ]
+
+
 def conflict_problems(texts: Texts, path: str) -> Iterator[Problem]:
     """Report each conflict once, where it begins; of a half-settled one the mark that is left."""
     is_open = False

@@ -14,12 +14,13 @@ from ademem.core.redaction import redact
 from ademem.core.text import clean, dedupe_key, truncate, truncate_bytes, unique
 from ademem.core.untrusted import import_label
 from ademem.core.value import Value, replace
-from ademem.store import Store, jobs, memories, memory_queries, relations
+from ademem.store import Store, jobs, memories, relations
 from ademem.store.database import sqlite3
 from ademem.store.memories import Change
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import datetime
     from typing import Any
 
@@ -183,12 +184,9 @@ def accept(memory: Memory, act: Act) -> Memory:
     return memories.put_back(act.store, changed, act.change("promote"))
 
 
-def accept_all(act: Act) -> int:
+def accept_all(found: Iterable[Memory], act: Act) -> int:
     with act.store.transaction():
-        found = memory_queries.with_files_and_not_quarantined(act.store)
-        for memory in found:
-            accept(memory, act)
-    return len(found)
+        return len([accept(memory, act) for memory in found])
 
 
 def reject(id: str, act: Act) -> Memory:

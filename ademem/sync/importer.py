@@ -47,6 +47,7 @@ from ademem.sync.tracked_files import (
     refused_lines,
     save_base,
 )
+from ademem.sync.trusting import follow_trust, list_watched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ def _import_changes(
     agreement = agreements.advance(store, base.agreement)
     agreed = replace(base, agreement=agreement, texts=combine_texts(base.texts, read))
     save_agreement(project, agreed, refused_lines(texts, report.refused))
-    record_state(project, place.watched(store), agreement)
+    record_state(project, [*place.watched(store), *list_watched(provenance)], agreement)
     ledger.renew(store, ledger.READ, project.root, now)
     if progress:
         progress.end()
@@ -232,6 +233,7 @@ def update_store(
         left = (path for path in texts if path not in refused)
         texts = texts.only(path for path in left if not any(conflict_problems(texts, path)))
     follow_branches(place, store, now)
+    follow_trust(provenance, now)
     return report, Texts() if force else texts
 
 

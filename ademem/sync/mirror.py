@@ -83,6 +83,7 @@ from ademem.sync.tracked_files import (
     save_fingerprints,
     save_rendered,
 )
+from ademem.sync.trusting import follow_trust, list_watched
 
 
 class File(Value):
@@ -152,7 +153,9 @@ def refresh(
         project_brief.refresh_agents(store, project, provenance.of_brief)
         waits = watched_refs(recorded_state(project))
         is_idle = not force and is_rendered(store, place)
-        if is_idle and not (waits and follow_branches(place, store, now)):
+        if is_idle and waits:
+            is_idle = not follow_branches(place, store, now) + follow_trust(provenance, now)
+        if is_idle:
             progress.end()
             return Refreshed(written=(), removed=(), kept=(), bytes=0)
         report, texts = update_store(runtime, place, provenance, force=force, progress=progress)
@@ -172,7 +175,7 @@ def refresh(
         save_agreement(project, replace(base, agreement=agreement, texts=agreed), refused)
         if runtime.environment and store.is_trusted:
             _note_own_records(runtime, due, {*refused, *base.refused})
-        record_state(project, place.watched(store), agreement)
+        record_state(project, [*place.watched(store), *list_watched(provenance)], agreement)
         if due or report.count:
             ledger.renew(store, ledger.READ, project.root, now)
         progress.end()

@@ -24,6 +24,7 @@ from ademem.files.project_brief import FileSource
 from ademem.store import Store, ledger
 from ademem.sync.git_history import GitHistory, read_history
 from ademem.sync.tracked_files import MergeBase, load_base
+from ademem.sync.trusted_commits import Remote, TrustedCommits, find_remote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,7 +58,9 @@ class Source(Value):
     author: str | None = None
     """The claimed author of a labelled change that came with the files; empty without a name."""
     by_other: bool = False
-    """A commit that was not made here brought a labelled change."""
+    """A commit that was not made here brought it, if it came with the files."""
+    vouched: str | None = None
+    """The claimed author of a change that came with the files and is trusted."""
 
     @property
     def by_person(self) -> bool:
@@ -96,14 +99,26 @@ class Provenance:
         commits = self.history.commits_with(path, id, states, text) if self._agreed_before else None
         if commits is not None and self._are_made_here(commits):
             return Source(trust=self._writer(path, commits))
-        if self.trusts_files:
-            return Source(trust=Trust.IMPORT)
-        author = self.history.authors.get(id or "", self.history.last_author)
-        return Source(
-            trust=Trust.IMPORT,
-            author=safe_name(author),
-            by_other=self._came_by_commit(path, commits),
-        )
+        author = safe_name(self.history.authors.get(id or "", self.history.last_author))
+        by_other = self._came_by_commit(path, commits)
+        if self._trusts(path, id, states):
+            return Source(trust=Trust.IMPORT, vouched=author, by_other=by_other)
+        return Source(trust=Trust.IMPORT, author=author, by_other=by_other)
+
+    def _trusts(self, path: str, id: str | None, states: Collection[object]) -> bool:
+        if self.trusts_all or self.trusted_commits is None:
+            return self.trusts_all
+        if states:
+            return self.trusted_commits.include(self.trusted_commits.find_changing(path, states))
+        removing = self.history.commits_of.get(id or "") or self.history.commits_since_base(path)
+        return self.trusted_commits.include([*removing] if removing else ())
+
+    def trusts_file(self, path: str) -> bool:
+        """Tell it of a file that counts as a whole."""
+        if self.trusts_all or self.trusted_commits is None:
+            return self.trusts_all
+        last = self.history.last_commit_of(path)
+        return last is not None and self.trusted_commits.include((last,))
 
     def _came_by_commit(self, path: str, commits: Collection[str] | None) -> bool:
         if commits is None:
@@ -138,15 +153,39 @@ class Provenance:
         return safe_name(self.history.author_of(path))
 
     @cached_property
-    def trusts_files(self) -> bool:
-        if not self._environment:
-            return False
-        project = self._project
+    def agreement(self) -> trust.Agreement | None:
+        """The person's agreement on the files of this repository."""
+        project, environment = self._project, self._environment
+        if not environment or not trust.agreement(project.main, environment).files:
+            return None
 
         def has_commit(commit: str) -> bool:
             return git.output(project.root, "cat-file", "-e", f"{commit}^{{commit}}") is not None
 
-        return trust.trusts_files(project.main, self.store.secret, has_commit, self._environment)
+        secret, remote = self.store.secret, self.remote.address
+        return trust.agreement_on_files(project.main, secret, remote, has_commit, environment)
+
+    @cached_property
+    def remote(self) -> Remote:
+        return find_remote(self._project.root)
+
+    @cached_property
+    def trusted_commits(self) -> TrustedCommits | None:
+        """The commits whose records the person trusts; None without an agreement."""
+        if self.agreement is None:
+            return None
+        root, authors = self._project.root, self.agreement.mails
+        return TrustedCommits(root, self.remote, authors, self._are_made_here)
+
+    @property
+    def trusts_everybody(self) -> bool:
+        """True if no author is named, who could not be told of what no commit brings."""
+        return self.agreement is not None and not self.agreement.authors
+
+    @property
+    def trusts_all(self) -> bool:
+        """True if any record is trusted: there is no remote with a default branch, either."""
+        return self.trusts_everybody and not self.remote.address
 
     @cached_property
     def own(self) -> frozenset[str]:
@@ -223,7 +262,7 @@ def skill_authors(contents: Mapping[str, str], runtime: Runtime) -> dict[str, st
     for number, (path, content) in enumerate(contents.items()):
         digest = sha256_hex("skill", path, content)[:DIGEST_CHARS]
         authors[path] = None
-        if not found.trusts_files and digest not in found.own:
+        if digest not in found.own and not found.trusts_file(path):
             authors[path] = found.author_of(path) if number < MOST_AUTHORS else ""
         if authors[path] is None:
             own.append(digest)

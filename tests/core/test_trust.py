@@ -49,12 +49,16 @@ def trusted_at(root, environment, secret="s" * 32, commit="c0ffee"):
     trust.agree_to_files(root, secret, commit, "2026-03-01T12:00:00.000Z", environment)
 
 
+def trusts(root, secret, has_commit, environment, remote=""):
+    return trust.agreement_on_files(root, secret, remote, has_commit, environment) is not None
+
+
 def test_files_are_trusted_as_long_as_the_database_of_that_time_is_there(environment, tmp_path):
     trusted_at(str(tmp_path), environment)
 
-    assert trust.trusts_files(str(tmp_path), "s" * 32, nowhere, environment)
-    assert not trust.trusts_files(str(tmp_path), "t" * 32, nowhere, environment)
-    assert not trust.trusts_files(str(tmp_path), "", nowhere, environment)
+    assert trusts(str(tmp_path), "s" * 32, nowhere, environment)
+    assert not trusts(str(tmp_path), "t" * 32, nowhere, environment)
+    assert not trusts(str(tmp_path), "", nowhere, environment)
 
 
 def test_a_repository_without_that_database_is_known_by_its_commit_and_then_by_the_new_one(
@@ -62,14 +66,23 @@ def test_a_repository_without_that_database_is_known_by_its_commit_and_then_by_t
 ):
     trusted_at(str(tmp_path), environment)
 
-    assert trust.trusts_files(str(tmp_path), "t" * 32, {"c0ffee"}.__contains__, environment)
-    assert trust.trusts_files(str(tmp_path), "t" * 32, nowhere, environment)
+    assert trusts(str(tmp_path), "t" * 32, {"c0ffee"}.__contains__, environment)
+    assert trusts(str(tmp_path), "t" * 32, nowhere, environment)
 
 
 def test_without_a_commit_a_lost_database_ends_the_trust(environment, tmp_path):
     trusted_at(str(tmp_path), environment, commit="")
 
-    assert not trust.trusts_files(str(tmp_path), "t" * 32, lambda _: True, environment)
+    assert not trusts(str(tmp_path), "t" * 32, lambda _: True, environment)
+
+
+def test_a_remote_identifies_a_repository_whatever_its_database_and_commits(environment, tmp_path):
+    root, remote = str(tmp_path), "forge.example/team/shop"
+    trust.agree_to_files(root, "s" * 32, "c0ffee", "2026-03-01", environment, remote=remote)
+
+    assert trusts(root, "t" * 32, nowhere, environment, remote)
+    assert not trusts(root, "s" * 32, lambda _: True, environment, "forge.example/fork/shop")
+    assert not trusts(root, "s" * 32, lambda _: True, environment)
 
 
 def test_the_person_is_informed_once_of_each_matter_at_a_path(environment, tmp_path):

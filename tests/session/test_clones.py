@@ -10,7 +10,6 @@ import subprocess
 import pytest
 
 from ademem import api
-from ademem.core import trust
 from ademem.core.memory import Draft, Origin, Trust
 from tests.world import World
 
@@ -56,13 +55,10 @@ class Member(World):
         own = {k: v for k, v in self.environment.items() if k != "CLAUDE_CODE_SESSION_ID"}
         return api.open_memories(str(self.root), environment=own, now=lambda: self.now)
 
-    def trust_files(self):
-        """What `ademem trust --files` does in the person's shell."""
-        head = self.git("rev-parse", "HEAD")
+    def trust_files(self, *authors):
+        """What `ademem trust --files` does in the person's shell; how many it accepts."""
         with self.by_hand() as memories:
-            secret = memories.store.secret
-            trust.agree_to_files(str(self.root), secret, head, "2026-03-01", self.environment)
-            return api.accept_files(memories)
+            return api.trust_files(memories, authors).accepted
 
     def refresh(self):
         with self.memories() as memories:

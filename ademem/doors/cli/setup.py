@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Annotated, Any, NamedTuple
 
@@ -14,6 +14,7 @@ from ademem import api
 from ademem.api import configuring
 from ademem.api import install as install_
 from ademem.api.configuring import UntrustedParts, format_value
+from ademem.api.curation import Accepted
 from ademem.api.install import MCP_CLIENTS, Where, git_setup, registration
 from ademem.core import project as project_
 from ademem.core import who
@@ -28,10 +29,19 @@ from ademem.core.settings import (
 from ademem.core.text import counted
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
-from ademem.doors.cli.commands import DryRun, Project, argument, command, flag, open_project
+from ademem.doors.cli.commands import (
+    DryRun,
+    Project,
+    argument,
+    command,
+    flag,
+    open_project,
+    option,
+)
 from ademem.doors.cli.extras import describe_install
 from ademem.files import enrolment
 from ademem.store.runtime import program
+from ademem.sync.trusted_commits import Remote
 
 Shared = Annotated[bool, typer.Option("--shared", help="The team's files of the project.")]
 User = Annotated[bool, typer.Option("--user", help="Your own settings, for every project.")]
@@ -268,6 +278,9 @@ def trust(
     settings: bool = flag("--settings", "Only the settings."),
     files: bool = flag("--files", "Only memories of the files."),
     database: bool = flag("--database", "Only a database that was not made here."),
+    author: list[str] | None = option(
+        "--author MAIL", "With --files: trust only this author of commits; several are fine."
+    ),
     show_: bool = flag("--show", "Ask nothing; exit code 1 if a part is untrusted."),
     revoke: bool = flag("--revoke", "Revoke trust; with --database also in the database."),
     project: Project = None,
@@ -287,16 +300,23 @@ def trust(
         values = {name: getattr(arrived, name) for name in names}
         values["local"] = arrived.local and arrived.local.values
         show.json({"waits": any(part.waits(arrived) for part in PARTS)} | values)
+    authors = author or []
+    if authors and not files:
+        raise UsageError("--author names whose memories of the files are trusted", "add --files")
     named = {"settings": settings, "files": files, "database": database}
     asked = [part for part in PARTS if named[part.option] or not any(named.values())]
     waiting = [part for part in asked if part.waits(arrived)]
-    if files and not arrived.trusts_files and FILES not in waiting:
+    if files and (authors or not arrived.trusts_files) and FILES not in waiting:
         waiting.append(FILES)  # for what comes later
     for part in waiting:
         for text in () if show.as_json else part.lines(arrived):
             show.say(text)
+        if part is FILES and not show.as_json:
+            show.say(_scope_line(arrived.remote, authors))
         if not show_ and typer.confirm(part.question):
-            configuring.agree(arrived, part.name, root=project, by=who.of_process())
+            by = who.of_process()
+            done = configuring.agree(arrived, part.name, root=project, authors=authors, by=by)
+            _show_accepted(done)
     if not waiting and not show.as_json:
         show.echo("nothing waits for your trust")
     if show_:
@@ -334,6 +354,26 @@ def _memory_lines(arrived: UntrustedParts) -> Iterator[str]:
     if arrived.briefs:
         yield "briefs have texts that were not accepted here:"
         yield from (f"  {text}" for text in arrived.briefs)
+
+
+def _scope_line(remote: Remote, authors: Sequence[str]) -> str:
+    by = " and ".join(authors) or "everybody"
+    if not remote.address:
+        return f"trusted is what is in this repository, which has no remote, by {by}"
+    if not remote.default:
+        return (
+            f"the default branch of {remote.address} is not known here, so that nothing of it is"
+            " trusted yet: `git remote set-head origin --auto`"
+        )
+    where = f"the branch {remote.branch} of {remote.address}"
+    return f"trusted is what is in {where}, by {by}; git does not verify names of authors"
+
+
+def _show_accepted(done: Accepted | None) -> None:
+    if done is None:
+        return
+    left = f", {counted(done.left, 'memory')} as labelled as before" if done.left else ""
+    show.say(f"accepted: {counted(done.accepted, 'memory')} of the files{left}")
 
 
 def _database_lines(arrived: UntrustedParts) -> Iterator[str]:

@@ -237,9 +237,10 @@ def test_memories_of_the_files_are_counted_and_trusted(person):
     for left in (person.root / ".ade").glob("ade.db*"):
         left.unlink()
 
-    assert "1 memory came with the files, by Ann according to them" in person(
-        "trust", "--files", answers="y\n"
-    )
+    said = person("trust", "--files", answers="y\n")
+    assert "1 memory came with the files, by Ann according to them" in said
+    assert "this repository, which has no remote, by everybody" in said
+    assert "accepted: 1 memory of the files" in said
     assert trust.agreement(str(person.root), os.environ).files > NOW.isoformat()[:4]
     assert person.ademem.json("trust", "--show")["memories"] == 0
 
@@ -260,6 +261,16 @@ def test_files_can_be_trusted_before_anything_came_with_them(person):
 
     assert trust.agreement(str(person.root), os.environ).files
     assert "nothing waits" in person("trust", "--files")
+
+
+def test_authors_can_be_named_and_named_anew(person):
+    agreed = []
+    for mails in (["Ann@x.example"], ["ben@x.example", "ann@x.example"]):
+        named = [word for mail in mails for word in ("--author", mail)]
+        person("trust", "--files", *named, answers="y\n")
+        agreed.append(trust.agreement(str(person.root), os.environ).mails)
+
+    assert agreed == [{"ann@x.example"}, {"ann@x.example", "ben@x.example"}]
 
 
 def test_what_waits_is_shown_without_a_terminal(person):
