@@ -55,7 +55,6 @@ def consolidate(runtime: Runtime, *, dry_run: bool = False) -> Consolidated:
         store=runtime.store,
         settings=runtime.settings,
         model=model_id(runtime.settings.embed),
-        write=consolidation.ai_writer(runtime),
     )
     if dry_run:
         return consolidation.preview(run)

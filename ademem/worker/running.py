@@ -291,7 +291,6 @@ def consolidate(context: JobContext, job: Job) -> None:
         store=context.store,
         settings=context.runtime.settings,
         model=context.model.id if context.model else model_id(context.runtime.settings.embed),
-        write=consolidation.ai_writer(context.runtime),
         trigger="auto" if crowded else "schedule",
     )
     done = consolidation.consolidate_locked(context.runtime, run, context.now)
