@@ -15,7 +15,7 @@ from ademem.core.json_text import array
 from ademem.core.memory import Category, Importance, Scope, Status, Tier, Trust
 from ademem.core.record_json import texts_in
 from ademem.core.redaction import redact
-from ademem.core.text import dedupe_key, sha256_hex
+from ademem.core.text import dedupe_key, in_one_line, sha256_hex, without_controls
 from ademem.guard.injection import instruction_in
 from ademem.store import Store, database, memories
 from ademem.store.inspection import plain_tables, read_rows
@@ -59,7 +59,7 @@ def adopt(source: sqlite3.Connection, db: sqlite3.Connection, now_stamp: str) ->
 
     by_id: dict[str, Row] = {}
     for place, row in enumerate([*rows("unified_memories"), *map(from_legacy, rows("memories"))]):
-        id = text(row.get("id")) or sha256_hex(str(place), repr(row.get("content")))[:32]
+        id = line(row.get("id")) or sha256_hex(str(place), repr(row.get("content")))[:32]
         by_id.setdefault(id, row | {"id": id})
     current = list(by_id.values())
     # The project with most memories comes first, and there is at least one.
@@ -137,15 +137,16 @@ def from_legacy(row: Row) -> Row:
 def convert_memory(old: Row, project: str, now: str) -> Row:
     """Read invalid words and numbers as ADE reads them."""
     content = redact(text(old.get("content")) or "").text
-    source_type = text(old.get("source_type")) or "agent"
+    source_type = line(old.get("source_type")) or "agent"
     scope = _parse_scope(old.get("scope"))
-    owner = None if scope is Scope.PROJECT else text(old.get("scope_owner_id"))
+    owner = None if scope is Scope.PROJECT else line(old.get("scope_owner_id"))
     tier = number(old.get("tier"), 2)
     pinned = tier == 1 or number(old.get("pinned"), 0) != 0
     count = max(0, bounded_integer(old.get("access_count"), 0))
     composite = max(0.0, number(old.get("composite_score"), 0))
     score = max(0.0, number(old.get("access_score"), 0))
-    status = word(Status, old.get("status"), Status.PROMOTED)
+    given = old.get("status")
+    status = word(Status, given, Status.PROMOTED if given is None else Status.CANDIDATE)
     names = ("created_at", "updated_at", "last_accessed_at")
     created, updated, accessed = (moment(old.get(name)) for name in names)
     created = created or updated or accessed or now
@@ -166,13 +167,13 @@ def convert_memory(old: Row, project: str, now: str) -> Row:
             "observation_count": max(1, bounded_integer(old.get("observation_count"), 1)),
             "trust": Trust.USER if source_type == "user" else Trust.AGENT,
             "source_type": source_type,
-            "source_id": text(old.get("source_id")),
-            "source_session_id": text(old.get("source_session_id")),
-            "source_pack_key": text(old.get("source_pack_key")),
-            "source_run_id": text(old.get("source_run_id")),
-            "file_scope_pattern": text(old.get("file_scope_pattern")),
-            "agent_id": text(old.get("agent_id")),
-            "write_gate_reason": text(old.get("write_gate_reason")),
+            "source_id": line(old.get("source_id")),
+            "source_session_id": line(old.get("source_session_id")),
+            "source_pack_key": line(old.get("source_pack_key")),
+            "source_run_id": line(old.get("source_run_id")),
+            "file_scope_pattern": line(old.get("file_scope_pattern")),
+            "agent_id": line(old.get("agent_id")),
+            "write_gate_reason": line(old.get("write_gate_reason")),
             "scope": scope,
             "scope_owner_id": owner.strip() if owner else None,
             "tier": 1 if pinned else 3 if tier == 3 else 2,
@@ -266,7 +267,13 @@ def _read(name: str, kind: str, value: object) -> object:
 def text(value: object) -> str | None:
     if isinstance(value, bytes):
         value = value.decode("utf-8", "replace")
-    return None if value is None or not str(value).strip() else str(value)
+    plain = "" if value is None else without_controls(str(value))
+    return plain if plain.strip() else None
+
+
+def line(value: object) -> str | None:
+    found = text(value)
+    return in_one_line(found) if found else None
 
 
 def number(value: object, default: float) -> float:

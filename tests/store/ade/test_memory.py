@@ -100,7 +100,7 @@ def test_memories_arrive_in_the_order_of_their_age(adopt):
             {"scope": "agent", "scope_owner_id": None},
             id="blank owner",
         ),
-        pytest.param({"status": "lively"}, {"status": "promoted"}, id="unknown status"),
+        pytest.param({"status": "lively"}, {"status": "candidate"}, id="unknown status"),
         pytest.param({"status": None}, {"status": "promoted"}, id="no status"),
         pytest.param({"importance": "critical"}, {"importance": "medium"}, id="unknown importance"),
         pytest.param({"category": "musing"}, {"category": "fact"}, id="unknown category"),
