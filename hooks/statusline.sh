@@ -9,4 +9,7 @@ folder=${folder%%'"'*}
 until [ -z "$folder" ] || [ -d "$folder/.ade" ]; do folder=${folder%/*}; done
 run=$folder/.ade/run
 [ ! -L "$folder/.ade" ] && [ ! -L "$run" ] && [ ! -L "$run/status" ] && [ -f "$run/status" ] || exit 0
-{ read -r line <"$run/status" && printf '%s\n' "$line"; } 2>/dev/null
+# The folder may come from a clone: anything but such a line of plain letters is not for a terminal.
+LC_ALL=C
+line=$(head -c 200 "$run/status" 2>/dev/null)
+case $line in *[!\ -~]*) ;; "ademem: "*) printf '%s\n' "$line" ;; esac

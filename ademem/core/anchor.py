@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 COMMAND = "$ "
-_PLACE = r"(?s)(.+?)(?::(\d+)(?:-(\d+))?)?(?:@([0-9a-f]{8,40})( \[.*\])?)?"
+_PLACE = r"(?s)(.+?)(?::(\d{1,9})(?:-(\d{1,9}))?)?(?:@([0-9a-f]{8,40})( \[.*\])?)?"
 
 
 class Place(Value):

@@ -40,7 +40,7 @@ from ademem.core.registers import (
     time_of,
     values_of,
 )
-from ademem.core.text import replace_surrogates
+from ademem.core.text import in_one_line, replace_surrogates, without_controls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -149,7 +149,9 @@ def unpack(values: Mapping[str, Any], updated_at: str, stamps: Mapping[str, Any]
     registers: dict[str, Write] = {}
     for name in FIELDS:
         if name in values and is_valid(name, values[name]):
-            registers[name] = (stamp_of.get(name, rest), _plain(values[name]))
+            plain = _plain(values[name])
+            if plain != "":
+                registers[name] = (stamp_of.get(name, rest), plain)
     if is_life(life):
         registers[LIFE] = (stamp_of.get(LIFE, rest), life)
     places = _object(stamps.get("places"))
@@ -241,23 +243,26 @@ def _is_short(value: object) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """Return a text without lone surrogates, which no database takes, and a number as a float."""
+    """Return a text in one line without control characters, and a number as a float."""
     if isinstance(value, str):
-        return replace_surrogates(value)
+        return in_one_line(value)
     return float(value) if type(value) is int else value
 
 
 def _text(content: object, title: object) -> Text | None:
-    if not isinstance(content, str) or not content.strip() or len(content) > MAX_TEXT:
+    if not isinstance(content, str) or len(content) > MAX_TEXT:
         return None
-    return _plain(content), _plain(title) if _is_short(title) and title else None
+    plain = without_controls(content)
+    if not plain.strip():
+        return None
+    return plain, (_plain(title) or None) if _is_short(title) and title else None
 
 
 def _texts(found: object) -> Iterator[str]:
     items = found if isinstance(found, list | tuple) else []
     for item in items[:MAX_ITEMS]:
-        if _is_short(item) and item.strip():
-            yield _plain(item)
+        if _is_short(item) and (plain := _plain(item)):
+            yield plain
 
 
 def _list(found: object) -> list[Any]:

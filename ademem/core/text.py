@@ -40,9 +40,21 @@ def clean(text: str) -> str:
         return text.strip()
     import re  # which a hook whose texts are plain need not load
 
-    text = replace_surrogates(text.replace("\r\n", "\n")).translate(_CONTROL)
-    lines = (re.sub(r"[^\S\n]+", " ", line).rstrip() for line in normal("NFC", text).split("\n"))
+    text = normal("NFC", without_controls(text))
+    lines = (re.sub(r"[^\S\n]+", " ", line).rstrip() for line in text.split("\n"))
     return "\n".join(lines).strip()
+
+
+def without_controls(text: str) -> str:
+    """Return a text from elsewhere without characters that neither a terminal nor git may get."""
+    if text.isprintable():
+        return str(text)
+    return replace_surrogates(text.replace("\r\n", "\n")).translate(_CONTROL)
+
+
+def in_one_line(text: str) -> str:
+    """Return a name, path or anchor from elsewhere, which has no line break."""
+    return without_controls(text).replace("\n", " ").strip()
 
 
 def replace_surrogates(text: str) -> str:

@@ -110,7 +110,7 @@ _SLASHES = dict.fromkeys(map(ord, "\u2044\u2215\u29f8\uff0f\u2571"), "/")
 _SKELETON = _AS_LATIN | _ANGLES | _SLASHES
 
 UNSEEN = (
-    r"[\x00-\x08\x0e-\x1f\x7f\u200b\ufeff\u00ad\u180e\u115f\u1160\u3164\uffa0"
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\ufeff\u00ad\u180e\u115f\u1160\u3164\uffa0"
     r"\u200e\u200f\u061c\u202a-\u202e\u2060-\u206f"  # controls of the writing direction
     r"\ufff9-\ufffb\U000e0000-\U000e007f]"  # tags, which spell whole messages
 )

@@ -62,7 +62,10 @@ def summarize(confirmed: int, runtime: Runtime) -> list[str]:
         line = 'ademem: no memories yet; "remember: …" in a prompt stores one'
     with suppress(OSError, confined.Refused):
         confined.write_text(
-            runtime.project.root, f"{runtime.project.run}/status", f"{line}\n", sync=False
+            runtime.project.root,
+            f"{runtime.project.run}/status",
+            line.replace("…", "...") + "\n",  # `statusline.sh` shows plain letters alone
+            sync=False,
         )
     return [] if is_quiet(runtime) else [line + ask]
 

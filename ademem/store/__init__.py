@@ -45,6 +45,12 @@ WRITES = (
 )
 """Changes that a read-only copy of the database refuses; counts and logs may be lost with it."""
 
+_FROM_ELSEWHERE = (
+    *("title", "content", "tags", "anchors", "file_scope_pattern", "topic_key", "knowledge_key"),
+    *("bead", "agent_id", "source_id", "source_branch", "source_session_id", "scope_owner_id"),
+)
+"""Columns of another's database that reach a terminal, git, a file name or a path."""
+
 JUDGING_S = 0.5
 """Seconds that one opening may search a database that was not made here for instructions."""
 
@@ -247,29 +253,49 @@ def open_store(
 def _quarantine_instructions(
     store: Store, project: Project, environment: Mapping[str, str]
 ) -> int | None:
-    """Return the last row that was searched; None if all were."""
+    """Return the last row that was searched; None if all were.
+
+    The same look takes control characters out of the rows, which anybody may have written.
+    """
+    from ademem.core.json_text import array, loads
+    from ademem.core.text import in_one_line, without_controls
     from ademem.guard.injection import instruction_in
+
+    def plain(name: str, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        if name == "anchors":
+            texts = loads(value)
+            return array(map(in_one_line, filter(lambda each: isinstance(each, str), texts)))
+        return without_controls(value) if name == "content" else in_one_line(value)
 
     identity = f"{store.secret} {os.stat(project.database).st_ino}"
     last = trust.last_judged_row(project.database, identity, environment)
     deadline = time.monotonic() + JUDGING_S
     rows = store.db.execute(
-        "select seq, title, content, quarantine_reason from unified_memories where seq > ?"
-        " order by seq",
+        f"select seq, quarantine_reason, {', '.join(_FROM_ELSEWHERE)} from unified_memories"
+        " where seq > ? order by seq",
         (last,),
     )
-    held, is_complete, before = [], True, last
-    for seq, title, content, reason in rows:
-        found = None if reason else instruction_in("\n".join(filter(None, (title, content))))
+    held, cleaned, is_complete, before = [], [], True, last
+    for seq, reason, *values in rows:
+        fields = dict(zip(_FROM_ELSEWHERE, values, strict=True))
+        shown = {name: plain(name, value) for name, value in fields.items()}
+        if shown != fields:
+            cleaned.append(shown | {"seq": seq})
+        texts = (str(shown[name]) for name in ("title", "content") if shown[name])
+        found = None if reason else instruction_in("\n".join(texts))
         if found:
             held.append((found, seq))
         last = seq
         if time.monotonic() > deadline:
             is_complete = False
             break
-    if held:
+    if held or cleaned:
         with store.transaction() as db:
             db.executemany("update unified_memories set quarantine_reason = ? where seq = ?", held)
+            names = ", ".join(f"{name} = :{name}" for name in _FROM_ELSEWHERE)
+            db.executemany(f"update unified_memories set {names} where seq = :seq", cleaned)
     if last != before:
         with suppress(OSError):
             trust.note_judged_row(project.database, identity, last, environment)

@@ -15,7 +15,7 @@ from ademem.core.errors import FORBIDDEN
 from ademem.core.json_text import loads
 from ademem.core.memory import MERGE, Category, Importance, Memory, Scope, Status, Trust
 from ademem.core.redaction import redact
-from ademem.core.text import clean, dedupe_key, sha256_hex
+from ademem.core.text import clean, dedupe_key, sha256_hex, without_controls
 from ademem.core.value import Value, replace
 from ademem.store import (
     LIVE,
@@ -513,6 +513,8 @@ def apply_relation(
 ) -> bool:
     """Store a relation that is later, or a person's; it waits for both memories."""
     values = {name: found.get(name) for name in relations.SHARED}
+    texts = {name: value for name, value in values.items() if isinstance(value, str)}
+    values |= {name: without_controls(text) for name, text in texts.items()}
     id = values["sync_id"]
     with store.transaction() as db:
         query = "select count(*) from main.unified_memories where sync_id in (?, ?)"

@@ -11,7 +11,7 @@ from ademem.core import registers
 from ademem.core.errors import FORBIDDEN, AdememError
 from ademem.core.memory import LOST_BRANCH, MAX_TITLED_BYTES, Memory, Status, Tier, Trust
 from ademem.core.redaction import redact
-from ademem.core.text import clean, dedupe_key, truncate, truncate_bytes, unique
+from ademem.core.text import clean, dedupe_key, in_one_line, truncate, truncate_bytes, unique
 from ademem.core.untrusted import import_label
 from ademem.core.value import Value, replace
 from ademem.store import Store, jobs, memories, relations
@@ -316,7 +316,9 @@ def edit(id: str, act: Act, settings: GateSettings, **changes: Any) -> Memory:
     if not changes.get("content", memory.content):
         raise CannotDo("a memory needs a text", "`ademem delete` removes it")
     if "anchors" in changes:
-        changes["anchors"] = tuple(clean(redact(text).text) for text in changes["anchors"])
+        changes["anchors"] = tuple(
+            in_one_line(clean(redact(text).text)) for text in changes["anchors"]
+        )
     if "tags" in changes:
         changes["tags"] = unique(redact(tag).text for tag in changes["tags"])
     said_by = act.said_by or act.actor

@@ -21,7 +21,7 @@ from ademem.core.memory import Memory
 from ademem.core.project import Project
 from ademem.core.redaction import redact
 from ademem.core.repository import git_root
-from ademem.core.text import counted
+from ademem.core.text import counted, in_one_line
 from ademem.core.value import Value, replace
 from ademem.search.hint_patterns import check_command
 from ademem.search.hints import update_sites
@@ -199,7 +199,7 @@ class WorkingTree:
     def lines(self, path: str) -> list[bytes] | None:
         if path not in self._files:
             self._files[path] = None
-            with suppress(OSError):
+            with suppress(OSError, ValueError):  # a row from elsewhere may name any path
                 self._files[path] = split_lines(_read(self.root, path))
         return self._files[path]
 
@@ -251,7 +251,7 @@ def resolve_anchors(anchors: Iterable[str], root: str, cwd: str, text: str) -> t
     """Return anchors as they are stored; raises NoSuchPlace and NoSuchCommand."""
     tree = WorkingTree(root)
     stored = []
-    for given in anchors:
+    for given in map(in_one_line, anchors):
         place = anchor.place(given)
         if given.startswith(anchor.COMMAND):
             given = anchor.of_command(check_command(anchor.command(given)))
@@ -378,7 +378,10 @@ def hash_of_lines(lines: list[bytes], first: int, last: int) -> str:
 
 
 def _read(root: str, path: str) -> bytes:
-    """Read a file, without leaving the project by a link or blocking on a pipe; raises OSError."""
+    """Read a file, without leaving the project by a link or blocking on a pipe.
+
+    Raises OSError, or ValueError for what is not a path.
+    """
     real = os.path.realpath(os.path.join(root, path))
     if not real.startswith(os.path.join(os.path.realpath(root), "")):
         raise PermissionError(f"{path} leads out of the project")
@@ -453,10 +456,12 @@ def _span(lines: list[bytes], place: Place) -> str:
 
 
 def _list_versions(root: str, path: str) -> list[bytes]:
+    if not path.isprintable():  # git is asked in lines
+        return []
     try:
         commits = git.output(root, "rev-list", f"--max-count={MOST_VERSIONS}", "HEAD", "--", path)
         names = [f"{commit}:./{path}" for commit in (commits or b"").decode().split()]
-        if not names or "\n" in path:
+        if not names:
             return []
         found = _ask(root, "--batch-check=%(objectname) %(objecttype) %(objectsize)", names)
         rows = (line.split() for line in found.decode().splitlines())

@@ -184,6 +184,38 @@ def test_the_status_line_follows_what_the_person_stores_and_decides(world):
     assert status_line(world, subfolder) == "ademem: 2 memories"
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        pytest.param("ademem: 1 memory\x1b]0;owned\x07\n", id="an escape sequence"),
+        pytest.param("ademem: 1 memory\r\x1b[2Jroot# \n", id="a screen that is cleared"),
+        pytest.param("ademem: 1 memory\x9b2J\n", id="an 8 bit escape"),
+        pytest.param("ademem: 1 memory\nademem: 2 memories\n", id="two lines"),
+        pytest.param("all is well\n", id="another line"),
+        pytest.param("\0" * 300 + "\n", id="NULs"),
+        pytest.param("", id="nothing"),
+    ],
+)
+def test_a_status_that_a_clone_brought_is_not_shown_unless_it_is_such_a_line(world, written):
+    (world.root / ".ade/run").mkdir(exist_ok=True)
+    (world.root / ".ade/run/status").write_text(written)
+
+    assert status_line(world) == ""
+
+
+def test_a_huge_status_is_read_and_shown_in_part(world):
+    (world.root / ".ade/run").mkdir(exist_ok=True)
+    (world.root / ".ade/run/status").write_text("ademem: " + "1" * 50_000_000)
+
+    assert len(status_line(world)) <= 200
+
+
+def test_the_status_line_of_an_empty_project_is_shown(world):
+    shown(world)
+
+    assert status_line(world).startswith('ademem: no memories yet; "remember: ..."')
+
+
 def test_a_status_line_that_came_as_a_link_is_not_read(world, tmp_path):
     secret = tmp_path / "secret"
     secret.write_text("a secret\n")

@@ -25,6 +25,7 @@ from ademem.core.text import (
     clean,
     dedupe_key,
     fold,
+    in_one_line,
     preview,
     slug,
     truncate,
@@ -111,6 +112,7 @@ EPOCH = 1970
 CUT = "truncated:"
 
 _OPTIONAL = ("owner", "title", "topic_key", "knowledge_key", "bead", "path", "evidence")
+_NAMES = ("topic_key", "knowledge_key", "bead", "path")
 _TEXTS = ("content", "category", *_OPTIONAL)
 _NAMED = frozenset((*Category, *TYPES))
 _MARKER = r"\[(?:private|redacted:[^\]]*)\]"
@@ -154,6 +156,8 @@ def normal_form(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
         category=TYPES.get(word, word),
         title=draft.title and " ".join(draft.title.split()),
         tags=unique(filter(None, tags)),
+        anchors=tuple(filter(None, map(in_one_line, draft.anchors))),
+        **{name: in_one_line(text) for name in _NAMES if (text := getattr(draft, name))},
     )
 
 
