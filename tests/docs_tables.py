@@ -118,18 +118,6 @@ def rpc_methods() -> Iterator[Row]:
         yield code(method.name), method.summary, " ".join(given)
 
 
-def engram_routes() -> Iterator[Row]:
-    """Routes with the arguments of their bodies or queries, required ones first."""
-    from ademem.doors.http.engram import OPERATIONS  # which needs an extra
-
-    yield "Route", "Arguments"
-    for each in OPERATIONS:
-        names = [word.partition("=")[0] for word in each.names.split()]
-        names.sort(key=lambda name: not name.endswith("!"))
-        given = [f"**{code(name[:-1])}**" if name[-1] == "!" else code(name) for name in names]
-        yield code(f"{each.method} {each.path}"), " ".join(given)
-
-
 def _range(schema: dict[str, Any]) -> str:
     return f" ({schema['minimum']}–{schema['maximum']})" if "minimum" in schema else ""
 
@@ -145,7 +133,6 @@ TABLES: dict[str, Callable[[], Iterator[Row]]] = {
     "settings": defaults,
     "schema": schema,
     "rpc": rpc_methods,
-    "engram": engram_routes,
 }
 
 

@@ -788,7 +788,6 @@ def test_the_terminal_is_reached_by_its_command_alone_and_textual_by_the_termina
 
 OF_EXTRAS = {
     "doors/http/__init__.py": "http web hub",
-    "doors/http/engram.py": "http",
     "doors/http/hub.py": "hub",
     "doors/mcp/process.py": "mcp",
     "doors/mcp/server.py": "mcp",

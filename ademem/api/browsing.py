@@ -222,20 +222,17 @@ def get_context(
     *,
     compact: bool = False,
     measure: Callable[[str], int] = lambda text: len(text.encode()),
-    session: str = "",
     scope: str = "",
 ) -> Row:
     """Return the best of the project as Markdown of at most *limit*, and what was left out.
 
-    Entries are whole; *measure* tells the size of a text, in bytes unless given. With a *session*
-    they are its own; raises NotFound. A *scope* has its own memories alone: those of the project,
-    of the person, or of the mission that this process works for.
+    Entries are whole; *measure* tells the size of a text, in bytes unless given. A *scope* has its
+    own memories alone: those of the project, of the person, or of the mission that this process
+    works for.
     """
     limit, chars = min(limit, MOST_CONTEXT_BYTES), COMPACT_CHARS if compact else ENTRY_CHARS
     text, left_out = "", {}
-    if session:
-        sections = _sections_of(runtime, chars, session)
-    elif scope and Scope.parse(scope) is not Scope.PROJECT:
+    if scope and Scope.parse(scope) is not Scope.PROJECT:
         sections = _section_of_scope(runtime, chars, Scope.parse(scope))
     else:
         sections = _sections(runtime, chars, with_own=not scope)
@@ -308,19 +305,6 @@ def _section_of_scope(runtime: Runtime, chars: int, scope: Scope) -> Iterator[Se
         best = memory_queries.best_established(store, limit=CONTEXT_MEMORIES, **place)
         total = memory_queries.count_established(store, **place)
         yield "Memories", [entry(memory, chars) for memory in best], total
-
-
-def _sections_of(runtime: Runtime, chars: int, session: str) -> Iterator[Section]:
-    from ademem.api import sessions
-
-    row = sessions.get_session(runtime, session)
-    if summary := row.get("summary"):
-        yield "Summary", [f"- {escape(preview(summary, chars))}"], 1
-    saved = sessions.list_session_memories(runtime, session)
-    yield "Memories", [entry(memory, chars) for memory in saved], len(saved)
-    typed = sessions.search_prompts(runtime, session=session, limit=CONTEXT_PROMPTS)
-    lines = [f"- {escape(preview(each['text'], chars))}" for each in typed]
-    yield "Prompts", lines, row["prompts"]
 
 
 def _write_cursor(head: Row, rest: list[Position]) -> str:

@@ -263,8 +263,6 @@ class DoorSettings(Section):
     """Maximum number of memories that one server process writes in a minute."""
     http_idle_minutes: int = yours(60, 1, 100_000, stricter=LESS)
     """Minutes without a request after which a server over HTTP ends."""
-    http_open: bool = yours(False, stricter=LESS)
-    """Answer `ademem serve --http` without the token, to programs of this machine."""
 
 
 class McpSettings(Section):
@@ -334,6 +332,7 @@ SHOWN_CHARS = 40
 FORMER = {
     "briefing": "agent hint_tokens patience prompt_chars recent site_tokens",
     "capture": "prompt_chars",
+    "doors": "http_open",
     "guard": "aliases",
     "gate": (
         "derivable_lines derivable_lines_strict max_bytes_titled merge_gain near_duplicate"

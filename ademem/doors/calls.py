@@ -166,8 +166,8 @@ class WriteRate:
         self._per_minute = per_minute
         self._writes: deque[float] = deque()
 
-    def admit(self, now_s: float, count: int = 1) -> None:
-        """Count writes that are done as a whole; raises TooManyWrites if the minute was full."""
+    def admit(self, now_s: float) -> None:
+        """Count a write; raises TooManyWrites if the minute was full."""
         while self._writes and self._writes[0] <= now_s - WINDOW_S:
             self._writes.popleft()
         if len(self._writes) >= self._per_minute:
@@ -175,7 +175,7 @@ class WriteRate:
             raise TooManyWrites(
                 f"{self._per_minute} writes a minute are the most", f"try again in {wait_s} seconds"
             )
-        self._writes.extend([now_s] * min(count, self._per_minute))
+        self._writes.append(now_s)
 
 
 @lru_cache(maxsize=16)

@@ -130,7 +130,6 @@ HARMLESS = [
     pytest.param("capture.injections_days", "3", 3, id="kept for fewer days"),
     pytest.param("embed.offline", "true", True, id="no fetching"),
     pytest.param("jobs.auto", "false", False, id="no worker"),
-    pytest.param("doors.http_open", "false", False, id="a token asked for"),
     pytest.param("doors.http_idle_minutes", "5", 5, id="servers that end sooner"),
     pytest.param("mcp.read_only", "true", True, id="tools that only read"),
 ]
@@ -161,7 +160,6 @@ LOOSENING = [
     pytest.param("embed.multilingual", '"all"', id="a second model for all texts"),
     pytest.param("jobs.memory_mb", "0", id="any memory"),
     pytest.param("hub.uses", "true", id="numbers of uses for a hub"),
-    pytest.param("doors.http_open", "true", id="no token"),
     pytest.param("doors.http_idle_minutes", "100000", id="servers that stay"),
 ]
 

@@ -8,8 +8,8 @@ from contextlib import closing
 from pathlib import Path
 
 from ademem import api
-from tests.doors.four import Doors
 from tests.doors.test_faults import lesson
+from tests.doors.three import Doors
 
 SPARE = 320 * 1024
 """Bytes that are left when the doors begin to write."""

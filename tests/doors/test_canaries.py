@@ -1,19 +1,16 @@
-"""Keys in every argument of tools, methods and routes, and a personal text through all of them."""
+"""Keys in every argument of tools and methods, and a personal text through all of them."""
 
 import io
 import json
 from itertools import cycle, islice
 from pathlib import Path
-from urllib.parse import quote, urlencode
 
 from ademem import api
 from ademem.core.trust import personal_folder
-from ademem.doors.http.engram import OPERATIONS
 from ademem.doors.mcp.tools import choose
 from ademem.doors.rpc.methods import METHODS
 from tests.canaries import CANARIES, found_below, sentence
-from tests.doors.four import TOKEN, Doors
-from tests.doors.http.asking import ask
+from tests.doors.three import Doors
 from tests.examples import FULL
 
 LESSON = "Releases are cut on Mondays, because the mirror syncs on Sunday"
@@ -24,19 +21,6 @@ TOOLS = choose("all", read_only=False)
 STARTING = ("downloadEmbeddingModel", "reindexSkills", "syncKnowledge")
 """Methods that start a process or read the folder, and take no text but paths."""
 IDS = ("id", "other", "observation_id", "memory_id_a", "memory_id_b")
-ROW = {
-    "id": 1,
-    "sync_id": "o1",
-    "session_id": "e1",
-    "type": "fact",
-    "title": "Title",
-    "content": OTHER,
-    "tool_name": "Edit",
-    "topic_key": "bug/key",
-    "directory": "/p",
-    "summary": "We moved the day",
-    "created_at": "2026-01-01 10:00:00",
-}
 
 
 class Place(Doors):
@@ -57,24 +41,12 @@ class Place(Doors):
         for method in METHODS:
             if not method.name.endswith(STARTING):
                 yield method.name, method.params, self.rpc
-        for route in OPERATIONS:
-            yield f"{route.method} {route.path}", route.schema, self.http
 
     def rpc(self, name, given):
         asked = {"jsonrpc": "2.0", "id": 1, "method": name, "params": given}
         out = io.BytesIO()
         self.server.serve(io.BytesIO(json.dumps(asked).encode() + b"\n"), out)
         return out.getvalue().decode()
-
-    def http(self, name, given):
-        method, _, path = name.partition(" ")
-        path = path.replace("{id}", quote(str(given.pop("id", self.known["id"])), safe=""))
-        words = {
-            key: json.dumps(each) if isinstance(each, list) else each for key, each in given.items()
-        }
-        path += f"?{urlencode(words)}" if method == "GET" else ""
-        raw = b"" if method == "GET" else json.dumps(given).encode()
-        return ask(self.app, path, method, {"authorization": f"Bearer {TOKEN}"}, raw).text
 
     def fill(self, schema):
         """Return valid arguments: all that are texts or required."""
@@ -95,10 +67,10 @@ class Place(Doors):
             case "boolean":
                 return False
             case "array":
-                return [ROW] if schema["items"].get("type") == "object" else [OTHER]
+                return [OTHER]
             case "object":
                 return {"projectSummary": OTHER, "notes": [OTHER]}
-        return {"project": "", "version": "0.1.0", "session_id": "e1"}.get(name, OTHER)
+        return {"project": "", "session_id": "e1"}.get(name, OTHER)
 
 
 def takes_text(schema):
@@ -124,7 +96,7 @@ def with_canaries(given, schema, key, text):
     yield given | {key: "x"}
 
 
-def test_no_key_in_an_argument_of_a_tool_a_method_or_a_route_is_in_a_file(world):
+def test_no_key_in_an_argument_of_a_tool_or_a_method_is_in_a_file(world):
     keys = cycle((sentence(number, each), "".join(each)) for number, each in enumerate(KEYS))
     with Place(world) as place:
         asked = 0
@@ -148,8 +120,6 @@ def test_a_personal_text_is_in_no_file_but_the_persons_own_database(world):
             "mem_save": {"title": "Canary", "content": f"{OWN} indeed", "scope": "personal"},
             "ademem.mem_save": {"title": "Own", "content": f"{OWN}, it does", "scope": "global"},
             "ade.memory.add": {"content": f"{OWN} or not", "category": "fact", "scope": "user"},
-            "POST /observations": {"session_id": "e1", "scope": "global", "title": "O"}
-            | {"content": f"{OWN} and at dusk"},
         }
         calls = {name: (schema, call) for name, schema, call in place.operations()}
         for name, given in ways.items():

@@ -13,7 +13,7 @@ from hashlib import sha256
 import pytest
 
 from ademem.store.database import SIDECARS
-from tests.doors.four import Doors
+from tests.doors.three import Doors
 from tests.examples import examples
 
 BEFORE = "Releases are cut on Mondays, because the mirror syncs on Sunday"

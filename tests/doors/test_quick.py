@@ -223,7 +223,6 @@ def test_the_version_loads_no_parser_and_a_typo_no_command(project):
         ("tui", "tui", "textual"),
         ("mcp", "mcp", "mcp"),
         ("mcp --http", "mcp,http", "uvicorn"),
-        ("serve --http", "http", "uvicorn"),
         ("hub serve", "hub", "psycopg"),
         ("hub serve", "hub", "uvicorn"),
         ("hub backup DIR", "hub", "psycopg"),

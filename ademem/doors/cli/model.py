@@ -10,12 +10,10 @@ from typing import Annotated
 import typer
 
 from ademem.api import model as api
-from ademem.core import project as project_
 from ademem.core.errors import UsageError
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
-from ademem.doors.cli.commands import DryRun, Http, Port, Project, command, flag, option, warn
-from ademem.doors.cli.extras import needs
+from ademem.doors.cli.commands import DryRun, Project, command, flag, option, warn
 
 
 class Dtype(StrEnum):
@@ -126,23 +124,11 @@ def serve(
     ),
     stop: bool = flag("--stop", "End the one that runs."),
     status: bool = flag("--status", "Show the process that serves; exit code 1 for none."),
-    http: Http = False,
-    socket: bool = flag("--socket", "Over HTTP, at `.ade/run/http.sock`."),
-    port: Port = "",
     project: Project = None,
 ) -> None:
-    """Keep the model loaded for hooks; with --http or --socket, answer Engram's routes instead."""
-    if stop + status + http + socket > 1:
-        raise UsageError("--stop, --status, --http and --socket exclude each other")
-    if http or socket:
-        with needs("http", "the server"):
-            from ademem.doors.http import engram, parse_port
-        place = project_.find(project, os.environ, os.getcwd())
-        number = None if socket else parse_port(port, engram.PORT)
-        engram.serve(place, number, os.environ, show.serving)
-        return None
-    if port:
-        raise UsageError("a port is for --http", "ademem serve --http [PORT]")
+    """Keep the model loaded for hooks."""
+    if stop and status:
+        raise UsageError("--stop and --status exclude each other")
     if stop:
         pid = api.stop_server(project)
         line = f"process {pid} ends" if pid else "no process serves this project"

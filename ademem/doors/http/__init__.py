@@ -9,7 +9,7 @@ import signal
 import socket as sockets
 import stat
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -23,8 +23,6 @@ from ademem.core import confined
 from ademem.core.errors import AdememError, UsageError
 from ademem.core.project import Project
 from ademem.doors.calls import describe_refusal
-from ademem.worker import warm
-from ademem.worker.warm_server import listening
 
 ADDRESS = "127.0.0.1"
 NAMES = (ADDRESS, "localhost")
@@ -45,7 +43,6 @@ STATUSES = {
     "argument": 400,
     "token": 401,
     "site": 403,
-    "person": 403,
     "read_only": 403,
     "not_found": 404,
     "method": 405,
@@ -74,25 +71,21 @@ def answer_facts(_: Scope, status: int, facts: dict[str, str]) -> Response:
 class Loopback:
     """Middleware that lets in requests to this host from its own pages or from no page.
 
-    A name of another site that resolves to this machine (DNS rebinding) has another Host. Without
-    a *port* the server is a socket, which no browser reaches. A *token* is asked for but on the
-    *free* paths. What is not let in, and what fails, is answered by *on_error*.
+    A name of another site that resolves to this machine (DNS rebinding) has another Host. A *token*
+    is asked for where there is one. What is not let in, and what fails, is answered by *on_error*.
     """
 
     def __init__(
         self,
         app: ASGIApp,
-        port: int | None,
+        port: int,
         largest_body: int,
         *,
         token: str = "",
-        free: Collection[str] = (),
-        has_pages: bool = True,
         headers: dict[str, str] = HEADERS,
         on_error: Callable[[Scope, int, dict[str, str]], Response] = answer_facts,
     ) -> None:
-        self.app, self.port, self.largest_body = app, port, largest_body
-        self.token, self.free, self.has_pages = token.encode(), frozenset(free), has_pages
+        self.app, self.largest_body, self.token = app, largest_body, token.encode()
         self.headers, self.on_error = headers, on_error
         self.hosts = {f"{name}:{port}" for name in NAMES}
         self.last_request = time.monotonic()
@@ -120,7 +113,7 @@ class Loopback:
 
         scope.setdefault("app", self.app)  # without it routers answer in plain text by themselves
         try:
-            self._check(scope["path"], Headers(scope=scope))
+            self._check(Headers(scope=scope))
             body = await self._read(scope, receive)
             await self.app(scope, body, send_safe)
         except Exception as error:  # logged where it is not a refusal; the server goes on
@@ -131,12 +124,12 @@ class Loopback:
                 answer.headers.update(getattr(error, "headers", None) or {})
                 await answer(scope, receive, send_safe)
 
-    def _check(self, path: str, headers: Headers) -> None:
+    def _check(self, headers: Headers) -> None:
         hosts = [host.lower() for host in headers.getlist("host")]
-        if self.port is not None and (len(hosts) != 1 or hosts[0] not in self.hosts):
+        if len(hosts) != 1 or hosts[0] not in self.hosts:
             raise Refused("host", "this address is not the server's own", f"ask {ADDRESS}")
-        check_site(headers, {f"http://{host}" for host in self.hosts} if self.has_pages else set())
-        if self.token and path not in self.free:
+        check_site(headers, {f"http://{host}" for host in self.hosts})
+        if self.token:
             scheme, _, given = headers.get("authorization", "").partition(" ")
             known = secrets.compare_digest(given.strip().encode(), self.token)
             if scheme.lower() != "bearer" or not known:
@@ -167,7 +160,7 @@ def check_site(headers: Headers, own: set[str]) -> None:
     """Raise Refused for a request of a page that is of none of our *own* origins."""
     origins = {origin.lower() for origin in headers.getlist("origin")}
     sites = {site.strip().lower() for site in headers.getlist("sec-fetch-site")}
-    if own and sites == {"same-origin"}:
+    if sites == {"same-origin"}:
         origins.discard("null")  # of our own forms, as our pages send no referrer
     if origins - own or sites & {"cross-site", "same-site"}:  # another port is the same site
         raise Refused("site", "a page of another site made this request", "type the address")
@@ -218,19 +211,6 @@ def bind(port: int) -> sockets.socket:
         listener.close()
         raise UsageError(f"port {port} cannot be used: {error}", "give another port") from error
     return listener
-
-
-@contextmanager
-def bind_file(
-    project: Project, name: str, environment: Mapping[str, str]
-) -> Iterator[sockets.socket]:
-    """Listen at a socket of the project, for this user alone; raises AdememError if taken."""
-    path = warm.socket_path(project, environment, name)
-    with listening(path, warm.socket_root(project, path)) as listener:
-        if listener is None:
-            raise AdememError(f"another process listens at {path}", "connect to that one")
-        with sockets.socket(fileno=os.dup(listener.fileno())) as own:
-            yield own
 
 
 class Server(uvicorn.Server):

@@ -90,12 +90,12 @@ class Caller:
             for path in paths
         ]
 
-    def admit_write(self, found: Project, count: int = 1) -> None:
+    def admit_write(self, found: Project) -> None:
         with self.lock:
             if self.rate is None:
                 settings = load_configuration(found, self.environment).settings
                 self.rate = WriteRate(settings.doors.writes_per_minute)
-            self.rate.admit(time.monotonic(), count)
+            self.rate.admit(time.monotonic())
 
     def own_session(self, client: str) -> str:
         with self.lock:

@@ -82,7 +82,6 @@ def test_a_damaged_database_is_reported_with_what_rebuilds_it(ademem, arguments)
         pytest.param(
             ["list", "--project", "/"], "no ademem project at / (`ademem init`", 5, id="/"
         ),
-        pytest.param(["serve", "80"], "a port is for --http (", 2, id="a port of no server"),
         pytest.param(["mcp", "80"], "a port is for --http (", 2, id="a port alone"),
         pytest.param(
             ["mcp", "--http", "0.0.0.0:80"],

@@ -3,8 +3,6 @@
 import asyncio
 import socket
 import stat
-import tempfile
-from pathlib import Path
 
 import pytest
 from starlette.responses import JSONResponse
@@ -13,7 +11,7 @@ from starlette.routing import Route, Router
 from ademem import api
 from ademem.core import project
 from ademem.core.errors import AdememError, UsageError
-from ademem.doors.http import Loopback, Server, bind, bind_file, parse_port, read_token
+from ademem.doors.http import Loopback, Server, bind, parse_port, read_token
 from tests.doors.http.asking import ask
 
 ME = "127.0.0.1:8000"
@@ -33,7 +31,6 @@ async def _refuse(request):
 
 ROUTES = [
     Route("/echo", _echo, methods=["GET", "POST"]),
-    Route("/health", _echo),
     Route("/fail", _fail),
     Route("/refuse", _refuse),
 ]
@@ -84,17 +81,12 @@ def test_only_programs_of_this_machine_and_own_pages_get_in(headers, status):
         pytest.param(None, 401, id="none"),
     ],
 )
-def test_a_token_is_asked_for_but_on_free_paths(given, status):
-    asked = door(token="sesame", free=["/health"])
-
+def test_a_token_is_asked_for(given, status):
+    asked = door(token="sesame")
     answer = ask(asked, "/echo", headers={"authorization": given} if given is not None else {})
+
     assert answer.status == status
     assert ("www-authenticate" in answer.headers) == (status == 401)
-    assert ask(asked, "/health").status == 200
-
-
-def test_no_page_gets_in_where_none_is_served():
-    assert ask(door(has_pages=False), "/echo", headers={"origin": f"http://{ME}"}).status == 403
 
 
 @pytest.mark.parametrize(
@@ -207,26 +199,6 @@ def test_a_port_is_this_machines_alone_and_taken_once():
         socket.create_connection((address, port)).close()
         with pytest.raises(UsageError, match=f"port {port} cannot be used"):
             bind(port)
-
-
-def test_a_socket_is_its_owners_alone_and_taken_once(found):
-    with bind_file(found, "http.sock", {}) as listener:
-        path = Path(listener.getsockname())
-        assert listener.family is socket.AF_UNIX
-        assert stat.S_IMODE(path.stat().st_mode) == 0o600
-        with pytest.raises(AdememError), bind_file(found, "http.sock", {}):
-            pass
-
-    assert not path.exists()
-
-
-def test_a_socket_of_a_deep_folder_is_elsewhere(tmp_path):
-    deep = tmp_path.joinpath(*["a-folder-with-a-long-name"] * 4)
-    (deep / ".ade").mkdir(parents=True)
-    with tempfile.TemporaryDirectory() as short:
-        place = bind_file(project.at(str(deep)), "http.sock", {"XDG_RUNTIME_DIR": short})
-        with place as listener:
-            assert listener.getsockname().startswith(short)
 
 
 @pytest.mark.parametrize(

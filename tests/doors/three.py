@@ -1,4 +1,4 @@
-"""Four doors that stay open: the command line, MCP, JSON-RPC and Engram's HTTP."""
+"""Three doors that stay open: the command line, MCP and JSON-RPC."""
 
 import io
 import json
@@ -12,19 +12,15 @@ from mcp import Client
 
 from ademem.core import project
 from ademem.doors import cli
-from ademem.doors.http.engram import Door
 from ademem.doors.mcp.server import Session, make_server
 from ademem.doors.mcp.tools import choose
 from ademem.doors.rpc.server import Server
-from tests.doors.http.asking import ask
-
-TOKEN = "a" * 64
 
 
 class Doors(ExitStack):
     """Each door writes a text and finds texts, or returns the facts of its refusal."""
 
-    names = ("cli", "mcp", "rpc", "http")
+    names = ("cli", "mcp", "rpc")
 
     def __init__(self, root, environment, tools="core"):
         super().__init__()
@@ -42,7 +38,6 @@ class Doors(ExitStack):
         opened = self.portal.wrap_async_context_manager(Client(make_server(session)))
         self.client = self.enter_context(opened)
         self.server = Server(found, self.environment)
-        self.app = Door(found, self.environment).make_app(8000, TOKEN)
         return self
 
     def write(self, door, text):
@@ -102,17 +97,3 @@ class Doors(ExitStack):
 
     def _find_rpc(self, words):
         return self._rpc("search", query=words, status="all")
-
-    def _http(self, method, path, **body):
-        headers = {"authorization": f"Bearer {TOKEN}"}
-        raw = json.dumps(body).encode() if body else b""
-        answer = ask(self.app, path, method, headers, raw)
-        return answer.status, answer.json()
-
-    def _write_http(self, text):
-        given = {"session_id": "e1", "type": "discovery", "title": text[:40], "content": text}
-        status, answer = self._http("POST", "/observations", **given)
-        return (answer["id"], {}) if status == 201 else (None, answer | {"status": status})
-
-    def _find_http(self, words):
-        return self._http("GET", f"/search?q={words.replace(' ', '+')}")
