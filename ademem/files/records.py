@@ -13,7 +13,7 @@ from ademem.capture.gate.rules import instruction_beside, instruction_shaped
 from ademem.capture.gate.writing import StoreLookup
 from ademem.core import anchor, record_json, registers
 from ademem.core.clock import UTC, datetime, parse, stamp
-from ademem.core.errors import FORBIDDEN
+from ademem.core.errors import FORBIDDEN, suppress
 from ademem.core.json_text import loads
 from ademem.core.memory import (
     DIALOGUE,
@@ -409,6 +409,13 @@ def _number(record: Record, name: str) -> float | None:
     return value
 
 
+def _importance(record: Record) -> Importance:
+    """Return the importance; a word of another program for it costs no memory."""
+    with suppress(BadLine):
+        return choice(record, "importance", Importance) or Importance.MEDIUM
+    return Importance.MEDIUM
+
+
 def import_plain(record: Record, job: Import) -> Outcome:
     from ademem.capture import learned
 
@@ -423,7 +430,7 @@ def import_plain(record: Record, job: Import) -> Outcome:
         owner=owner,
         title=title or speaker,
         tags=(*texts(record, "tags"), *(() if title or not speaker else (DIALOGUE,))),
-        importance=choice(record, "importance", Importance) or Importance.MEDIUM,
+        importance=_importance(record),
         confidence=_number(record, "confidence"),
         path=text(record, "path") or text(record, "file_scope_pattern"),
         anchors=anchor.with_values(texts(record, "anchors"), _values(record)),

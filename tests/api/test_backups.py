@@ -13,7 +13,7 @@ from ademem import api
 from ademem.api import doctor, recovery
 from ademem.core import project
 from ademem.core.errors import AdememError
-from ademem.core.memory import Draft, Scope
+from ademem.core.memory import Draft
 from ademem.core.registers import replica_of
 from ademem.store import backups, database, stamps
 from ademem.store.runtime import personal_project
@@ -43,7 +43,7 @@ def root(tmp_path):
     folder.mkdir()
     api.init(str(folder))
     write(folder, SHARED)
-    write(folder, PRIVATE, scope=Scope.AGENT, owner="ann")
+    write(folder, PRIVATE, scope="personal", owner="ann")
     return folder
 
 
@@ -362,14 +362,14 @@ def test_a_killed_process_leaves_the_old_database_or_the_restored_one(root, path
 
 def test_personal_memory_has_backups_of_its_own(root, home, tmp_path):
     own = personal_project(os.environ)
-    write(root, "I prefer short answers", scope=Scope.AGENT)
+    write(root, "I prefer short answers", scope="personal")
     by_command("backup", root)
     of_project, of_person = (Path(listed_in(place)) for place in (project.at(str(root)), own))
     assert texts(of_project) == [PRIVATE, SHARED]
     assert texts(of_person) == ["I prefer short answers"]
     assert of_person.stat().st_mode & 0o777 == 0o600
 
-    write(root, "I work in UTC", scope=Scope.AGENT)
+    write(root, "I work in UTC", scope="personal")
     by_command("restore", root, "--backup", "latest", "--personal")
     assert texts(own.database) == ["I prefer short answers"]
     assert texts(root / ".ade/ade.db") == [PRIVATE, SHARED]
@@ -389,7 +389,7 @@ def by_command(name, root, *words):
 
 def test_the_worker_backs_up_personal_memory_weekly_whichever_project_it_works_for(root):
     own = personal_project(os.environ)
-    write(root, "I prefer short answers", scope=Scope.AGENT)
+    write(root, "I prefer short answers", scope="personal")
     for days, expected in ((8, 1), (9, 1), (16, 2)):
         now = NOW + timedelta(days=days)
         with api.open_memories(str(root), now=lambda now=now: now) as memories:

@@ -196,6 +196,7 @@ def test_what_a_person_said_or_confirmed_is_for_a_person_to_change(memories, act
     origin = PERSON if author == "said" else AGENT
     said = api.write(memories, Draft(content=TEXT, pinned=True, origin=origin)).memory
     confirm(memories, said)
+    transitions.pin(said.id, by_person(memories))
     before = api.get(memories, said.id)
 
     with pytest.raises(CannotDo, match="said or confirmed by a person") as raised:
