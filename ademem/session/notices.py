@@ -271,13 +271,26 @@ def describe_changes(session_id: str, runtime: Runtime) -> list[str]:
     if not ledger.claim(runtime.store, "changes", told, runtime.now):
         return []
     found = kept_copies.list_changes(runtime.store)
-    names = sorted({name for each in found if (name := claimed_name(each.author))})
-    who = preview(", ".join(names[:NAMED]), NAMES_CHARS) if names else "others"
-    kinds = [each.kind for each in found]
-    parts = (f"{kinds.count(kind)} {kind}" for kind in kept_copies.KINDS if kind in kinds)
-    what = f"{len(found)} of your memories ({', '.join(parts)})"
+    who, what = _sum_up([(each.author, each.kind) for each in found])
     line = f"ademem: {who} changed {what}; yours stay in force: /ademem:review changes"
     return [truncate(line, CHARS)]
+
+
+def changed_by_trusted(runtime: Runtime) -> Iterator[str]:
+    if found := ledger.take_trusted(runtime.store):
+        who, what = _sum_up(found)
+        yield f"ademem: {who}, whom you trust, changed {what}"
+
+
+def _sum_up(changes: Sequence[tuple[str, str]]) -> tuple[str, str]:
+    """Return who made the changes, given as authors and kinds, and how many of each kind."""
+    from ademem.store.kept_copies import KINDS
+
+    names = sorted({name for author, _ in changes if (name := claimed_name(author))})
+    who = preview(", ".join(names[:NAMED]), NAMES_CHARS) if names else "others"
+    kinds = [kind for _, kind in changes]
+    parts = (f"{kinds.count(kind)} {kind}" for kind in KINDS if kind in kinds)
+    return who, f"{len(changes)} of your memories ({', '.join(parts)})"
 
 
 def describe_refused(first: confined.Refused, others: int = 0) -> str:
@@ -294,6 +307,7 @@ ONCE: tuple[Notice, ...] = (
     came_with_files,
     database_made_elsewhere,
     copied_files,
+    changed_by_trusted,
     unpublished_skills,
 )
 """Each records that it was shown, so its lines are never dropped."""

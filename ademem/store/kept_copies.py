@@ -14,7 +14,7 @@ from ademem.core.json_text import flat
 from ademem.core.memory import STOP, Memory, Scope, Status, Trust
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value, replace
-from ademem.store import Store, memories, stamps, transitions
+from ademem.store import Store, ledger, memories, stamps, transitions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,13 +79,24 @@ def list_changes(store: Store) -> list[Changed]:
         row = memories.raw_row(store.db, str(copy.kept_of))
         shared = memories.from_values(row) if row else None
         author = shared.claimed_author if shared else ""
-        kind = "marks"
-        if shared is None or not shared.live:
-            kind = "removed"
-        elif (shared.title or None, shared.content) != (copy.title or None, copy.content):
-            kind = "text"
+        kind = _kind_of(copy, shared)
         found.append(Changed(copy=copy, shared=shared, author=author or "", kind=kind))
     return found
+
+
+def _kind_of(stated: Memory, shared: Memory | None) -> str:
+    if shared is None or not shared.live:
+        return "removed"
+    texts = ((each.title or None, each.content) for each in (stated, shared))
+    return "text" if len({*texts}) > 1 else "marks"
+
+
+def _note_trusted(store: Store, before: Memory, after: Memory | None, change: Change) -> None:
+    if change.vouched is None or not _is_stated_here(store, before):
+        return
+    if after and _statement(before) == _statement(after):
+        return
+    ledger.note_trusted(store, before.id, change.vouched, _kind_of(before, after))
 
 
 def disputed_ids(store: Store) -> frozenset[str]:
@@ -109,6 +120,7 @@ def settle(store: Store, before: Memory, after: Memory, change: Change) -> Memor
     copy = find(store, before.id)
     if copy is None:
         if change.author is None or not _is_stated_here(store, before):
+            _note_trusted(store, before, after, change)
             return after
         if _statement(before) == _statement(after):
             return after
@@ -130,6 +142,8 @@ def keep_deleted(store: Store, before: Memory, change: Change) -> None:
         store.db.execute(update, (stamp(change.at), before.id))
     elif change.author is not None and _is_stated_here(store, before):
         _insert(store, before, change)
+    else:
+        _note_trusted(store, before, None, change)
 
 
 def take(id: str, act: Act) -> Memory | None:

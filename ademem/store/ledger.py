@@ -27,6 +27,9 @@ OPERATION = "operation"
 READ = "files_read"
 """Type of an entry for the last complete reading of the files of a work tree."""
 _FOLLOWED = "followed"
+MOST_TRUSTED = 100
+"""Changes by trusted people that are told at the next start; earlier ones are not."""
+_TRUSTED = "changed_by_trusted"
 _COPIED = "copied/"
 MOST_FOLLOWED = 200
 """Most files of a source that are followed, as each session's start looks at all."""
@@ -162,6 +165,21 @@ def take_copy(store: Store, root: str) -> str:
     if folder := value(store.db, _COPIED + root):
         store.db.execute("delete from store_values where name = ?", (_COPIED + root,))
     return folder
+
+
+def note_trusted(store: Store, id: str, author: str, kind: str) -> None:
+    """Note that a trusted person changed what was stated here."""
+    noted = [row for row in read_list(store.db, _TRUSTED) if row[0] != id]
+    write_list(store.db, _TRUSTED, [*noted, [id, author, kind]][-MOST_TRUSTED:])
+
+
+def take_trusted(store: Store) -> list[tuple[str, str]]:
+    """Return author and kind of the changes that were noted, once."""
+    if not value(store.db, _TRUSTED):
+        return []
+    found = [(str(author), str(kind)) for _, author, kind in read_list(store.db, _TRUSTED)]
+    store.db.execute("delete from store_values where name = ?", (_TRUSTED,))
+    return found
 
 
 def follow(store: Store, format: str, path: str, files: Iterable[str]) -> None:

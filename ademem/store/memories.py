@@ -94,6 +94,8 @@ class Change(Value):
     """The commit that brought the change into the files, if one did."""
     author: str | None = None
     """Claimed author of another person's change; None for one of this person or a trusted one."""
+    vouched: str | None = None
+    """Claimed author of the change of a trusted person, which is told and not disputed."""
 
 
 def insert(store: Store, memory: Memory, change: Change, written: str | None = None) -> Memory:
@@ -169,7 +171,8 @@ def _note_place(store: Store, before: dict[str, Any] | None, row: dict[str, Any]
 
 def _settled(store: Store, before: dict[str, Any], memory: Memory, change: Change) -> Memory:
     copied = "select 1 from main.unified_memories where kept_of = ?"
-    if change.author is None and not store.has_row(copied, (memory.id,)):
+    is_own = change.author is None and change.vouched is None
+    if is_own and not store.has_row(copied, (memory.id,)):
         return memory
     from ademem.store import kept_copies
 

@@ -53,6 +53,8 @@ class Act(Value):
     """Author claimed by the files in which it was found; None: it was done here."""
     by_other: bool = False
     """A commit of another person brought it: what this one stated stays in force."""
+    vouched: str | None = None
+    """Author claimed by trusted files in which it was found."""
     branch: str | None = None
     """Branch of the act, if not the default one."""
     reason: str = ""
@@ -73,6 +75,7 @@ class Act(Value):
             event_id=self.event_id,
             made=self.made,
             author=self.claimed_author if self.by_other else None,
+            vouched=self.vouched if self.by_other else None,
         )
 
 

@@ -94,6 +94,7 @@ class ImportContext:
     def act_of(self, source: Source, id: str = "") -> Act:
         made = self.history.commit_of(id)
         by = {"actor": source.trust, "claimed_author": source.author, "by_other": source.by_other}
+        by |= {"vouched": source.vouched}
         return replace(self.act, **by, made=made)
 
     def edit(self, current: Memory, changes: Changes, source: Source, position: Position) -> None:

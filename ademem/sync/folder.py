@@ -189,7 +189,8 @@ def _read(
             continue
         author = None if trusted else safe_name(head.get("by"))
         admit = make_admission_rule(store, settings, change.at, author)
-        change = replace(change, author=author)
+        vouched = safe_name(head.get("by")) if trusted else None
+        change = replace(change, author=author, vouched=vouched)
         ends = [0, *_ends(entries)]
         for start, end in pairwise(ends):
             with store.transaction():

@@ -130,11 +130,13 @@ class Provenance:
     ) -> Source:
         """Return the source of *lines*; those that a person's store wrote are not labelled."""
         source = self.of(path, id, lines)
-        if source.author is None:
+        if source.author is None and source.vouched is None:
             return source
         if record_digest(record) in self.own:
             return Source(trust=Trust.IMPORT)
         # In our lines `source` is the kind of source.
+        if source.author is None:
+            return source
         name = record.get("author") or (None if id else record.get("source"))
         return replace(source, author=safe_name(name) or source.author)
 

@@ -141,8 +141,8 @@ def import_record(
 
     lives = current is None or current.life == LIVE, joined.life == LIVE
     operation = {(False, True): "restore", (True, False): "archive"}.get(lives, "import")
-    author = source.author if source.by_other else None
-    change = replace(context.act.change(operation), author=author)
+    change = replace(context.act_of(source), made=None).change(operation)
+    change = replace(change, actor=context.act.actor)
     now = replication.apply(store, found, change, admit).memory
     was_live, is_live = memory is not None and memory.live, now is not None and now.live
     if was_live and is_live and now != memory:

@@ -246,3 +246,69 @@ def test_ssh_and_https_name_the_same_repository(clones, ben):
     ben.start("s2")
 
     assert authors(ben) == {RULE: None, REVIEWED: None}
+
+
+MINE = "Never deploy without a smoke test"
+KINDS = {
+    "text": lambda memories, id: api.edit(memories, id, content="Always deploy at once"),
+    "removed": lambda memories, id: api.archive(memories, id),
+    "marks": lambda memories, id: api.edit(memories, id, tags=()),
+}
+
+
+@pytest.fixture
+def stated(clones, ann, ben):
+    """What Ben stated, which is in the default branch, and the member who changes it."""
+    mine = ben.learn(MINE, "convention", promoted=True, tags=("stop",))
+    ben.share()
+    ann.git("pull", "--quiet", "--no-rebase", str(ben.root), "main")
+    ann.start("a2")
+    return mine
+
+
+def change(ann, kind, id):
+    with ann.by_hand() as memories:
+        api.promote(memories, id)
+        KINDS[kind](memories, id)
+    ann.share("change")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_trusted_change_of_what_was_stated_holds_and_is_told_once(ann, ben, stated, kind):
+    change(ann, kind, stated.id)
+    ben.git("pull", "--quiet", "--no-rebase", "origin", "main")
+    told, again = ben.start("s2")[0], ben.start("s3")[0]
+    rows = [row for row in ben.live() if row.id == stated.id]
+
+    line = f"ademem: Ann, whom you trust, changed 1 of your memories (1 {kind})"
+    assert line in told.splitlines()
+    assert "whom you trust" not in again
+    assert [row.kept_of for row in ben.live()].count(None) == len(ben.live())
+    assert [(row.content, row.tags) for row in rows] != [(MINE, ("stop",))]
+
+
+def test_a_change_on_a_branch_under_review_keeps_what_was_stated(ann, ben, stated):
+    ann.git("switch", "--quiet", "-c", "topic")
+    change(ann, "text", stated.id)
+    ben.git("fetch", "--quiet", "origin")
+    ben.git("merge", "--quiet", "origin/topic")
+    told, _ = ben.start("s2")
+
+    assert "whom you trust" not in told
+    assert MINE in [row.content for row in ben.live() if row.kept_of]
+
+
+def test_a_trusted_change_of_what_was_not_stated_is_not_told(ann, ben):
+    ann.learn("Caches are cleared on Mondays", "gotcha")
+    ann.share()
+    ben.git("pull", "--quiet", "origin", "main")
+    ben.start("s2")
+    (row,) = [row for row in ann.live() if row.content.startswith("Caches")]
+    with ann.by_hand() as memories:
+        api.edit(memories, row.id, content="Caches are cleared on Fridays")
+    ann.share()
+    ben.git("pull", "--quiet", "origin", "main")
+    told, _ = ben.start("s3")
+
+    assert "whom you trust" not in told
+    assert "Caches are cleared on Fridays" in authors(ben)
