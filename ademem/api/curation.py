@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -16,7 +15,7 @@ from ademem.capture import gate, provenance
 from ademem.capture.gate.rows import review_date
 from ademem.core import client, trust, who
 from ademem.core.clock import parse, stamp
-from ademem.core.errors import FORBIDDEN, Conflict, NoSuchMemory, NotFound, UsageError
+from ademem.core.errors import Conflict, NoSuchMemory, UsageError
 from ademem.core.memory import Memory, Origin, Status, Trust
 from ademem.core.redaction import redact
 from ademem.core.repository import commit
@@ -24,33 +23,28 @@ from ademem.core.settings import GateSettings
 from ademem.core.text import clean, fold, preview
 from ademem.core.value import Value, replace
 from ademem.files import project_brief
-from ademem.guard.injection import instruction_in, instruction_in_titled
+from ademem.guard.injection import instruction_in
 from ademem.store import (
-    Store,
     backups,
     briefs,
-    jobs,
     kept_copies,
     memories,
     memory_queries,
-    procedures,
     relations,
     revisions,
     transitions,
 )
 from ademem.store.database import read_list, write_list
 from ademem.store.kept_copies import Changed
-from ademem.store.memories import Change
 from ademem.store.relations import Conflict as Pair
-from ademem.store.revisions import Revision
 from ademem.store.runtime import Runtime, on_store
-from ademem.store.transitions import BY_PERSON, Act, CannotDo, OfPerson
+from ademem.store.transitions import Act, CannotDo, OfPerson
 from ademem.sync import proposal, trusting
 from ademem.sync.proposal import Proposal
 from ademem.sync.provenance import provenance_of
 from ademem.synthesis import anchor_verification
 from ademem.synthesis.anchor_verification import Checked
-from ademem.synthesis.procedures.records import undo_details
+from ademem.synthesis.undoing import undo_event
 
 
 def act(runtime: Runtime) -> Act:
@@ -118,7 +112,7 @@ def keep_mine(runtime: Runtime, id: str) -> Memory:
 
 
 def _decision(runtime: Runtime, verb: str) -> Act:
-    who.require_person(runtime.by, f"to {verb} what you stated")
+    who.require_person(runtime.by, f"to {verb} what you stated", f"/ademem:review {verb} ID")
     return act(runtime)
 
 
@@ -432,7 +426,7 @@ def update_by_agent(
     written = gate.propose(memory, draft, runtime.store, settings, runtime.clock())
     if written.memory is None or not written.accepted:
         why = f"{memory.id} was said or confirmed by a person, and says nearly the same"
-        raise CannotDo(why, f"a person: `ademem edit {memory.id}`")
+        raise CannotDo(why, who.remedy("edit", memory.id))
     return Updated(memory=written.memory, changed=(), proposed_for=memory.id)
 
 
@@ -448,7 +442,7 @@ def pin_by_agent(runtime: Runtime, id: str, *, pinned: bool = True) -> Memory:
     if memory.pinned is pinned:
         return memory
     if pinned and memory.status is not Status.PROMOTED:
-        raise CannotDo(f"{memory.id} is not confirmed", f"a person: `ademem promote {memory.id}`")
+        raise CannotDo(f"{memory.id} is not confirmed", who.remedy("promote", memory.id))
     with runtime.store.transaction():
         if pinned and memory_queries.count_pinned_by_agents(runtime.store) >= PINS:
             raise CannotDo(f"agents have pinned {PINS} memories", "unpin one of them first")
@@ -602,61 +596,3 @@ def undo(runtime: Runtime, event: str, *, dry_run: bool = False) -> list[Memory]
     if own and revisions.has_event(own.store, event):
         runtime = own
     return undo_event(event, act(runtime), dry_run=dry_run)
-
-
-def undo_event(event: str, act: Act, *, dry_run: bool = False) -> list[Memory]:
-    """Restore every memory that the event changed to its state before, last change first.
-
-    Raises NotFound, or CannotDo when one of them was changed since or is deleted for good, and
-    for an agent where a person did it, or said or confirmed one of them.
-    """
-    reason = f"{revisions.UNDOES}{event}"
-    change = replace(act, reason=reason, event_id=memories.new_event()).change("undo")
-    with act.store.transaction():
-        changed = revisions.of_events(act.store, [event])
-        if not changed:
-            raise NotFound(f"no event has the id {event!r}", "`ademem log` shows the events")
-        for each in changed if act.by_agent else ():
-            if each.actor == Trust.USER or memories.is_of_person(act.store, each.memory()):
-                raise CannotDo(
-                    f"to undo {event} needs a person", f"a person: `ademem undo {event}`"
-                )
-        for left in {revision.memory_id: revision for revision in changed}.values():
-            if left.operation == "delete" and not left.snapshot["content"]:
-                raise CannotDo(f"{left.memory_id} was deleted for good", "nothing of it is left")
-            now = revisions.last(act.store, left.memory_id)
-            if now.compared != left.compared:
-                why = f"{left.memory_id} was changed since ({now.operation})"
-                raise CannotDo(why, f"`ademem undo {now.event_id}` takes that back first")
-        if dry_run:
-            ids = dict.fromkeys(row.memory_id for row in changed)
-            return [memories.get(act.store, id) for id in ids]
-        try:
-            restored = [_put_back(revision, change, act.store) for revision in reversed(changed)]
-        except sqlite3.IntegrityError as error:
-            if str(error) in FORBIDDEN:
-                raise
-            raise CannotDo(
-                "another live memory now says the same", "`ademem recall` finds it"
-            ) from error
-        procedures.undo_outcomes(act.store, event, change.event_id)
-        undo_details(act.store, restored)
-        jobs.follow(act.store, act.now)
-    return restored
-
-
-def _put_back(revision: Revision, change: Change, store: Store) -> Memory:
-    """Restore a memory to its state before the revision; one inserted by it is deleted.
-
-    Raises CannotDo where an agent would restore a confirmed text that reads as an order.
-    """
-    memory = memories.get(store, revision.memory_id)
-    before = revisions.before(store, revision)
-    if before is None:
-        earlier = replace(memory, deleted_at=change.at, pinned=False)
-    else:
-        earlier = replace(memory, **before.fields(), last_accessed_at=change.at)
-        needs_check = change.actor != Trust.USER and earlier.live and not earlier.quarantine_reason
-        if needs_check and (found := instruction_in_titled(earlier.title, earlier.content)):
-            raise CannotDo(f"{memory.id} needs a person, as its earlier text {found}", BY_PERSON)
-    return memories.put_back(store, earlier, change)

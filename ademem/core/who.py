@@ -181,10 +181,34 @@ def of_process() -> Who:
     return of_command(os.environ)
 
 
-def require_person(who: Who, act: str) -> None:
-    """Raise NotByPerson unless *who* is one; *act* begins the message."""
+SLASH_COMMANDS = {
+    "archive": "/ademem:review drop",
+    "delete": "/ademem:review drop",
+    "edit": "/ademem:edit",
+    "pin": "/ademem:pin",
+    "pin --off": "/ademem:pin off",
+    "promote": "/ademem:review keep",
+    "restore": "/ademem:undo",
+    "undo": "/ademem:undo",
+}
+"""What a person types in Claude Code for a command about one memory or event."""
+
+
+def remedy(verb: str, id: str) -> str:
+    """Say how a person does it: by a slash command if there is one, or in a terminal."""
+    slash = SLASH_COMMANDS.get(verb)
+    typed = f" types {slash} {id} in Claude Code, or in a terminal" if slash else ""
+    return f"a person{typed}: `ademem {verb} {id}`"
+
+
+def require_person(who: Who, act: str, slash: str = "") -> None:
+    """Raise NotByPerson unless *who* is one; *act* begins the message.
+
+    *slash* is what a person types in Claude Code instead; without one the act needs a terminal.
+    """
     if not who.is_person:
-        raise NotByPerson(f"{act} is for a person to decide, and {describe(who)}")
+        hint = f"type {slash} in Claude Code, or this in your own terminal" if slash else ""
+        raise NotByPerson(f"{act} is for a person to decide, and {describe(who)}", hint)
 
 
 def refuse_agent(who: Who, act: str) -> None:

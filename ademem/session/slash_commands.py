@@ -9,9 +9,10 @@ from __future__ import annotations
 from ademem.core import client, untrusted, who
 from ademem.core.client import Payload, mission_of
 from ademem.core.errors import AdememError
-from ademem.core.memory import Memory, Status, Trust, claimed_name
+from ademem.core.memory import Memory, Trust, claimed_name
 from ademem.core.text import counted, preview, sha256_hex
 from ademem.core.untrusted import visible
+from ademem.core.value import replace
 from ademem.search.engine import Filters, as_shown, current, search
 from ademem.session import notices
 from ademem.session.turn_tracking import new_key
@@ -22,27 +23,33 @@ from ademem.store import (
     logs,
     memories,
     memory_queries,
+    revisions,
     transitions,
     turns,
 )
-from ademem.store.transitions import Act
+from ademem.store.transitions import Act, CannotDo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any
 
     from ademem.store.runtime import Runtime
 
     Command = Callable[[str, Payload, Runtime], str]
+    Change = Callable[[str, Act], str]
 
+NEEDS_TERMINAL = "`ademem review` in your own terminal shows it and asks"
 HITS = 5
 LISTED = 20
 CHARS = 100
-VERBS = ("keep", "drop", "take", "mine")
 DECIDE_CHANGE = (
     "/ademem:review take ID lets theirs hold, /ademem:review mine ID yours, for everybody"
 )
 DECIDE = "/ademem:review keep ID confirms, /ademem:review drop ID removes; several ids are fine"
+HOW_TO_EDIT = "/ademem:edit ID NEW TEXT changes one"
+HOW_TO_PIN = "/ademem:pin ID shows it in each briefing, /ademem:pin off ID no longer"
+HOW_TO_UNDO = "/ademem:undo ID takes back its last change, with an event of `ademem log` that act"
 
 
 def answer(payload: Payload, runtime: Runtime) -> str | None:
@@ -95,7 +102,7 @@ def review(text: str, payload: Payload, runtime: Runtime) -> str:
     verb, *ids = text.split() or [""]
     if verb == "changes":
         return client.block("\n".join(_change_lines(runtime)))
-    if verb not in VERBS:
+    if verb not in DECISIONS:
         waiting = memory_queries.in_review(runtime.store, limit=LISTED + 1)
         held = [memory for memory in waiting if memory.quarantine_reason]
         shown = [memory for memory in waiting if not memory.quarantine_reason][:LISTED]
@@ -107,22 +114,34 @@ def review(text: str, payload: Payload, runtime: Runtime) -> str:
         if held or len(waiting) > LISTED:
             lines.append("more, and texts that read like orders to a model: `ademem review`")
         return client.block("\n".join(lines))
-    if runtime.is_read_only:
-        return client.block(runtime.copy_notice)
-    if not runtime.by.is_person:
-        return client.block(f"ademem: a person decides this, and {who.describe(runtime.by)}")
-    if not ids:
-        return client.block(f"ademem: name the memory. {DECIDE}")
-    act = Act(
-        store=runtime.store,
-        now=runtime.now,
-        actor=Trust.USER,
-        session_id=payload.session_id,
-        branch=runtime.branch,
-    )
-    done = [_decide(verb, id, act) for id in ids]
-    notices.update_status_line(runtime)
-    return client.block("\n".join(done))
+    return _act_on(DECISIONS[verb], ids, DECIDE, payload, runtime)
+
+
+def edit(text: str, payload: Payload, runtime: Runtime) -> str:
+    """Give a memory a new text, which may have several lines."""
+    id, *rest = text.split(None, 1) or [""]
+
+    def change(id: str, act: Act) -> str:
+        return f"edited: {_text(_edit(id, rest[0], act, runtime))}"
+
+    return _act_on(change, [id] if rest else [], HOW_TO_EDIT, payload, runtime)
+
+
+def pin(text: str, payload: Payload, runtime: Runtime) -> str:
+    ids = text.split()
+    is_off = ids[:1] == ["off"]
+
+    def change(id: str, act: Act) -> str:
+        memory = transitions.pin(_decidable(id, act).id, act, pinned=not is_off)
+        return f"{'unpinned' if is_off else 'pinned'}: {_text(memory)}"
+
+    return _act_on(change, ids[is_off:], HOW_TO_PIN, payload, runtime)
+
+
+def undo(text: str, payload: Payload, runtime: Runtime) -> str:
+    """Take back an act, the last change of a memory, or without an id what a person did last."""
+    last = revisions.last_event_of_person(runtime.store)
+    return _act_on(_undo, text.split() or ([last] if last else []), HOW_TO_UNDO, payload, runtime)
 
 
 def why(_text: str, payload: Payload, runtime: Runtime) -> str:
@@ -158,9 +177,12 @@ def terminal(text: str, _payload: Payload, runtime: Runtime) -> str:
 
 
 COMMANDS: dict[str, Command] = {
+    "edit": edit,
+    "pin": pin,
     "recall": recall,
     "review": review,
     "terminal": terminal,
+    "undo": undo,
     "why": why,
 }
 """Commands that are answered here; `/ademem:remember` is a dictation."""
@@ -171,26 +193,98 @@ def _split(prompt: str) -> tuple[str, str]:
     return name, "".join(rest).strip()
 
 
-def _decide(verb: str, id: str, act: Act) -> str:
-    """Confirm or remove one memory, and say what was done; a quarantined one needs a terminal."""
+def _act_on(
+    change: Change, ids: Sequence[str], how: str, payload: Payload, runtime: Runtime
+) -> str:
+    """Let a person change each memory, and say what was done."""
+    if runtime.is_read_only:
+        return client.block(runtime.copy_notice)
+    if not runtime.by.is_person:
+        return client.block(f"ademem: a person decides this, and {who.describe(runtime.by)}")
+    if not ids:
+        return client.block(f"ademem: name the memory. {how}")
+    done = [f"ademem: {_change(change, id, payload, runtime)}" for id in ids]
+    notices.update_status_line(runtime)
+    return client.block("\n".join(done))
+
+
+def _change(change: Change, id: str, payload: Payload, runtime: Runtime) -> str:
+    store = _holding(id, runtime).store
+    act = Act(
+        store=store,
+        now=runtime.now,
+        actor=Trust.USER,
+        session_id=payload.session_id,
+        branch=runtime.branch,
+    )
     try:
-        with act.store.transaction():
-            if verb == "take":
-                return f"ademem: taken: {_text(kept_copies.take(id, act))}"
-            if verb == "mine":
-                return f"ademem: yours holds: {_text(kept_copies.keep_mine(id, act))}"
-            memory = memories.get(act.store, id)
-            if memory.quarantine_reason:
-                return f"ademem: {memory.id} reads like an order to a model: `ademem review`"
-            if verb == "keep":
-                memory, done = transitions.promote(memory.id, act), "confirmed"
-            elif memory.status is Status.CANDIDATE:
-                memory, done = transitions.reject(memory.id, act), "removed"
-            else:
-                memory, done = transitions.archive(memory.id, act), "removed"
+        with store.transaction():
+            return change(id, act)
     except AdememError as error:
-        return f"ademem: {error} ({error.hint})" if error.hint else f"ademem: {error}"
-    return f"ademem: {done}: {preview(visible(memory.content), CHARS)}"
+        return f"{error} ({error.hint})" if error.hint else str(error)
+
+
+def _holding(id: str, runtime: Runtime) -> Runtime:
+    own = runtime.open_personal()
+    return own if own and revisions.has_event(own.store, id) else runtime.holding(id)
+
+
+def _decidable(id: str, act: Act) -> Memory:
+    """Return a memory that is not quarantined: to approve one needs a terminal."""
+    memory = memories.get(act.store, id)
+    if memory.quarantine_reason:
+        raise CannotDo(f"{memory.id} reads like an order to a model", NEEDS_TERMINAL)
+    return memory
+
+
+def _keep(id: str, act: Act) -> str:
+    return f"confirmed: {_text(transitions.promote(_decidable(id, act).id, act))}"
+
+
+def _drop(id: str, act: Act) -> str:
+    return f"removed: {_text(transitions.refuse(_decidable(id, act).id, act))}"
+
+
+def _take(id: str, act: Act) -> str:
+    return f"taken: {_text(kept_copies.take(id, act))}"
+
+
+def _keep_mine(id: str, act: Act) -> str:
+    return f"yours holds: {_text(kept_copies.keep_mine(id, act))}"
+
+
+DECISIONS: dict[str, Change] = {"keep": _keep, "drop": _drop, "take": _take, "mine": _keep_mine}
+"""What may stand behind `/ademem:review`."""
+
+
+def _edit(id: str, text: str, act: Act, runtime: Runtime) -> Memory:
+    from ademem.synthesis import anchor_verification  # few prompts edit
+
+    memory, settings = _decidable(id, act), runtime.settings.gate
+    if excess := transitions.describe_excess(text, memory.title, settings):
+        raise CannotDo(f"the text {excess}")
+    changes: dict[str, Any] = {"content": text}
+    if memory.anchors:
+        changes["anchors"] = anchor_verification.renew_values(
+            memory.anchors, runtime.project.root, replace(memory, content=text).whole_text
+        )
+    return transitions.edit(memory.id, act, settings, **changes)
+
+
+def _undo(named: str, act: Act) -> str:
+    from ademem.synthesis.undoing import undo_event  # few prompts undo
+
+    event = named
+    if not revisions.has_event(act.store, named):
+        event = revisions.last(act.store, memories.get(act.store, named).id).event_id
+    for memory in undo_event(event, act, dry_run=True):
+        _decidable(memory.id, act)
+    texts = [
+        memory.id if memory.quarantine_reason else _text(memory)
+        for memory in undo_event(event, act)
+    ]
+    more = f" (and {len(texts) - 1} more)" if len(texts) > 1 else ""
+    return f"undone: {texts[0]}{more}"
 
 
 def _change_lines(runtime: Runtime) -> Iterator[str]:

@@ -81,6 +81,11 @@ def has_event(store: Store, event: str) -> bool:
     return store.has_row("select 1 from memory_revisions where event_id = ? limit 1", (event,))
 
 
+def last_event_of_person(store: Store) -> str:
+    query = "select event_id from memory_revisions where actor = 'user' order by seq desc limit 1"
+    return store.first(query, (), "")
+
+
 _OF_EVENTS = """
 select {columns} from memory_revisions as revision
 join (

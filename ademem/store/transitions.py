@@ -14,6 +14,7 @@ from ademem.core.redaction import redact
 from ademem.core.text import clean, dedupe_key, in_one_line, truncate, truncate_bytes, unique
 from ademem.core.untrusted import import_label
 from ademem.core.value import Value, replace
+from ademem.core.who import remedy
 from ademem.store import Store, jobs, memories, relations
 from ademem.store.database import sqlite3
 from ademem.store.memories import Change
@@ -37,9 +38,7 @@ class CannotDo(AdememError):
 
 class OfPerson(CannotDo):
     def __init__(self, memory: Memory, verb: str, done: str = "said or confirmed") -> None:
-        super().__init__(
-            f"{memory.id} was {done} by a person", f"a person: `ademem {verb} {memory.id}`"
-        )
+        super().__init__(f"{memory.id} was {done} by a person", remedy(verb, memory.id))
 
 
 class Act(Value):

@@ -214,7 +214,8 @@ def test_what_a_person_removed_is_for_a_person_to_bring_back(memories, remove, b
 
     with pytest.raises(CannotDo) as raised:
         getattr(api, back)(memories, mine.id if back == "restore" else event)
-    assert raised.value.hint.startswith(f"a person: `ademem {back} ")
+    assert raised.value.hint.startswith("a person types /ademem:undo ")
+    assert f"`ademem {back} " in raised.value.hint
     assert not api.get(memories, mine.id).live
 
 

@@ -561,9 +561,10 @@ def edit(
 
 
 def require_person(memories: Runtime, id: str, verb: str) -> None:
-    """Require a terminal for a quarantined memory; to confirm or pin any, a person's shell."""
+    """Require a terminal for a quarantined memory; to confirm or pin any, a person."""
     memory = api.get(memories, id)
     if memory.quarantine_reason:
         who.require_person(memories.by, f"to {verb} {memory.id}, which is quarantined,")
     elif verb != "edit":
-        who.require_person(memories.by, f"to {verb} {memory.id}")
+        slash = f"{who.SLASH_COMMANDS[verb]} {memory.id}"
+        who.require_person(memories.by, f"to {verb} {memory.id}", slash)

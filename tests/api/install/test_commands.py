@@ -6,7 +6,8 @@ from ademem.api import install
 from ademem.api.install import hooks_folder
 from ademem.session import slash_commands
 
-NAMES = ["/ademem:recall", "/ademem:remember", "/ademem:review", "/ademem:terminal", "/ademem:why"]
+COMMANDS = "edit pin recall remember review terminal undo why"
+NAMES = [f"/ademem:{name}" for name in COMMANDS.split()]
 
 
 @pytest.fixture
