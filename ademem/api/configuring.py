@@ -175,7 +175,7 @@ def agree(
 ) -> Accepted | None:
     """Trust *part* as shown: `settings`, `local`, `database`, or `files` of some *authors*."""
     who.require_person(by, "trust in a project")
-    here = project.find(root, os.environ, os.getcwd())
+    here, accepted = project.find(root, os.environ, os.getcwd()), None
     match part:
         case "settings":
             trust.agree(here.main, os.environ, settings=fingerprint(arrived.settings))
@@ -186,8 +186,10 @@ def agree(
                 enrolment.trust_database(runtime.store, os.environ)
         case "files":
             with open_memories(root, by=by) as runtime:
-                return curation.trust_files(runtime, authors)
-    return None
+                accepted = curation.trust_files(runtime, authors)
+    with open_memories(root, by=by) as runtime:
+        curation.note_receipt(runtime, f"trusted {part} of this project")
+    return accepted
 
 
 def revoke(root: str | None = None, *, database: bool = False) -> None:

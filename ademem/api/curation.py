@@ -30,6 +30,7 @@ from ademem.store import (
     kept_copies,
     memories,
     memory_queries,
+    receipts,
     relations,
     revisions,
     transitions,
@@ -231,7 +232,10 @@ def decide_all(
     with runtime.store.transaction():
         for memory in decided:
             require_revision(memories.get(runtime.store, memory.id), memory.revision_count)
-        return done.event_id, [DECISIONS[decision](memory.id, done) for memory in decided]
+        changed = [DECISIONS[decision](memory.id, done) for memory in decided]
+    for memory in changed if decision in APPROVING else ():
+        note_receipt(runtime, "confirmed", memory.id)
+    return done.event_id, changed
 
 
 def tag_all(runtime: Runtime, found: Sequence[Memory], tag: str) -> tuple[str, list[Memory]]:
@@ -283,10 +287,38 @@ def _decide(
     reason: str = "",
     **options: Any,
 ) -> Memory:
-    runtime = runtime.holding(id)
-    with runtime.store.transaction():
-        require_revision(memories.get(runtime.store, id), revision)
-        return decide(id, replace(act(runtime), reason=reason), *arguments, **options)
+    holder = runtime.holding(id)
+    with holder.store.transaction():
+        before = memories.get(holder.store, id)
+        require_revision(before, revision)
+        was_of_person = memories.is_of_person(holder.store, before)
+        decided = decide(id, replace(act(holder), reason=reason), *arguments, **options)
+    if was_of_person or decide in _CONFIRMING:
+        unpins = decide is transitions.pin and not decided.pinned
+        note_receipt(runtime, "unpinned" if unpins else _DONE.get(decide, "changed"), decided.id)
+    return decided
+
+
+def note_receipt(runtime: Runtime, done: str, id: str = "") -> None:
+    """Let the next prompt tell what a person is known to have done outside the client."""
+    if runtime.by.is_person and runtime.by.where:
+        receipts.note(runtime.store, done, runtime.by.where, id, runtime.clock())
+
+
+_CONFIRMING = (transitions.promote, transitions.pin, transitions.restore)
+"""Acts on any memory that only a person may do, or that bring one back."""
+_DONE: dict[Callable[..., Memory], str] = {
+    transitions.promote: "confirmed",
+    transitions.reject: "rejected",
+    transitions.refuse: "removed",
+    transitions.supersede: "replaced",
+    transitions.archive: "archived",
+    transitions.restore: "restored",
+    transitions.pin: "pinned",
+    transitions.delete: "deleted",
+    transitions.edit: "edited",
+}
+"""Words of a receipt."""
 
 
 promote = partial(_decide, transitions.promote)
@@ -314,9 +346,10 @@ def delete(runtime: Runtime, id: str, *, hard: bool = False, revision: int | Non
     """Delete a memory; *hard* also deletes the backups that have it, and makes a new one."""
     if not hard:
         return _decide(transitions.delete, runtime, id, revision=revision)
-    runtime = runtime.holding(id)
+    outer, runtime = runtime, runtime.holding(id)
     require_revision(memories.get(runtime.store, id), revision)
     memory = transitions.delete(id, act(runtime), hard=True)  # which rewrites the whole file
+    note_receipt(outer, "deleted for good")
     backups.forget(runtime.project, runtime.environment, memory.id, runtime.clock())
     return memory
 
@@ -593,6 +626,9 @@ def list_at(runtime: Runtime, moment: datetime, limit: int | None = None, after:
 
 def undo(runtime: Runtime, event: str, *, dry_run: bool = False) -> list[Memory]:
     own = runtime.open_personal()
-    if own and revisions.has_event(own.store, event):
-        runtime = own
-    return undo_event(event, act(runtime), dry_run=dry_run)
+    holder = own if own and revisions.has_event(own.store, event) else runtime
+    restored = undo_event(event, act(holder), dry_run=dry_run)
+    for memory in () if dry_run else restored:
+        if memories.is_of_person(holder.store, memory):
+            note_receipt(runtime, "undone", memory.id)
+    return restored

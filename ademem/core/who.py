@@ -34,6 +34,8 @@ class Who(Value):
     """The reason, as it stands behind "this is a person's because …"."""
     is_proven: bool = True
     """False for an event of a hook that no client is known to have sent."""
+    where: str = ""
+    """The program in which a person typed a command."""
 
     @property
     def is_person(self) -> bool:
@@ -265,14 +267,17 @@ def _attended(line: Sequence[Process], environment: Mapping[str, str], read: Rea
         if multiplexer := next((name for name in process.names if _is_multiplexer(name)), ""):
             return _attached(multiplexer.rstrip(":"), process, environment, read)
         if host := _host_of(process, HOSTS):
-            return Who(by=By.PERSON, why=f"{host} is above it (process {process.pid})")
+            why = f"{host} is above it (process {process.pid})"
+            return Who(by=By.PERSON, why=why, where=host)
     last = line[-1]
     if (last.pid != 1 and last.parent == 0) or (last.pid == 1 and last.terminal):
-        return Who(by=By.PERSON, why="a terminal of a container was opened for it")
+        why = "a terminal of a container was opened for it"
+        return Who(by=By.PERSON, why=why, where="a container")
     own = added_terminals()
     for process in line if own else ():
         if host := _host_of(process, own):
-            return Who(by=By.PERSON, why=f"{host} is above it, a terminal that you added")
+            why = f"{host} is above it, a terminal that you added"
+            return Who(by=By.PERSON, why=why, where=host)
     names = [each.name for each in line if each.pid != 1 and SHELLS.isdisjoint(each.names)]
     above = f" ({', '.join(dict.fromkeys(names))})" if names else ""
     why = f"no login, terminal or editor that ademem knows is above it{above}"
@@ -290,7 +295,8 @@ def _attached(name: str, server: Process, environment: Mapping[str, str], read: 
     for pid in pids:
         line = line_above(pid, read)[1:]
         if not _agent_in(line) and any(_host_of(each, HOSTS) for each in line):
-            return Who(by=By.PERSON, why=f"a terminal is attached to {name} (process {pid})")
+            why = f"a terminal is attached to {name} (process {pid})"
+            return Who(by=By.PERSON, why=why, where=name)
     return Who(by=By.UNKNOWN, why=f"no terminal is attached to {name} above it")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from ademem.core import confined, trust, untrusted
+from ademem.core.clock import parse
 from ademem.core.errors import suppress
 from ademem.core.memory import claimed_name
 from ademem.core.project import import_waits
@@ -119,6 +120,29 @@ def describe_problems(problems: Sequence[Problem]) -> list[str]:
     text = first.message if first.hint else f"{where}: {first.message}"
     end = f"{f' (and {more} more)' if more else ''} (`{first.hint or 'ademem files check'}`)"
     return [_fitting("ademem: not imported: ", text, end)]
+
+
+def describe_receipts(runtime: Runtime) -> list[str]:
+    """Tell once what was done outside the client in the person's name."""
+    from ademem.store import receipts
+
+    rows = receipts.take(runtime.store)
+    found = runtime.list_by_ids(id for *_, id in rows) if rows else {}
+    lines = []
+    for at, where, done, id in rows[:MOST_STORED]:
+        here = f"ademem: {done} in {where} at {parse(at).astimezone():%H:%M}"
+        memory = found.get(id)
+        if not id:
+            back = " (not you? `ademem trust --revoke`)" if done.startswith("trusted") else ""
+            lines.append(f"{here}{back}")
+        elif memory is None or memory.quarantine_reason:
+            lines.append(f"{here}: {id} (not you? `ademem log`)")
+        else:
+            lines.append(_fitting(f"{here}: “", memory.content, f"” (not you? /ademem:undo {id})"))
+    more = len(rows) - MOST_STORED
+    if more > 0:
+        lines.append(f"ademem: and {counted(more, 'more act')} in your name (`ademem log`)")
+    return lines
 
 
 def describe_sender(runtime: Runtime) -> list[str]:

@@ -13,7 +13,7 @@ from ademem.core.value import replace
 from ademem.guard.prompts import TurnClass, classify
 from ademem.search.query import keywords, names_subject
 from ademem.session.turn_tracking import is_oriented, mark_read, new_key, set_flag
-from ademem.store import injections, ledger, logs, sessions, turns
+from ademem.store import injections, ledger, logs, receipts, sessions, turns
 from ademem.store.injections import SAVED, place, place_entries
 from ademem.store.memories import any_kept_copy
 
@@ -110,6 +110,10 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
 
         shown_to_person = notices.describe_stored(dictated, runtime)
         notices.update_status_line(runtime)
+    if runtime.by.is_person and receipts.any_noted(runtime.store):
+        from ademem.session import notices
+
+        shown_to_person += notices.describe_receipts(runtime)
     if not runtime.is_read_only and any_kept_copy(runtime.store):
         from ademem.session import notices
 
