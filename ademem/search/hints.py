@@ -56,7 +56,7 @@ def update_sites(store: Store) -> bool:
         changed = table.list_changed(store)
         table.clear_due(store)
         for memory in changed:
-            table.put(store, memory.seq, find_sites(memory))
+            table.put(store, memory, find_sites(memory))
     return True
 
 

@@ -350,11 +350,11 @@ def by_branch(reader: Reader) -> list[Entry]:
     if not names:
         return []
     fits = briefs.word_matches(reader.store, names, MATCHES)
-    best = sorted(fits, key=lambda seq: (-fits[seq], -seq))[: reader.level + SPARE]
-    entries = reader.by_worth(reader.find(briefs.established, seqs=array(best)))
+    best = sorted(fits, key=lambda id: -fits[id])[: reader.level + SPARE]
+    entries = reader.by_worth(reader.find(briefs.established, ids=array(best)))
     top = max(fits.values(), default=1.0)
     weighed = (
-        replace(each, worth=each.worth * fits[each.memory.seq] / top)
+        replace(each, worth=each.worth * fits[each.memory.id] / top)
         for each in entries
         if each.memory
     )

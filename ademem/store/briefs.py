@@ -98,7 +98,7 @@ _VISIBLE = (
     f"{CURRENT} and {_HERE} and (scope = 'project' or scope = 'agent' and (scope_owner_id is :agent"
     f" or :agent is null and scope_owner_id = '{MAIN_AGENT}'))"
 )
-_LISTED = "seq in (select value from json_each(:seqs))"
+_LISTED = "id in (select value from json_each(:ids))"
 # The plus keeps SQLite from scanning all memories in order to avoid sorting these few.
 pinned = Query(
     f"status = 'promoted' and pinned = 1 and claimed_author is null and {_VISIBLE}",
@@ -141,10 +141,12 @@ def count_confirmed(store: Store) -> int:
     )
 
 
-def word_matches(store: Store, words: Iterable[str], limit: int) -> dict[int, float]:
+def word_matches(store: Store, words: Iterable[str], limit: int) -> dict[str, float]:
+    """Return ids with the score of the words, the newest first."""
     return store.pairs(
-        "select rowid, -bm25(unified_memories_fts) from unified_memories_fts"
-        " where unified_memories_fts match ? order by rowid desc limit ?",
+        "select memory.id, score from (select rowid, -bm25(unified_memories_fts) as score"
+        "  from unified_memories_fts where unified_memories_fts match ? order by rowid desc limit ?"
+        ") as found cross join unified_memories as memory on memory.seq = found.rowid",
         (" OR ".join(f'"{word}"' for word in words), limit),
     )
 

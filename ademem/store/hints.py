@@ -65,11 +65,11 @@ def clear_due(store: Store) -> None:
     store.db.execute("delete from memory_sites where kind = 'due'")
 
 
-def put(store: Store, seq: int, sites: Iterable[Site]) -> None:
+def put(store: Store, memory: Memory, sites: Iterable[Site]) -> None:
     store.db.executemany(
         "insert or ignore into memory_sites (memory_seq, kind, key, pattern, state)"
         " values (?, ?, ?, ?, ?)",
-        [(seq, site.kind, site.key, site.pattern, site.state) for site in sites],
+        [(memory.seq, site.kind, site.key, site.pattern, site.state) for site in sites],
     )
 
 
@@ -84,20 +84,20 @@ def list_all(store: Store, hidden: Iterable[str] = ()) -> list[Site]:
     return [Site(kind=row[0], key=row[1], pattern=row[2]) for row in rows]
 
 
-def set_anchor_state(store: Store, seq: int, anchor: str, state: str) -> None:
+def set_anchor_state(store: Store, memory: Memory, anchor: str, state: str) -> None:
     store.db.execute(
         "update memory_sites set state = ?"
         " where kind = 'anchor' and memory_seq = ? and pattern = ?",
-        (state, seq, anchor),
+        (state, memory.seq, anchor),
     )
 
 
-def list_misplaced(store: Store) -> list[int]:
-    query = (
-        "select distinct memory_seq from memory_sites"
-        " where kind = 'anchor' and state in ('changed', 'gone') order by memory_seq"
-    )
-    return store.column(query)
+def list_misplaced(store: Store) -> list[Memory]:
+    from ademem.store import memories  # with the model of a memory, which few calls need
+
+    states = "kind = 'anchor' and state in ('changed', 'gone')"
+    where = f"seq in (select memory_seq from memory_sites where {states})"
+    return memories.find(store, where, "order by seq")
 
 
 def find_misplaced(store: Store, seqs: Iterable[int]) -> set[int]:

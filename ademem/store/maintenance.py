@@ -32,7 +32,7 @@ max(last_accessed_at,
   ifnull((select last_used_at from memory_procedure_details where memory_id = memory.id), ''))
 """
 _LIVE_ROWS = f"""
-select seq, id, scope, scope_owner_id as owner, category, status, tier, pinned, importance,
+select id, scope, scope_owner_id as owner, category, status, tier, pinned, importance,
   confidence, quarantine_reason is not null as quarantined, revision_count as revision,
   access_score, ifnull(base_score, access_score) as base, access_count, created_at, updated_at,
   last_accessed_at,
@@ -93,11 +93,11 @@ def idle_days(row: sqlite3.Row, now: datetime) -> float:
     return next((days for each in moments if (days := days_between(each, now)) > -1), 0.0)
 
 
-def decay(store: Store, scores: Iterable[tuple[float, int, str]]) -> None:
-    """Store scores by row, where the last access did not change since."""
+def decay(store: Store, scores: Iterable[tuple[float, str, str]]) -> None:
+    """Store scores by id, where the last access did not change since."""
     store.db.executemany(
         "update main.unified_memories set base_score = ifnull(base_score, access_score),"
-        " access_score = ? where seq = ? and last_accessed_at = ?",
+        " access_score = ? where id = ? and last_accessed_at = ?",
         scores,
     )
 

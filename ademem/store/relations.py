@@ -259,10 +259,10 @@ def count(store: Store) -> int:
     return store.number("select count(*) from memory_relations")
 
 
-def list_pairs(store: Store) -> list[tuple[int, int]]:
-    """Return rows of live pairs, the earlier first, also where one was learned again."""
+def list_pairs(store: Store) -> list[tuple[str, str]]:
+    """Return ids of live pairs, the earlier first, also where one was learned again."""
     return store.tuples(
-        "select earlier.seq, later.seq from memory_relations as pair"
+        "select earlier.id, later.id from memory_relations as pair"
         " join unified_memories as earlier on earlier.sync_id in (pair.source_id, pair.target_id)"
         " join unified_memories as later on later.sync_id in (pair.source_id, pair.target_id)"
         f" where ({_PAIRED} or relation = '{NOT_CONFLICT}')"

@@ -147,11 +147,11 @@ def find_later(store: Store) -> dict[str, str]:
     from ademem.capture.gate import relating
     from ademem.search import contradiction
 
-    numbers = {seq for pair in pairs for seq in pair}
-    rows = {one.seq: one for one in memories.list_by_number(store, numbers)}
+    ids = {id for pair in pairs for id in pair}
+    rows = {one.id: one for one in memory_queries.by_ids(store, ids)}
     found = {}
     for each in pairs:
-        earlier, later = (rows[seq] for seq in each)
+        earlier, later = (rows[id] for id in each)
         if contradiction.likelihood(earlier.whole_text, later.whole_text) >= relating.LIKELY:
             found[earlier.id] = later.id
     return found

@@ -136,7 +136,7 @@ def fix(found: Iterable[Checked], store: Store, now: datetime, actor: str) -> li
 
 def find_doubtful(project: Project, store: Store) -> list[Checked]:
     """Return the anchors, in doubt at the last check, whose code still lacks a value."""
-    found = memories.list_by_number(store, table.list_misplaced(store))
+    found = table.list_misplaced(store)
     tree = WorkingTree(project.root, ask_git=False)
     checked = (each for memory in found if memory.live for each in check_memory(memory, tree))
     return [each for each in checked if each.location.state in (CHANGED, GONE)]
@@ -185,7 +185,7 @@ def _store_states(found: Iterable[Checked], store: Store) -> None:
         if not each.fixed:
             state = each.location.state
             stored = MOVED if state == REWRITTEN else state  # neither puts a memory in doubt
-            table.set_anchor_state(store, each.memory.seq, each.location.noted.plain, stored)
+            table.set_anchor_state(store, each.memory, each.location.noted.plain, stored)
 
 
 class WorkingTree:
@@ -251,7 +251,8 @@ def resolve_anchors(anchors: Iterable[str], root: str, cwd: str, text: str) -> t
     """Return anchors as they are stored; raises NoSuchPlace and NoSuchCommand."""
     tree = WorkingTree(root)
     stored = []
-    for given in map(in_one_line, anchors):
+    for given in anchors:
+        given = given if given.startswith(anchor.COMMAND) else in_one_line(given)
         place = anchor.place(given)
         if given.startswith(anchor.COMMAND):
             given = anchor.of_command(check_command(anchor.command(given)))

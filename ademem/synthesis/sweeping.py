@@ -63,7 +63,6 @@ COUNTED_AS = {REVIVE: "promoted", DEMOTE: "demoted", ARCHIVE: "archived"}
 class AgingMemory(NamedTuple):
     """A live memory in a sweep, as far as the passes changed it; small, as a million may be."""
 
-    seq: int
     id: str
     scope: str
     owner: str | None
@@ -177,7 +176,7 @@ def enforce_limits(found: list[AgingMemory], settings: LifecycleSettings) -> lis
     for memory in found:
         if not memory.is_archived and not memory.in_live_mission:
             by_owner.setdefault((memory.scope, memory.owner), []).append(memory)
-    archived: dict[int, AgingMemory] = {}
+    archived: dict[str, AgingMemory] = {}
     for (scope, _), held in by_owner.items():
         limit = settings.limit_of(scope)
         if limit and len(held) > limit:
@@ -194,8 +193,8 @@ def enforce_limits(found: list[AgingMemory], settings: LifecycleSettings) -> lis
             )
             why = f"{len(held):,} memories where {limit:,} may be"
             lowest = movable[: len(held) - limit]
-            archived |= {memory.seq: memory.archived(why) for memory in lowest}
-    return [archived.get(memory.seq, memory) for memory in found]
+            archived |= {memory.id: memory.archived(why) for memory in lowest}
+    return [archived.get(memory.id, memory) for memory in found]
 
 
 def score(memory: AgingMemory, settings: LifecycleSettings) -> float:
@@ -267,7 +266,7 @@ def sweep(
     try:
         rescored, moving = _run_passes(store, settings, now)
         for chunk in _chunks(rescored):
-            scores = [(each.access_score, each.seq, each.last_accessed_at) for each in chunk]
+            scores = [(each.access_score, each.id, each.last_accessed_at) for each in chunk]
             with store.transaction():
                 maintenance.decay(store, scores)
                 maintenance.count(store, id, {"decayed": len(scores)})

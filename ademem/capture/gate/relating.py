@@ -280,7 +280,7 @@ def relate_written(
 
 def read_batches(store: Store, ids: Sequence[str]) -> Iterator[list[Memory]]:
     for at in range(0, len(ids), BATCH):
-        yield sorted(memory_queries.by_ids(store, ids[at : at + BATCH]), key=lambda one: one.seq)
+        yield list(memory_queries.by_ids(store, ids[at : at + BATCH]))
 
 
 def propose(
