@@ -62,12 +62,16 @@ def test_what_was_merged_here_is_merged_there(pair):
     assert pair.known() == (mine, mine)
 
 
-def test_no_limit_archives_what_is_confirmed_here_or_there(pair):
-    pair.mine.know("Deploys need a lock")
+def test_no_limit_archives_what_is_confirmed_and_what_it_archives_here_is_archived_there(pair):
+    captured = {"status": "candidate", "tier": 3, "promoted_at": None, "trust": "agent"}
+    old = pair.mine.know("Deploys need a lock", knowledge_key="deploys", **captured)
     pair.mine.know("Locks are kept in Redis")
+    pair.mine.know("Redis runs on port 6380")
     pair.send()
+    assert pair.theirs.get(old).status == "candidate"
     sweep(pair.mine.store, pair.mine.tick(), project_limit=1)
     pair.send()
 
-    both = ["Deploys need a lock", "Locks are kept in Redis"]
-    assert pair.known() == (both, both)
+    confirmed = ["Locks are kept in Redis", "Redis runs on port 6380"]
+    assert pair.known() == (confirmed, confirmed)
+    assert pair.theirs.get(old).status == "archived"

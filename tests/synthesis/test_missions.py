@@ -13,7 +13,7 @@ from ademem.store.transitions import Act, CannotDo
 from ademem.synthesis import missions
 from ademem.synthesis.missions import NoSuchMission
 from tests.builders import NOW, insert, memory
-from tests.synthesis.sweeps import aged, standing, sweep
+from tests.synthesis.sweeps import aged, candidate, standing, sweep
 
 DAY = timedelta(days=1)
 
@@ -209,11 +209,16 @@ class TestAMemoryOfAMission:
 
     def test_ages_when_the_mission_is_over_and_not_before(self, store):
         mine = {"scope": "mission", "scope_owner_id": "m1"}
-        (row,) = insert(store, aged("Deploys need a lock", 400, **mine))
+        kept, row = insert(
+            store,
+            aged("Deploys need a lock", 400, **mine),
+            candidate("Locks may be kept in Redis", 400, **mine),
+        )
         table.start(store, "m1", "Ship", NOW)
         sweep(store)
-        assert standing(store, row) == ("promoted", 2)
+        assert (standing(store, kept), standing(store, row)) == (("promoted", 2), ("candidate", 3))
 
         end(store, "cancelled")
+        assert standing(store, row) == ("candidate", 3)
         sweep(store)
-        assert standing(store, row) == ("archived", 3)
+        assert (standing(store, kept), standing(store, row)) == (("promoted", 3), ("archived", 3))

@@ -17,7 +17,7 @@ from ademem.synthesis import sweeping
 from ademem.worker import running
 from tests import builders
 from tests.builders import memory
-from tests.synthesis.sweeps import aged, sweep
+from tests.synthesis.sweeps import aged, candidate, sweep
 
 ROOT = Path(__file__).parents[2]
 START = """
@@ -79,7 +79,7 @@ def test_one_that_was_asked_for_and_done_by_hand_since_does_nothing(world):
 
 
 def test_what_it_did_is_reported_in_the_log_of_work_and_in_the_status(world):
-    builders.insert(world.store, aged("a", 100), aged("b", 200))
+    builders.insert(world.store, aged("a", 100), candidate("b", 200))
     world.later(days=1)
     world.work()
 
