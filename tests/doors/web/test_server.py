@@ -21,6 +21,9 @@ from ademem.doors.web import server
 from tests import persons
 
 RUN = "from ademem.doors.cli import program; program()"
+AS_PERSON = (
+    "from ademem.core import who; who.of_process = lambda: who.Who(by=who.By.PERSON, why='');"
+)
 
 
 @pytest.fixture
@@ -28,12 +31,12 @@ def start(world):
     """Start `ademem web` with its output in a pipe, and wait until it serves."""
     started = []
 
-    def start(*options, output=subprocess.PIPE, **variables):
+    def start(*options, output=subprocess.PIPE, by="", **variables):
         environment = {
             name: value for name, value in world.environment.items() if name[:6] != "CLAUDE"
         }
         process = subprocess.Popen(
-            [sys.executable, "-c", RUN, "web", "--no-open", *options],
+            [sys.executable, "-c", by + RUN, "web", "--no-open", *options],
             cwd=world.root,
             env=environment | {"PATH": os.environ["PATH"]} | variables,
             stdin=subprocess.DEVNULL,
@@ -75,7 +78,7 @@ def test_the_address_of_the_terminal_lets_a_person_in_who_acts(start, world):
     world.know("Money is stored in cents")
     (memory,) = world.live()
     terminal, its_own = pty.openpty()
-    start(output=its_own)
+    start(output=its_own, by=AS_PERSON)
     os.close(its_own)
     shown = ""
     while not (found := re.search(r"(http://127\.0\.0\.1:\d+)(/enter\?code=[\w-]+)\s", shown)):
