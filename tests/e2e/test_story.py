@@ -25,6 +25,7 @@ COMMENTED = "TaskGroup requires @Sendable closures"
 ADDED = "Errors are raised as AppError, never as plain strings"
 DICTATED = "deploys go through the staging branch"
 LESSONS = (COMMENTED, ADDED, DICTATED)
+CONFIRMED = "The login keeps its tokens in cookies"
 LATER = "Passkeys are the only way to sign in"
 
 
@@ -59,6 +60,7 @@ def story(
         for install in request.param:
             install(ademem)
         learned = learn(world)
+        ademem.know(CONFIRMED)
         fixed = fix(world)
         ademem.know(LATER)
         resumed = world.chat(person("Thanks!"), model("You are welcome."), resume=fixed)
