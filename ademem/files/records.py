@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sqlite3
 from collections import Counter
 from enum import StrEnum
@@ -200,13 +201,14 @@ def import_lines(
     )
     counts: Counter[str] = Counter()
     errors: list[tuple[int, str]] = []
-    numbered = enumerate(lines, 1)
+    numbered = parse_lines(lines)
     while chunk := list(islice(numbered, CHUNK)):
         with store.transaction():
-            for number, line in chunk:
+            for number, found in chunk:
                 try:
-                    if line.strip():
-                        counts[_import_line(line, job, confirms=confirms).value] += 1
+                    if found is not None:
+                        record = check(found, ("content", RELATION))
+                        counts[_import_record(record, job, confirms=confirms).value] += 1
                         errors += [(number, cut) for cut in job.take_cuts()]
                 except BadLine as error:
                     errors.append((number, str(error)))
@@ -215,8 +217,7 @@ def import_lines(
     return Imported(event=event, errors=tuple(errors), **counts)
 
 
-def _import_line(line: str, job: Import, *, confirms: bool) -> Outcome:
-    record = read(line, ("content", RELATION))
+def _import_record(record: Record, job: Import, *, confirms: bool) -> Outcome:
     if RELATION in record and "content" not in record:
         return _restore_relation(record, job, confirms=confirms)
     if not confirms:
@@ -476,23 +477,52 @@ def key_of(record: Record) -> str:
     return sha256_hex(orjson.dumps(record, option=orjson.OPT_SORT_KEYS).decode())
 
 
-def read(line: str, needed: tuple[str, ...] = ("content",)) -> Record:
-    """Parse a line into an object with one of the *needed* texts; raises BadLine."""
+def parse_lines(lines: Iterable[str]) -> Iterator[tuple[int, Record | BadLine | None]]:
+    """Number the lines and parse them into objects; a blank one is None, others tell their fault.
+
+    The package costs a command 20 ms and 20,000 lines another 20 ms, so lines that hooks read, as
+    in `knowledge.parse_line`, are parsed by the standard library.
+    """
+    import jsonlines
     import orjson
 
-    try:
-        record = orjson.loads(line.removeprefix("\ufeff").encode())
-    except UnicodeEncodeError as error:
-        raise BadLine("is not UTF-8") from error
-    except orjson.JSONDecodeError as error:
-        raise BadLine(f"is not JSON: {error}") from error
-    if not isinstance(record, dict):
-        raise BadLine("is not a JSON object")
-    if not any(text(record, name) for name in needed):
+    def loads(line: str | bytes) -> Any:
+        return orjson.loads(line.encode() if isinstance(line, str) else line)
+
+    reader = jsonlines.Reader(lines, loads=loads)
+    for number in itertools.count(1):
+        try:
+            yield number, reader.read(type=dict)
+        except EOFError:
+            return
+        except jsonlines.InvalidLineError as error:
+            yield number, _describe(error.__cause__) if str(error.line).strip() else None
+
+
+def _describe(cause: BaseException | None) -> BadLine:
+    match cause:
+        case None:
+            return BadLine("is not a JSON object")
+        case UnicodeError():
+            return BadLine("is not UTF-8")
+    return BadLine(f"is not JSON: {cause}")
+
+
+def read(line: str) -> Record:
+    """Parse a line into an object with content; raises BadLine."""
+    [(_, found)] = parse_lines([line])
+    return check(found or BadLine("has no content"))
+
+
+def check(found: Record | BadLine, needed: tuple[str, ...] = ("content",)) -> Record:
+    """Return a parsed line that has one of the *needed* texts; raises BadLine."""
+    if isinstance(found, BadLine):
+        raise found
+    if not any(text(found, name) for name in needed):
         raise BadLine("has no content")
-    if type(record.get("content")) is int:
-        record["content"] = str(record["content"])
-    return record
+    if type(found.get("content")) is int:
+        found["content"] = str(found["content"])
+    return found
 
 
 def text(record: Record, name: str) -> str | None:

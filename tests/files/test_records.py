@@ -134,6 +134,8 @@ def test_fields_have_one_meaning(store, bring, record, field, expected):
     [
         pytest.param('{"content": "half', "is not JSON", id="half a line"),
         pytest.param("[1]", "is not a JSON object", id="a list"),
+        pytest.param("null", "is not a JSON object", id="nothing"),
+        pytest.param('{"content": "\udcff"}', "is not UTF-8", id="another encoding"),
         pytest.param("[" * 100_000, "is not JSON", id="no end of brackets"),
         pytest.param("{}", "has no content", id="no content"),
         pytest.param('{"content": ""}', "has no content", id="an empty content"),
