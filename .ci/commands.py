@@ -68,7 +68,7 @@ started = time.monotonic()
 sys.meta_path.insert(0, Refused())
 count = print_all_helps(typer.main.get_command(commands.load()))
 assert count > 60, count
-for path in ((), ("recall",), ("sync",), ("hub", "serve"), ("serve",)):
+for path in ((), ("recall",), ("sync",), ("hub", "serve"), ("mcp",)):
     run(*path, "--help")
 assert "Every day:" in run(code=2)
 run("--version")

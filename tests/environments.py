@@ -23,7 +23,6 @@ ENDING = (
     "::test_a_command_prints_one_document_and_its_code_says_how_it_ended"
 )
 MISTAKE = "tests/doors/cli/test_mistakes.py::test_a_mistake_is_one_line_with_the_next_step"
-TABLE = "tests/test_docs.py::test_the_generated_tables_are_those_of_the_code"
 WORKED_ON = "tests/worker/test_doors.py::test_what_was_learned_without_a_hook_is_worked_on_at_once"
 
 OF_EXTRAS = {
@@ -39,10 +38,7 @@ OF_EXTRAS = {
         f"{WORKED_ON}[by_tool]",
         "tests/worker/test_doors.py::test_what_was_pulled_is_imported_for_a_program_without_hooks",
     ),
-    "http": (
-        "tests/doors/http",
-        f"{TABLE}[docs/reference/engram.md]",
-    ),
+    "http": ("tests/doors/http",),
     "web": (
         "tests/doors/web",
         "tests/e2e/test_web.py",
