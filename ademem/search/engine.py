@@ -91,7 +91,7 @@ def ask(
     """
     from ademem.search import lexical
 
-    parsed, cosines, dimensions = parse(query), None, 0
+    parsed, cosines, dimensions = parse(query, is_typed=parameters.widen), None, 0
     if embedder and parsed.terms:
         from ademem.store import embeddings
 

@@ -80,12 +80,16 @@ class Query(Value):
     """The words that stand out in capitals, in small letters."""
 
 
-def parse(text: str) -> Query:
-    """Parse any text; of a long one both ends, as people type around what they paste."""
+def parse(text: str, *, is_typed: bool = True) -> Query:
+    """Parse any text; of a long one both ends, as people type around what they paste.
+
+    Unless somebody typed it to find something, its words stand for themselves alone: "ja" is no
+    beginning of "java".
+    """
     text = readable(text)
     words = _words(text)
     telling = unique(word for word in words if word not in STOP_WORDS) or unique(words)
-    typed = len(words) <= TYPED_WORDS
+    typed = is_typed and len(words) <= TYPED_WORDS
     terms = dict(term for word in telling for term in _terms(word))
     if typed and text[-1:].isalnum():  # the last word may be the beginning of others
         last = _quoted(words[-1])

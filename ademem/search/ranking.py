@@ -80,7 +80,7 @@ class Parameters(Value):
     """Factor of the score of a memory whose code has changed or was removed."""
 
     widen: bool = True
-    """Look up other forms of rare and unknown words, too, such as what they abbreviate."""
+    """Look up other forms of rare and unknown words, too, and longer words with a short query."""
     floor: float = 0.25
     """Share of a short query in whole words below which parts of words are looked up."""
     answer_share: float = 0.8

@@ -72,3 +72,12 @@ def test_a_project_with_one_memory_already_suggests_it(store):
     (shown,) = suggest("may deploys run from a branch?", store, Filters(), NOW)
     assert shown.memory.content.startswith("Deploys")
     assert suggest("Write a poem about the sea", store, Filters(), NOW) == []
+
+
+@pytest.mark.parametrize("prompt", ["ja", "si", "mach weiter"])
+def test_a_short_prompt_is_not_taken_for_the_beginning_or_a_part_of_a_word(store, prompt):
+    for text in ("java 21 is needed", "the sidebar reads /api/nav", "a machine of ours is slow"):
+        insert(store, memory(text))
+
+    assert suggest(prompt, store, Filters(), NOW) == []
+    assert suggest("which java?", store, Filters(), NOW)

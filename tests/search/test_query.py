@@ -61,6 +61,11 @@ def test_a_typed_query_can_be_looked_up_inside_of_words_and_a_prompt_cannot():
     assert parse("please go and figure it out").substrings == {}
 
 
+def test_the_words_of_a_short_prompt_are_no_parts_of_others():
+    assert parse("ja", is_typed=False).terms == {'"ja"': Index.WORDS}
+    assert parse("mach weiter", is_typed=False).substrings == {}
+
+
 @pytest.mark.parametrize(
     ("text", "key"),
     [
