@@ -179,9 +179,8 @@ def is_about_command(text: str, commands: Iterable[Sequence[str]]) -> bool:
         for program, arguments in runs:
             if any(words[at] == program and _fits(words, at, arguments) for at in programs):
                 return True
-            verbs = [] if programs else [word for word in arguments[:2] if word in VERBS]
-            if program in VERBS and not programs:
-                verbs.append(program)
+            called = () if programs else (*arguments[:2], program)
+            verbs = [word for word in called if word in VERBS and word != "run"]  # it runs anything
             spoken = [part for word in words for part in (word, *word.split("-"))]
             if any(_is_form(word, verb) for verb in verbs for word in spoken):
                 return True
