@@ -87,7 +87,7 @@ def essential(error: str) -> str:
 
 _CODE = re.compile(
     r"\b(?:[A-Z][A-Z0-9]*[-_]?\d[A-Z0-9]*|E[A-Z]{4,}\d*"  # E4020, EACCES
-    r"|(?=\d*[A-Z])\d{2}[A-Z0-9]{2}\d)\b"  # of SQL: 42P01
+    r"|(?=\d*[A-Z])\d{2}[A-Z0-9]{2}\d|0x[0-9A-Fa-f]{4,})\b"  # of SQL: 42P01
     r"|\b(?:\w+\.)*[A-Z]\w*[a-z](?:Error|Exception|Warning|Failure|Fault|Timeout)\b"
     r"|\b[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+\b"  # CrashLoopBackOff
 )

@@ -89,6 +89,7 @@ TOLD = {
     "OrderSchemaError comes from stale fixtures, so rebuild them": "an exception",
     "On “the tenant is not provisioned yet”, wait for the nightly job": "a quoted message",
     "The staging cluster restarts at noon": "another matter",
+    "0x80070005 is the virus scanner of the build agent": "a number",
 }
 
 
@@ -100,6 +101,7 @@ TOLD = {
         pytest.param(
             "HTTP 409: The tenant is not  provisioned yet", "a quoted message", id="a message"
         ),
+        pytest.param("Access denied (0x80070005)", "a number", id="a number in hexadecimal"),
         pytest.param("restarts of the staging cluster failed", "another matter", id="words"),
         pytest.param("error: E4021: cannot post", None, id="another code"),
         pytest.param("ValueError: total", None, id="a built-in exception"),
