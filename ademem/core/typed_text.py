@@ -34,12 +34,18 @@ def is_machine_text(text: str, origin: str = "") -> bool:
 COLONS = ":\uff1a"
 KEYWORDS = frozenset(
     (
-        *("remember", "merke", "merken", "merke dir", "merk dir", "denk daran", "denk dran"),
-        *("recuerda", "recuerde", "souviens-toi", "souvenez-vous", "ricorda", "ricordati"),
-        *("lembra", "lembre", "lembra-te", "lembre-se", "lembrar", "onthoud", "onthouden"),
-        *("zapamiętaj", "zapamietaj", "запомни", "запомните", "запомнить"),
-        *("记住", "記住", "请记住", "記得", "记得", "覚えて", "覚えておいて", "覚えておく"),
-        *("기억해", "기억해줘", "기억해 줘", "기억하세요"),
+        *("remember", "remember this", "remember that", "please remember", "merke", "merken"),
+        *("merke dir", "merk dir", "bitte merken", "denk daran", "denke daran", "denk dran"),
+        *("recuerda", "recuerde", "souviens-toi", "souviens toi", "souvenez-vous", "ricorda"),
+        *("ricordati", "lembra", "lembre", "lembra-te", "lembre-se", "lembrar"),
+        *("onthoud", "onthoud dit", "onthouden"),
+        *("zapamiętaj", "zapamietaj", "pamiętaj", "pamietaj"),
+        *("запомни", "запомните", "запомнить", "помни", "помните"),
+        *("记住", "記住", "请记住", "請記住", "記得", "记得"),
+        *("覚えて", "覚えておいて", "覚えておく", "覚えてください", "覚えといて"),
+        "覚えておいてください",
+        *("기억해", "기억해줘", "기억해 줘", "기억해주세요", "기억해 주세요"),
+        "기억하세요",
     )
 )
 """The word `remember` before a colon, as orders are given in each language."""
