@@ -913,3 +913,25 @@ def for_types(tree):
         if name_of(block.test) == "TYPE_CHECKING"
         for name in imports(ast.Module(block.body, []))
     ]
+
+
+NUMBERED = {
+    *("api/browsing.py", "api/curation.py", "api/inspecting.py", "api/relating.py"),
+    *("api/searching.py", "capture/gate/relating.py", "doors/mcp/engram.py", "files/engram.py"),
+    *("files/records.py", "search/engine.py", "search/newer.py", "search/ranking.py"),
+    *("session/user_prompt_submit.py", "worker/embedding.py", "worker/warm_server.py"),
+}
+"""Modules that name a memory by the number of its row, as the indexes do; elsewhere by its id."""
+
+
+def test_a_row_number_leaves_the_store_only_where_it_is_listed():
+    using = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in SOURCES
+        if room(path) != "store"
+        and any(
+            isinstance(node, ast.Attribute) and node.attr == "seq" for node in nodes(parsed(path))
+        )
+    }
+
+    assert using == NUMBERED
