@@ -18,7 +18,11 @@ pytestmark = pytest.mark.slow
 if not shutil.which("tmux"):
     pytest.skip("needs tmux", allow_module_level=True)
 
-MAIN = "from ademem.doors.cli import main; main()"
+MAIN = (
+    "import os; from ademem.core import who; from ademem.doors.cli import main;"
+    "from tests import persons; who.of_process = lambda: persons.acting(os.environ); main()"
+)
+"""Nobody is attached to the multiplexer of a test; only an agent's variables count."""
 
 
 class Multiplexer:
