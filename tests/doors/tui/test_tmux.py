@@ -173,7 +173,7 @@ def test_an_agents_shell_decides_nothing_in_a_real_terminal(desk, window):
     tui.until("waiting for review   4")
     shown = tui.press("Enter").until("withheld until a person approves it")
     assert "passkeys" not in shown
-    tui.press("a").until("decisions are not possible here: CLAUDECODE runs this shell")
+    tui.press("a").until("decisions are not possible here: ")
 
     with desk.world.memories() as memories:
         assert len(api.review(memories, None)) == 2 + len(LESSONS)
