@@ -42,7 +42,7 @@ case $id in
       { [ "$list" = commands ] && [ ${#call} -le 4000 ] && . "$hooks/only_reads.sh" && only_reads "$call"; } ||
       LC_ALL=C grep -qxF -e "$call" "$marks/clear/$id" 2>/dev/null; then
       case $list:$payload in
-      :*.ade/* | :*ademem*) about=.ade ;;
+      :*.ade/* | :*ademem* | :*settings*) about=.ade ;;
       :*) exit 0 ;;
       esac
     else
@@ -51,6 +51,8 @@ case $id in
     # A command that may be ours is read in every turn: approving is for people.
     # So is one at a place of ours, by any tool.
     case $about in *ade*) case $about in *mem*) about=.ade ;; esac ;; esac
+    # Hooks and variables in the client's settings are asked for; Python reads which change.
+    case $about in *settings*) about=.ade ;; esac
     case $head in
     *'"agent_id":"'*) reader=$id ;;
     *) reader=${head#*'"session_id":"'} reader=${reader%%'"'*} ;;

@@ -148,6 +148,16 @@ def deny(reason: str, notices: Sequence[str] = ()) -> str:
     return _answer(denial, notices)
 
 
+def ask(reason: str) -> str:
+    """Let the client ask the person about a tool call; without one before it, it is refused."""
+    asked = {
+        "hookEventName": "PreToolUse",
+        "permissionDecision": "ask",
+        "permissionDecisionReason": reason,
+    }
+    return _answer(asked, ())
+
+
 def block(text: str) -> str:
     """Answer a prompt with a text for the person; the prompt does not reach the model."""
     hidden = '{"hookEventName":"UserPromptSubmit","suppressOriginalPrompt":true}'

@@ -32,18 +32,23 @@ def named_in(
     tool_input: dict[str, Any],
     places: Sequence[str],
     settings: GuardSettings,
+    *,
+    usual: str = USUAL,
 ) -> str:
-    """Return the place that the call would write, or an empty text; *places* are absolute."""
+    """Return the place that the call would write, or an empty text; *places* are absolute.
+
+    *usual* is a pattern of places that are spelled in many ways.
+    """
     if tool in WRITING_TOOLS:
         return _place_of(path, places)
     if tool in SHELL_TOOLS:
-        return _written_by(command, places, settings)
+        return _written_by(command, places, usual, settings)
     if tool.startswith("mcp__"):
         from ademem.guard.programs import mcp_tool_changes
 
         if mcp_tool_changes(tool, settings):
             texts = _texts(tool_input)
-            return next(filter(None, (_mentioned(text, places) for text in texts)), "")
+            return next(filter(None, (_mentioned(text, places, usual) for text in texts)), "")
     return ""
 
 
@@ -56,9 +61,9 @@ def _place_of(path: str, places: Sequence[str]) -> str:
     return ""
 
 
-def _written_by(command: str, places: Sequence[str], settings: GuardSettings) -> str:
-    place = _mentioned(command, places)
-    if not place and ".ade" not in command:
+def _written_by(command: str, places: Sequence[str], usual: str, settings: GuardSettings) -> str:
+    place = _mentioned(command, places, usual)
+    if not place and ".ade" not in command and ".claude" not in command:
         return ""
     from ademem.guard import mutation, shell
 
@@ -67,11 +72,11 @@ def _written_by(command: str, places: Sequence[str], settings: GuardSettings) ->
         return place
     parts = list(mutation.parts_in(script, settings))
     words = [word.text for part in parts for word in _words(part.command)]
-    place = place or next(filter(None, (_mentioned(word, places) for word in words)), "")
+    place = place or next(filter(None, (_mentioned(word, places, usual) for word in words)), "")
     if not place:
         return ""
     entered = [word for part in parts for word in _targets_of_cd(part)]
-    is_inside = any(_mentioned(f"{word}/", places) for word in entered)
+    is_inside = any(_mentioned(f"{word}/", places, usual) for word in entered)
     writing = (
         part.command
         for part in parts
@@ -79,7 +84,7 @@ def _written_by(command: str, places: Sequence[str], settings: GuardSettings) ->
     )
     for each in writing:
         texts = _words(each)
-        if is_inside or any(word.expands or _mentioned(word.text, places) for word in texts):
+        if is_inside or any(word.expands or _mentioned(word.text, places, usual) for word in texts):
             return place
     return ""
 
@@ -96,8 +101,8 @@ def _words(command: Any) -> Iterator[Any]:
         yield command.stdin
 
 
-def _mentioned(text: str, places: Sequence[str]) -> str:
-    if found := re.search(USUAL, text):
+def _mentioned(text: str, places: Sequence[str], usual: str) -> str:
+    if found := re.search(usual, text):
         return found[0]
     return next((place for place in places if place in text), "")
 

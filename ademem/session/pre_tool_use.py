@@ -71,6 +71,8 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
             key,
             runtime,
         )
+    if file := _changes_client(call, payload, runtime):
+        return _ask(file, call, key, runtime)
     if runtime.settings.guard.mode == "consult":
         from ademem.session import consulting
 
@@ -143,6 +145,31 @@ def _own_place(call: ToolCall, payload: Payload, runtime: Runtime) -> str:
     )
     return own_places.named_in(
         call.tool, call.path, call.command, payload.tool_input, places, runtime.settings.guard
+    )
+
+
+def _changes_client(call: ToolCall, payload: Payload, runtime: Runtime) -> str:
+    """Return the client's settings file whose hooks or variables the call may change."""
+    if runtime.settings.guard.mode == "off":
+        return ""
+    texts = (call.path, call.command, str(payload.tool_input) if not call.command else "")
+    if not any("settings" in text for text in texts):
+        return ""
+    from ademem.guard import client_settings
+
+    return client_settings.changed_by(
+        *(call.tool, call.path, call.command, payload.tool_input),
+        client.config_dir(runtime.environment),
+        runtime.settings.guard,
+    )
+
+
+def _ask(file: str, call: ToolCall, key: TurnKey, runtime: Runtime) -> str:
+    with suppress(runtime.store.db.Error), runtime.store.transaction():
+        log_decision(call, key, "ask", "it changes hooks or variables of the client", runtime)
+    return client.ask(
+        f"ademem guard: this may change hooks or variables in {file}, with which Claude Code starts"
+        " programs, ademem's among them. A person decides."
     )
 
 

@@ -1,0 +1,70 @@
+"""Find calls that change hooks or variables in the client's settings, which the person is asked."""
+
+from __future__ import annotations
+
+import os
+
+from ademem.core.errors import suppress
+from ademem.core.json_text import loads
+from ademem.guard import own_places
+from ademem.guard.policy import WRITING_TOOLS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ademem.core.settings import GuardSettings
+
+CHANGED = ("hooks", "env")
+USUAL = r"\.claude/+(?:\./+)*settings[\w.-]*|\.claude(?=/*(?:[\"'\s;&|]|$))"
+"""A file of settings, or the folder in which a command may write one."""
+
+
+def changed_by(
+    tool: str, path: str, command: str, given: dict[str, Any], config: str, settings: GuardSettings
+) -> str:
+    """Return the file of settings whose hooks or variables a call may change, or an empty text.
+
+    *config* is the client's folder. What a shell or another server writes is not read: each such
+    call counts.
+    """
+    if tool not in WRITING_TOOLS:
+        places = (os.path.join(config, "settings"),)
+        return own_places.named_in(tool, path, command, given, places, settings, usual=USUAL)
+    folder, name = os.path.split(os.path.realpath(path))
+    of_client = os.path.basename(folder) == ".claude" or folder == os.path.realpath(config)
+    if not (of_client and name.startswith("settings") and name.endswith(".json")):
+        return ""
+    text = ""
+    with suppress(OSError, UnicodeDecodeError), open(path, encoding="utf-8") as file:
+        text = file.read()
+    return "" if _parts(_edited(text, given)) == _parts(text) else path
+
+
+def _edited(text: str, given: dict[str, Any]) -> str | None:
+    """Return the text after the call, or None where that is not clear."""
+    if isinstance(content := given.get("content"), str):
+        return content
+    edits = given.get("edits", [given])
+    for edit in edits if isinstance(edits, list) else [given]:
+        old, new = (edit.get(key) if isinstance(edit, dict) else None for key in _EDIT)
+        if not isinstance(old, str) or not isinstance(new, str) or old not in text:
+            return None
+        text = text.replace(old, new) if edit.get("replace_all") else text.replace(old, new, 1)
+    return text
+
+
+_EDIT = ("old_string", "new_string")
+
+
+def _parts(text: str | None) -> object:
+    """Return the hooks and variables that a file sets, or the text where it cannot be read."""
+    if text is None:
+        return None
+    if not text.strip():
+        return [None, None]
+    try:
+        found = loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return [found.get(key) or None for key in CHANGED] if isinstance(found, dict) else text
