@@ -427,6 +427,7 @@ OPENERS = {
     "core/trust.py": "what the person agreed to, in their own folder",
     "core/settings.py": "are there files of settings",
     "core/clone_variables.py": "settings of the client, in the clone",
+    "guard/client_settings.py": "settings of the client, which a call would change",
     "core/setting_sources.py": "the person's own settings, and what was read of them before",
     "api/files.py": "is there a database",
     "api/configuring.py": "writes the person's own settings",

@@ -139,6 +139,20 @@ def sessions_are_whole(patient: Patient) -> Finding:
     return _good("sessions", left)
 
 
+def client_is_recognised(patient: Patient) -> Finding:
+    """Tell whether prompts count as typed: a client may change how it starts hooks."""
+    with open_runtime(patient.project, patient.environment, patient.now) as runtime:
+        seen = sessions.last_sender(runtime.store)
+    if not seen:
+        return _good("sender", "every client that started a session here was recognised")
+    at, why, *again = seen
+    last = f"last not recognised at {at} ({why})"
+    if again:
+        return _good("sender", f"recognised since {again[0]}; {last}")
+    message = f"{last}: prompts are answered with memories and nothing of them is stored"
+    return _bad("sender", message, "`ademem add` in your own terminal stores; update ademem")
+
+
 def journal_is_sound(patient: Patient) -> Finding:
     with open_runtime(patient.project, patient.environment, patient.now) as runtime:
         targets = stamps.targets(runtime.store.db)
@@ -416,6 +430,7 @@ CHECKS: tuple[Callable[[Patient], Finding], ...] = (
     database_is_sound,
     journal_is_sound,
     sessions_are_whole,
+    client_is_recognised,
     database_was_made_here,
     backup_was_made,
     files_are_current,

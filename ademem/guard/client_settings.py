@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from ademem.core import shared_files
 from ademem.core.errors import suppress
 from ademem.core.json_text import loads
 from ademem.guard import own_places
@@ -36,8 +37,8 @@ def changed_by(
     if not (of_client and name.startswith("settings") and name.endswith(".json")):
         return ""
     text = ""
-    with suppress(OSError, UnicodeDecodeError), open(path, encoding="utf-8") as file:
-        text = file.read()
+    with suppress(OSError, UnicodeDecodeError):
+        text = shared_files.read_text(path) or ""
     return "" if _parts(_edited(text, given)) == _parts(text) else path
 
 

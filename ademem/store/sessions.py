@@ -8,6 +8,7 @@ from ademem.core.redaction import redact
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value
 from ademem.store import LIVE, Store
+from ademem.store.database import set_value, value
 from ademem.store.memories import columns
 
 TYPE_CHECKING = False
@@ -25,6 +26,24 @@ LEFT_DAYS = 14
 """Older sessions that were left open stay as they are; the client forgets them, too."""
 MOST_LEFT = 10
 ACTIVE_MINUTES = 30
+
+
+_SENDER = "sender"
+"""Time and reason of the last start that no known client sent; then, if one did since, its time."""
+
+
+def note_sender(store: Store, unproven: str, now: datetime) -> None:
+    """Note why a start of a session was *unproven*, or that one was not; that is mostly a read."""
+    noted = last_sender(store)
+    if unproven:
+        set_value(store.db, _SENDER, f"{stamp(now)}\t{unproven}")
+    elif noted and len(noted) == 2:
+        set_value(store.db, _SENDER, "\t".join([*noted, stamp(now)]))
+
+
+def last_sender(store: Store) -> list[str]:
+    """Return the time and the reason of the last unrecognised start, and the time it was over."""
+    return list(filter(None, value(store.db, _SENDER).split("\t")))
 
 
 class Session(Value):

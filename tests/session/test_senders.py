@@ -5,6 +5,8 @@ import json
 import pytest
 
 from ademem import api
+from ademem.api import doctor
+from ademem.core import project
 from ademem.core.who import OTHER_CLIENT
 from tests import persons
 
@@ -55,3 +57,24 @@ def test_the_start_says_once_that_a_client_is_not_recognised(world):
 
     assert "this client is not recognised" in first
     assert "not recognised" not in second
+
+
+def test_doctor_names_when_the_client_was_last_not_recognised(world):
+    def found():
+        patient = doctor.Patient(
+            project=project.at(str(world.root)), environment=world.environment, now=world.now
+        )
+        return doctor.client_is_recognised(patient)
+
+    world.fire("session_start", source="startup", session_id="s0", by=persons.PERSON)
+    before = found()
+    world.fire("session_start", source="startup", session_id="s1", by=persons.UNPROVEN)
+    during = found()
+    world.fire("session_start", source="startup", session_id="s2", by=persons.PERSON)
+    after = found()
+
+    assert (before.ok, during.ok, after.ok) == (True, False, True)
+    assert "last not recognised at 20" in during.message
+    assert persons.UNPROVEN.why in during.message
+    assert after.message.startswith("recognised since 20")
+    assert "last not recognised at 20" in after.message
