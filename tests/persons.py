@@ -85,6 +85,7 @@ def run_below(
     terminal: bool = True,
     socket: bool = False,
     started_with: Mapping[str, str] | None = None,
+    within_s: float = 120,
 ) -> subprocess.CompletedProcess[bytes]:
     """Run the command below processes with the names of *line*, the first at the top.
 
@@ -107,7 +108,7 @@ def run_below(
             capture_output=True,
             env=dict(started_with or {}),
             check=False,
-            timeout=120,
+            timeout=within_s,
         )
         code = int(Path(status).read_text()) if os.path.exists(status) else -1
         return subprocess.CompletedProcess(list(command), code, ran.stdout, ran.stderr)
