@@ -45,6 +45,8 @@ INSTEAD = {
 }
 """Values that are safer than the default of the column."""
 _CHECK = re.compile(r"^[\s,]*(\w+) .*? check \((.*)\)(?:,[^()]*)? *(?:--.*)?$", re.M)
+_BROKEN, _COLUMN = re.compile(r"\n\s+check \("), re.compile(r", (\w+ (?:text|integer|real|blob)\b)")
+"""A constraint below its column, and a column that a migration added behind the last one."""
 _WORD = re.compile(r" and \(\w+ in \('([\w-]+)'")
 
 
@@ -358,7 +360,8 @@ def _tables(db: sqlite3.Connection) -> list[Table]:
 
 
 def _table(model: sqlite3.Connection, db: sqlite3.Connection, name: str, sql: str) -> Table:
-    checks = dict(_CHECK.findall(sql.removesuffix(")")))  # after an added column
+    lines = _COLUMN.sub(r",\n\1", _BROKEN.sub(" check (", sql))
+    checks = dict(_CHECK.findall(lines.removesuffix(")")))  # after an added column
     there = {row[1] for row in db.execute(f"pragma table_info({name})")}
     info = [row for row in model.execute(f"pragma table_info({name})") if row[1] in there]
     key = tuple(row[1] for row in info if row[5]) if "without rowid" in sql else ("rowid",)

@@ -62,7 +62,7 @@ DOORS = {
     "list": on(api.list_memories),
     "context": on(context),
     "a past moment": on(lambda memories: api.list_at(memories, memories.clock()).memories),
-    "MCP": on(lambda memories: mcp_core.context(memories, None, 8000, "project")),
+    "MCP": on(lambda memories: mcp_core.context(memories, None, 8000)),
 }
 
 
