@@ -167,10 +167,13 @@ def _changes_client(call: ToolCall, payload: Payload, runtime: Runtime) -> str:
 def _ask(file: str, call: ToolCall, key: TurnKey, runtime: Runtime) -> str:
     with suppress(runtime.store.db.Error), runtime.store.transaction():
         log_decision(call, key, "ask", "it changes hooks or variables of the client", runtime)
-    return client.ask(
+    reason = (
         f"ademem guard: this may change hooks or variables in {file}, with which Claude Code starts"
         " programs, ademem's among them. A person decides."
     )
+    # Without a person, a client that skips permissions takes the question as allowed.
+    by_program = runtime.environment.get("CLAUDE_CODE_ENTRYPOINT", "").startswith("sdk")
+    return client.deny(reason) if by_program else client.ask(reason)
 
 
 def make_context(turn: Turn | None, runtime: Runtime) -> CallContext:

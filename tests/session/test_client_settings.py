@@ -110,3 +110,10 @@ def test_a_guard_that_is_off_asks_nothing(world):
 
     content = json.dumps(HOOKED)
     assert decided(world, "Write", file_path=path(world), content=content)[0] != "ask"
+
+
+def test_a_client_that_a_program_runs_is_refused(world):
+    world.environment["CLAUDE_CODE_ENTRYPOINT"] = "sdk-cli"
+
+    content = json.dumps(HOOKED)
+    assert decided(world, "Write", file_path=path(world), content=content)[0] == "deny"
