@@ -121,6 +121,9 @@ class Provenance:
         return last is not None and self.trusted_commits.include((last,))
 
     def _came_by_commit(self, path: str, commits: Collection[str] | None) -> bool:
+        """Return False also for a database that agreed to nothing: a line's digest tells there."""
+        if self.history.agreed is None:
+            return False
         if commits is None:
             commits = self.history.commits_since_base(path)
         return commits is None or not self._are_made_here(commits)
@@ -134,6 +137,8 @@ class Provenance:
             return source
         if record_digest(record) in self.own:
             return Source(trust=Trust.IMPORT)
+        if self.history.agreed is None:
+            source = replace(source, by_other=True)
         # In our lines `source` is the kind of source.
         if source.author is None:
             return source

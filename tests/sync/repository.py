@@ -46,15 +46,15 @@ class Clock:
 class Worktree:
     """One of them; whoever opens its memory does so as a command typed in it."""
 
-    def __init__(self, root, clock=None):
-        self.root = root
+    def __init__(self, root, clock=None, home=None):
+        self.root, self.home = root, home or root
         self.clock = clock or Clock()
 
     def git(self, *arguments, check=True):
         return git(self.root, *arguments, check=check)
 
     def open(self, now=None):
-        environment = {"HOME": str(self.root), "PATH": "/usr/bin"}
+        environment = {"HOME": str(self.home), "PATH": "/usr/bin"}
         return api.open_memories(str(self.root), environment=environment, now=now or self.clock)
 
     def learn(self, text, category="gotcha", origin=PERSON, **fields):
@@ -112,7 +112,7 @@ class Worktree:
 
     def worktree(self, path, *options, at=""):
         self.git("worktree", "add", "--quiet", *options, path, *filter(None, [at]))
-        return Worktree(path, self.clock)
+        return Worktree(path, self.clock, self.home)
 
 
 def enrolled(root, branch="main"):

@@ -78,7 +78,7 @@ class Lost:
     @property
     def environment(self) -> dict[str, str]:
         root = str(self.here.root)
-        own = {"HOME": root, "PATH": os.environ["PATH"], "CLAUDE_PROJECT_DIR": root}
+        own = {"HOME": str(self.here.home), "PATH": os.environ["PATH"], "CLAUDE_PROJECT_DIR": root}
         no_other_process = {"ADEMEM_JOBS_AUTO": "false"}
         return own | no_other_process | {"CLAUDE_CONFIG_DIR": f"{self.folder}/config"}
 
