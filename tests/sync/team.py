@@ -13,6 +13,7 @@ import subprocess
 import threading
 from contextlib import contextmanager, suppress
 from datetime import timedelta
+from operator import attrgetter
 
 from ademem.capture import gate
 from ademem.core import repository, shared_files
@@ -166,8 +167,9 @@ class Member:
         return {record["id"]: record for record in self.lines()}
 
     def texts(self):
-        """What the store still says, be it only as a candidate."""
-        found = memories.find(self.store, "status <> 'archived' and deleted_at is null")
+        """What the store still says to everybody, be it only as a candidate."""
+        alive = "status <> 'archived' and deleted_at is null and kept_of is null"
+        found = memories.find(self.store, alive)
         return {row.content for row in found}
 
     def gone(self):
@@ -187,10 +189,9 @@ class Member:
     # --- what people do ---
 
     def rows(self):
-        rows = memories.find(
-            self.store, "status <> 'archived' and deleted_at is null", "order by content, id"
-        )
-        return [row for row in rows if rendering.has_line(row)]
+        """The memories with a line, also of what another member changed here."""
+        alive = (row for row in rendering.Lines(self.store) if row.live)
+        return sorted(alive, key=attrgetter("content", "id"))
 
     def add(self, text, category):
         draft = Draft(

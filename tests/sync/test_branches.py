@@ -7,8 +7,7 @@ from datetime import timedelta
 import pytest
 
 from ademem import api
-from ademem.core.memory import Origin, Status
-from ademem.store import HUB, database
+from ademem.core.memory import Origin, Status, Tier
 from ademem.worker.running import GIT_RETRY
 from tests.sync.repository import FOLDER, Worktree, enrolled
 
@@ -584,20 +583,13 @@ def test_a_newer_line_that_comes_with_another_branch_does_not_move_what_waits(ma
     assert main.row(row).source_branch == "topic"
 
 
-@pytest.mark.parametrize(("has_remote", "hub"), [(False, False), (True, False), (True, True)])
-def test_a_clone_that_was_not_used_for_long_archives_nothing_that_its_colleagues_may_use(
-    main, has_remote, hub
-):
+def test_a_clone_that_was_not_used_for_long_archives_nothing_that_its_colleagues_may_use(main):
     row = main.learn(LESSON)
     main.commit()
-    if has_remote:
-        main.git("remote", "add", "origin", "../origin.git")
     main.clock.now += timedelta(days=400)
     with main.open() as memories:
-        if hub:  # which counts what all of them use
-            database.set_value(memories.store.db, HUB, "{}")
         plan = api.sweep(memories, dry_run=True)
         swept = api.sweep(memories)
 
-    assert plan.archived == swept.archived
-    assert main.row(row).live == (has_remote and not hub)
+    assert plan.archived == swept.archived == 0
+    assert (main.row(row).live, main.row(row).tier) == (True, Tier.FADING)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from ademem.core import git
-from ademem.store import memories
+from ademem.store import kept_copies, memories
 from ademem.sync.git_history import GitHistory
 from tests.sync.histories import begin, texts
 from tests.sync.team import add, retag, retitle, rewrite
@@ -95,10 +97,22 @@ def test_two_texts_typed_at_once_are_one_memory_and_a_candidate(two):
 
     assert page.count("<!-- ") == 1
     assert known == {"our own words", "their own words"}
-    assert [row.status for row in memories.find(ours.store, "true", "order by status")] == [
-        "candidate",
-        "promoted",
-    ]
+    (shared,) = ours.told().values()
+    others = "id <> :id and kept_of is null"
+    (candidate,) = memories.find(ours.store, others, id=shared["id"])
+    assert (shared["status"], candidate.status) == ("promoted", "candidate")
+    assert {shared["content"], candidate.content} == known
+
+
+def test_what_a_person_stated_stays_in_force_until_they_decide_about_what_was_merged(two):
+    ours, theirs = two
+    taken(ours, typed(theirs, "lesson 23 of 0 counts", "their own words"))
+
+    assert ours.texts() == {"their own words"}
+    (copy,) = kept_copies.find_all(ours.store)
+    assert (copy.content, copy.status) == ("lesson 23 of 0 counts", "promoted")
+    assert kept_copies.find_all(theirs.store) == []
+    assert copy.content not in json.dumps(ours.pages())
 
 
 def test_three_texts_that_two_merges_combined_before_an_import_are_taken_apart(team):

@@ -606,8 +606,9 @@ def decide(person, row, how):
 
 
 def states(person):
-    """What everybody knows; who archived what, and why, is theirs."""
-    rows = memories.find(person.store, "status <> 'archived' and deleted_at is null")
+    """What everybody knows; who archived or stated what, and why, is theirs."""
+    everybodys = "status <> 'archived' and deleted_at is null and kept_of is null"
+    rows = memories.find(person.store, everybodys)
     return sorted((row.content, row.status, row.category) for row in rows)
 
 
