@@ -34,7 +34,7 @@ def is_machine_text(text: str, origin: str = "") -> bool:
 COLONS = ":\uff1a"
 KEYWORDS = frozenset(
     (
-        *("remember", "remember this", "remember that", "please remember", "merke", "merken"),
+        *("remember", "remember this", "remember that", "merke", "merken"),
         *("merke dir", "merk dir", "bitte merken", "denk daran", "denke daran", "denk dran"),
         *("recuerda", "recuerde", "souviens-toi", "souviens toi", "souvenez-vous", "ricorda"),
         *("ricordati", "lembra", "lembre", "lembra-te", "lembre-se", "lembrar"),

@@ -304,7 +304,7 @@ def survey(
             OVERSIZE not in there
             and (
                 (path in imported and texts.digests[path] == imported.digests[path])
-                or texts.digests[path] == agreed.get(path)
+                or texts.digests.get(path, "") == agreed.get(path)
                 or fingerprint(path, there) in before.get(path, ())
                 or (path in (INDEX, BRIEF_PAGE) and is_committed_text(project, path, there))
             )

@@ -151,7 +151,7 @@ def rebase_under_way(lost: Lost) -> None:
 def in_another_worktree(lost: Lost) -> None:
     lost.here.commit()
     lost.here = lost.here.worktree(str(lost.folder / "there"), "-b", "side")
-    lost.here = Worktree(Path(lost.here.root), lost.first.clock)
+    lost.here = Worktree(Path(lost.here.root), lost.first.clock, lost.first.home)
     lost.here.refresh()
     lost.finish()
 
