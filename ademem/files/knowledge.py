@@ -58,7 +58,7 @@ HAD = "had"
 _TOMBSTONE = f'"{TOMBSTONE}"'
 _ID = re.compile(r'"id": ?"([\w-]+)", ?"sync_id"')
 OWN = "."
-"""End of a key in a line that would else be taken for the one derived from the text."""
+"""End of a given key that would else be taken for another: a derived one, or one with an id."""
 UNDECIDED = "undecided"
 """Status that an archived memory has when it comes back, in a line that has its text."""
 
@@ -112,7 +112,8 @@ def ordered_lines(
             yield _place(record), f"{raw}\n"
             continue
         key = _key_in_line(record)
-        key = f"{key}-{record.id}" if key in keys else key
+        if key in keys:
+            key = f"{key}-{record.id}{OWN if record.value('key') else ''}"
         keys.add(key)
         found = to_line(record, key)
         if record.id in hidden and record.life == LIVE:
@@ -297,7 +298,7 @@ def key_of(found: Mapping[str, Any]) -> str | None:
         return key
     if key in (derived, f"{derived}-{ending}"):
         return None
-    key = key.removesuffix(f"-{ending}")
+    key = key.removesuffix(f"-{ending}{OWN}")
     return derived if key == f"{derived}{OWN}" else key
 
 

@@ -116,6 +116,17 @@ def test_a_line_that_an_older_ademem_wrote_for_a_candidate_keeps_its_key(clone):
     assert knowledge.from_line(line).value("key") == "decision-retries-end-at-5"
 
 
+@pytest.mark.parametrize("key", ["conflict-0a1b2c3d4e5f", "conflict"])
+def test_a_given_key_is_read_as_it_was_given_whatever_it_ends_with(clone, key):
+    clone.know("retries end at 5", knowledge_key="conflict", id="000000000000")
+    clone.know("the cache is cold at 5", knowledge_key=key, id="0a1b2c3d4e5f")
+    clone.refresh()
+
+    lines = map(knowledge.parse_line, clone.read(LINES).splitlines())
+    read = {found.id: found.value("key") for found in map(knowledge.from_line, lines)}
+    assert read == {"000000000000": "conflict", "0a1b2c3d4e5f": key}
+
+
 def hold_back(clone, row, **changes):
     """Let this store alone see the memory in another way, as its admission of records does."""
     held = replace(clone.get(row), **changes)
