@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from ademem.sync.merging import merge_lines
+from tests import persons
 from tests.sync.clone import gotcha
 from tests.sync.repository import git
 
@@ -84,8 +85,16 @@ class Person:
         assert code in (ran.returncode, None), f"{command}: {ran.stdout}{ran.stderr}"
         return ran.stdout + ran.stderr
 
-    def ademem(self, *arguments, code=0):
-        return self.run("ademem", *arguments, code=code)
+    def ademem(self, *arguments, code=0, text=b""):
+        """What a person sees who types it, where it is told from what others run."""
+        if self.version == "old":
+            return self.run("ademem", *arguments, code=code)
+        environment = self._environment()
+        command = [f"{self._home}/new/ademem", *arguments]
+        ran = persons.type_command(command, environment, self.root, text=text)
+        said = (ran.stdout + ran.stderr).decode()
+        assert code in (ran.returncode, None), f"{arguments}: {said}"
+        return said
 
     def share(self):
         said = self.ademem("files", "refresh")
@@ -128,10 +137,11 @@ def started(tmp_path_factory, sources):
 
 @pytest.fixture
 def team(tmp_path, started, sources):
-    """Ann, who upgrades, and Ben, who does not."""
+    """Ann, who upgrades and trusts what others confirm, and Ben, who does not upgrade."""
     shutil.copytree(started, tmp_path / "team")
     home = tmp_path / "team/home"
     ann = Person(tmp_path / "team/ann", home, sources, "new")
+    ann.ademem("trust", "--files", text=b"y\n")
     return ann, Person(tmp_path / "team/ben", home, sources, "old")
 
 
