@@ -266,8 +266,13 @@ PATH_WEIGHT = 0.5
 
 
 def code_derivable(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
-    """Reject mostly derivable lines, or two unmistakable marks; events and imports pass."""
+    """Reject mostly derivable lines, or two unmistakable marks; events and imports pass.
+
+    So does one line of a person: `remember: ImportError: … is solved by …` begins as a trace does.
+    """
     if draft.category in EVENTS or draft.origin.trust is Trust.IMPORT:
+        return draft
+    if draft.origin.trust is Trust.USER and "\n" not in draft.content:
         return draft
     lines: list[str] = []
     fenced: list[str] = []

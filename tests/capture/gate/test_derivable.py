@@ -135,3 +135,17 @@ def test_an_import_is_not_asked_where_it_comes_from():
     verdict = judged(Draft(content=DERIVABLE["what was fixed"], origin=origin)).verdict
 
     assert isinstance(verdict, Insert)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "ModuleNotFoundError: No module named 'fastdtw' is solved by installing the science group",
+        "Error: something broke in prod today",
+    ],
+)
+def test_one_line_that_a_person_said_is_kept_as_it_is(content):
+    said = Draft(content=content, origin=Origin(trust=Trust.USER, source_type="user"))
+
+    assert isinstance(judged(said).verdict, Insert)
+    assert isinstance(judged(Draft(content=f"{content}\n{content}")).verdict, Reject)
