@@ -270,13 +270,17 @@ def test_tmux_counts_while_a_terminal_of_a_person_is_attached(host, tmp_path):
     tmux = ["tmux", "-S", str(socket), "-f", "/dev/null"]
     clean = {"PATH": os.environ["PATH"], "TERM": "xterm", "LANG": "C.UTF-8"}
     subprocess.run([*tmux, "new-session", "-d", f"sh {script}"], env=clean, check=True)
-    watcher = (
-        f"( sleep 0.5; : >{done}; until [ -e {answer} ]; do sleep 0.05; done; : >{tmp_path}/end ) &"
-        f' exec {" ".join(tmux)} attach <"$PTY" >"$PTY"'
-    )
-    persons.run_below(
-        *(host, "bash"), command=["sh", "-c", watcher], environment=clean, folder=tmp_path
-    )
+    try:
+        watcher = (
+            f"( sleep 0.5; : >{done}; until [ -e {answer} ]; do sleep 0.05; done;"
+            f" : >{tmp_path}/end ) &"
+            f' exec {" ".join(tmux)} attach <"$PTY" >"$PTY"'
+        )
+        persons.run_below(
+            *(host, "bash"), command=["sh", "-c", watcher], environment=clean, folder=tmp_path
+        )
+    finally:
+        subprocess.run([*tmux, "kill-server"], env=clean, capture_output=True)
 
     assert answer.read_text().startswith("person" if host == "sshd" else "unknown")
 
