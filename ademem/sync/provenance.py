@@ -122,7 +122,7 @@ class Provenance:
 
     def _came_by_commit(self, path: str, commits: Collection[str] | None) -> bool:
         """Return False also for a database that agreed to nothing: a line's digest tells there."""
-        if self.history.agreed is None:
+        if self.base.branch is None:
             return False
         if commits is None:
             commits = self.history.commits_since_base(path)
@@ -137,7 +137,7 @@ class Provenance:
             return source
         if record_digest(record) in self.own:
             return Source(trust=Trust.IMPORT)
-        if self.history.agreed is None:
+        if self.base.branch is None:
             source = replace(source, by_other=True)
         # In our lines `source` is the kind of source.
         if source.author is None:
