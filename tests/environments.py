@@ -52,6 +52,7 @@ OF_EXTRAS = {
     "hub": (
         "tests/doors/cli/test_hub.py",
         "tests/doors/http/test_hub.py",
+        "tests/doors/web/test_browser.py",  # of the hub's page, too
         "tests/doors/web/test_hub_page.py",
         "tests/store/hub",
         "tests/sync/hub",

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import postgres
+from tests import persons, postgres
 from tests.examples import FULL
 
 PAGE = (Path(__file__).parents[3] / "docs/hub.md").read_text()
@@ -51,19 +51,14 @@ class Machine:
     def run(self, line, shown=True, **variables):
         if shown:
             print(f"\n{self.name}$ {line}")
-        ran = subprocess.run(
-            ["bash", "-ec", line],
-            cwd=self.clone,
-            env=self.environment | variables,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
+        ran = persons.type_command(
+            ["bash", "-ec", f"{{\n{line}\n}} 2>&1"], self.environment | variables, self.clone
         )
+        printed = ran.stdout.decode()
         if shown:
-            print(ran.stdout.rstrip())
-        assert ran.returncode == 0, ran.stdout
-        return ran.stdout
+            print(printed.rstrip())
+        assert ran.returncode == 0, printed
+        return printed
 
     def told(self):
         """Content, category and status of each memory, by id."""
