@@ -320,7 +320,7 @@ def test_an_entry_that_is_not_taken_is_reported_and_stays_until_it_is_settled(cl
     clone.learn("retries need a limit")
     clone.refresh()
     page = clone.read(SHEET)
-    typed = "- [ ] Fixed the login bug\n  Fixed the build\n  - category: fact\n\n"
+    typed = "- [ ] Fixed the login bug\n  - category: fact\n\n"
     clone.write(SHEET, page.replace("- [ ]", f"{typed}- [ ]", 1))
     (problem,) = clone.taken().problems
 

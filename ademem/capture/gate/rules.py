@@ -252,6 +252,8 @@ KINDS: tuple[tuple[str, Reader], ...] = (
     (PATH, mark_path),
 )
 
+QUOTED = ("a stack trace", "a log")
+"""Kinds of lines with which a person begins what they say about an error."""
 HANGS_ON = {"a diff": " +-", "a progress report": " -*•"}
 """First characters of continuation lines; a blank for the other kinds."""
 
@@ -268,11 +270,9 @@ PATH_WEIGHT = 0.5
 def code_derivable(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
     """Reject mostly derivable lines, or two unmistakable marks; events and imports pass.
 
-    So does one line of a person: `remember: ImportError: … is solved by …` begins as a trace does.
+    So does one line of a person about an error: `remember: ImportError: … is solved by …`.
     """
     if draft.category in EVENTS or draft.origin.trust is Trust.IMPORT:
-        return draft
-    if draft.origin.trust is Trust.USER and "\n" not in draft.content:
         return draft
     lines: list[str] = []
     fenced: list[str] = []
@@ -303,9 +303,12 @@ def code_derivable(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
     threshold = DERIVABLE_SHARE_STRICT if draft.strict else DERIVABLE_SHARE
     if total / (total + prose) < threshold and len(marks) < DECISIVE_MARKS:
         return draft
+    most = max(weights, key=weights.__getitem__)
+    if most in QUOTED and draft.origin.trust is Trust.USER and "\n" not in draft.content:
+        return draft
     return Reject(
         draft=draft,
-        why=f"reads as {max(weights, key=weights.__getitem__)}, which can be looked up again;"
+        why=f"reads as {most}, which can be looked up again;"
         " write the lesson, not the log (a short quote may follow it in a ``` fence)",
     )
 

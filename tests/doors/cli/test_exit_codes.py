@@ -293,7 +293,7 @@ def test_what_a_rule_refuses_ends_with_4(project):
 
 
 def test_a_text_that_the_gate_refuses_ends_with_4_and_its_verdict(project):
-    code, printed = ended(project, 'add "Fixed the login bug\nall tests pass now"')
+    code, printed = ended(project, 'add "Fixed the login bug, all tests pass now"')
 
     assert (code, printed["accepted"], printed["rule"]) == (4, False, "code_derivable")
 
