@@ -37,6 +37,8 @@ OF_EXTRAS = {
         "tests/e2e/test_protocol.py",
         f"{WORKED_ON}[by_tool]",
         "tests/worker/test_doors.py::test_what_was_pulled_is_imported_for_a_program_without_hooks",
+        "tests/worker/test_doors.py"
+        "::test_what_a_program_without_hooks_saved_has_a_vector_when_it_ends",
     ),
     "http": ("tests/doors/http",),
     "web": (
