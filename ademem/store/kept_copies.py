@@ -54,7 +54,7 @@ _ALL = memories.Query("kept_of is not null", "order by created_at, seq", by_key=
 
 
 class Changed(Value):
-    """What another person's change did to a memory that was stated here."""
+    """A change by another person to a memory that was stated here."""
 
     copy: Memory
     shared: Memory | None
@@ -112,7 +112,7 @@ def as_recorded(memory: Memory, record: Record) -> Memory:
     return replace(memory, status=status, pinned=pinned, tier=tier) if memory.live else memory
 
 
-def settle(store: Store, before: Memory, after: Memory, change: Change) -> Memory:
+def protect(store: Store, before: Memory, after: Memory, change: Change) -> Memory:
     """Return the row to show in place of *after*; keep, use up or leave the copy of *before*.
 
     *change* names its author if it is another person's whom this one does not trust.

@@ -141,10 +141,10 @@ def put_back(store: Store, memory: Memory, change: Change, written: str | None =
             row |= {name: before[name] for name in masked if row[name] == shown[name]}
         if written is None:
             written = stamps.of_changed(store, before, row, change)
-            settled = _settled(store, before, memory, change)
-            if settled is not memory:  # the record has the change, which the row does not show
+            protected = _protected(store, before, memory, change)
+            if protected is not memory:  # the record has the change, which the row does not show
                 record = stamps.record_of_row(row | {"stamps": written})
-                row = row_of(replace(settled, revision_count=revision))
+                row = row_of(replace(protected, revision_count=revision))
                 written = stamps.dump(record, row) if record else written
         row["stamps"] = written
         stored = db.execute(_UPDATE, row).fetchone()
@@ -169,14 +169,14 @@ def _note_place(store: Store, before: dict[str, Any] | None, row: dict[str, Any]
         store.db.execute(update, (array([*places, store.place]), row["id"]))
 
 
-def _settled(store: Store, before: dict[str, Any], memory: Memory, change: Change) -> Memory:
+def _protected(store: Store, before: dict[str, Any], memory: Memory, change: Change) -> Memory:
     copied = "select 1 from main.unified_memories where kept_of = ?"
     is_own = change.author is None and change.vouched is None
     if is_own and not store.has_row(copied, (memory.id,)):
         return memory
     from ademem.store import kept_copies
 
-    return kept_copies.settle(store, from_values(before), memory, change)
+    return kept_copies.protect(store, from_values(before), memory, change)
 
 
 def raw_row(db: sqlite3.Connection, id: str) -> dict[str, Any] | None:

@@ -145,7 +145,7 @@ def apply(
         memory = admit(_row_of(joined, before, store, change.at), before)
         memory = _make_room(store, memory, change)
         if before:
-            memory = kept_copies.settle(store, before, memory, change)
+            memory = kept_copies.protect(store, before, memory, change)
         written = stamps.dump(joined, memories.row_of(memory))
         store_row = memories.put_back if before else memories.insert
         memory = store_row(store, memory, change, written)
@@ -274,7 +274,7 @@ def _show(store: Store, before: Memory, after: Memory, change: Change) -> None:
     if record:
         operation = "supersede" if after.superseded_by else "restore"
         shown = replace(change, operation=operation, actor="system")
-        after = kept_copies.settle(store, before, after, shown)
+        after = kept_copies.protect(store, before, after, shown)
         memories.put_back(store, after, shown, stamps.dump(record, memories.row_of(after)))
 
 
