@@ -23,7 +23,6 @@ import typer
 from typer.core import TyperGroup
 
 from ademem import __version__, api
-from ademem.api.files import Inspection
 from ademem.core import process, who
 from ademem.core.errors import USAGE, AdememError, UsageError
 from ademem.core.memory import SCOPES, Category, Importance, Scope
@@ -350,13 +349,6 @@ def command(
 
 
 on_project = partial(command, on=open_project)
-
-
-@contextmanager
-def open_inspection(project: Project = None) -> Iterator[Inspection]:
-    with api.inspect_files(project) as inspection:
-        show.notices(inspection.runtime)
-        yield inspection
 
 
 def warn(project: str | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from difflib import unified_diff
 from enum import StrEnum
 from io import BytesIO
@@ -31,7 +32,6 @@ from ademem.doors.cli.commands import (
     command,
     flag,
     on_project,
-    open_inspection,
     open_project,
     option,
     stdin,
@@ -51,6 +51,13 @@ from ademem.sync.tracked_files import NOT_TEXT
 class Destination(StrEnum):
     PROJECT = "project"
     PERSONAL = "personal"
+
+
+@contextmanager
+def open_inspection(project: Project = None) -> Iterator[Inspection]:
+    with api.inspect_files(project) as inspection:
+        show.notices(inspection.runtime)
+        yield inspection
 
 
 @command("files refresh")

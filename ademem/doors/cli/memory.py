@@ -6,12 +6,11 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ademem import api
-from ademem.api.curation import Event
 from ademem.core import clock, who
 from ademem.core import project as project_
 from ademem.core.anchor import of_command, replace_parts
@@ -50,9 +49,12 @@ from ademem.doors.cli.commands import (
     text_or_stdin,
 )
 from ademem.search.engine import Filters
-from ademem.store.episodes import Episode
 from ademem.store.filters import choose_statuses
 from ademem.store.runtime import Runtime, personal_project
+
+if TYPE_CHECKING:
+    from ademem.api.curation import Event
+    from ademem.store.episodes import Episode
 
 AGO = "ISO 8601, or ago: 45m, 3h, 2d."
 Text = Annotated[str, typer.Argument(metavar="TEXT", help="The memory; - reads standard input.")]
