@@ -32,7 +32,6 @@ def modules_loaded(folder, *arguments):
         pytest.param(["get", "nothing"], id="get"),
         pytest.param(["add", "--help"], id="the help of add"),
         pytest.param(["promote", "--help"], id="the help of promote"),
-        pytest.param(["recall", "tokens", "--explain"], id="recall with options"),
     ],
 )
 def test_a_command_on_one_memory_loads_what_all_share(here, store, arguments):
