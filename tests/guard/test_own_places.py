@@ -5,7 +5,7 @@ import pytest
 from ademem.core.settings import GuardSettings
 from ademem.guard.own_places import named_in
 
-PLACES = ("/home/anna/own", "/work/app/.ade/ade.db", "/work/app/.ade/run", "/cfg/ademem")
+PLACES = ("/home/anna/own", "/srv/app/.ade/ade.db", "/srv/app/.ade/run", "/cfg/ademem")
 
 
 def found(tool, *, path="", command="", **tool_input):
@@ -14,7 +14,7 @@ def found(tool, *, path="", command="", **tool_input):
 
 @pytest.mark.parametrize(
     "path",
-    ["/cfg/ademem/config.toml", "/work/app/.ade/run/clear/x", "/work/app/.ade/ade.db-wal"],
+    ["/cfg/ademem/config.toml", "/srv/app/.ade/run/clear/x", "/srv/app/.ade/ade.db-wal"],
 )
 def test_no_file_tool_writes_them(path):
     assert found("Write", path=path)
@@ -58,7 +58,7 @@ def test_reading_them_and_other_files_pass(command):
 
 
 def test_no_tool_of_another_server_writes_them_and_one_that_reads_passes():
-    given = {"file": "/work/app/.ade/ade.db", "content": "x"}
+    given = {"file": "/srv/app/.ade/ade.db", "content": "x"}
 
     assert found("mcp__files__write_file", **given)
     assert found("mcp__files__edit", edits=[{"file": "/home/anna/.config/ademem/config.toml"}])
@@ -66,4 +66,4 @@ def test_no_tool_of_another_server_writes_them_and_one_that_reads_passes():
 
 
 def test_files_of_memory_are_not_among_them():
-    assert not found("Write", path="/work/app/.ade/memory/gotchas.md")
+    assert not found("Write", path="/srv/app/.ade/memory/gotchas.md")
