@@ -30,7 +30,7 @@ class Place(Value):
     """True between backticks and in a code block."""
 
 
-_NAME = r"[\w-]+(?=[ \t]\S)"
+_NAME = r"(?<![\w-])[\w-]++(?=[ \t]\S)"
 _ASSIGNED = r"(?<![\w$`-])[A-Z][A-Z0-9_]{3,}=(?=[^\s=])"
 _FENCE = r"(?ms)^[ \t]*(```|~~~)[^\n]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)"
 _TICKED = r"(``?)(?!`)([^`]+)\1"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import timeit
+from time import process_time
+
 import pytest
 
 from ademem.guard import shell
@@ -416,6 +419,17 @@ def test_no_part_of_a_long_text_is_read_more_than_a_few_times(text, monkeypatch)
     instruction_in(text)
 
     assert sum(read) <= 2 * MAX_CHARS
+
+
+@pytest.mark.parametrize("sign", ["x", "é", "-", "_", "A", "/", "`", "a/"])
+def test_a_text_of_one_word_is_read_in_a_time_that_grows_as_its_length(sign):
+    def least_s(signs):
+        text = sign * signs
+        return min(timeit.repeat(lambda: instruction_in(text), process_time, repeat=3, number=1))
+
+    instruction_in(sign * 5_000)  # which loads what it needs
+
+    assert least_s(40_000) < 24 * least_s(5_000) + 0.1  # the square of eight is 64
 
 
 def test_a_text_with_more_candidates_than_are_read_is_held():
