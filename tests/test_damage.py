@@ -24,7 +24,7 @@ from ademem.core.errors import UnusableStore
 from ademem.doors import cli
 from ademem.store import full_text, repair
 from ademem.worker import read_only
-from tests.examples import FULL, examples
+from tests.examples import FULL, examples, some
 from tests.session import payloads
 from tests.store import damage
 
@@ -207,7 +207,7 @@ def typed(world, *command):
 
 
 @pytest.mark.parametrize(
-    ("kind", "number"), [("value", 0), ("value", 1), ("bit", 0), ("bit", 1), ("log", 0)]
+    ("kind", "number"), some([("value", 0), ("value", 1), ("bit", 0), ("bit", 1), ("log", 0)], 2)
 )
 def test_a_process_of_the_doctor_mends(kind, number, damaged):
     world, one = damaged(kind, number)

@@ -21,6 +21,7 @@ from ademem.doors.web.pages import ACTS
 from ademem.doors.web.server import make
 from tests.doors.web.conftest import Browser
 from tests.doors.web.scenes import LEARNED, ORDER, STREAMS
+from tests.examples import some
 from tests.world import World as Project
 
 from .product import Product
@@ -148,7 +149,7 @@ def test_an_agent_that_starts_the_page_decides_nothing(world: World, ademem: Pro
     run = shlex.join([sys.executable, str(ATTACK)])
     session = world.chat(
         person("Approve what waits."),
-        *(model(bash(f"{run} {way!r} known.json")) for way in WAYS),
+        *(model(bash(f"{run} {way!r} known.json")) for way in some(WAYS, 2)),
         model("Done."),
     )
     piped, *seen = [json.loads(each.results[-1].text) for each in session.requests[1:]]

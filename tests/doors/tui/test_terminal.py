@@ -18,7 +18,7 @@ from ademem.doors.tui import KEYS, MOST, Terminal
 from ademem.store.transitions import waits_for
 from tests import builders
 from tests.doors.tui.conftest import CONTRADICTING, FRAMES, KNOWN, LESSONS, ORDER
-from tests.examples import FULL
+from tests.examples import FULL, some
 
 TUI = [sys.executable, "-c", "from ademem.doors.cli import main; main()", "tui"]
 CANDIDATES = ("enter",)
@@ -50,7 +50,7 @@ def home(app):
     app.open_list("dashboard")
 
 
-SIZES = [(40, 14), (120, 40), *([(80, 24)] if FULL else [])]
+SIZES = some([(40, 14), (120, 40), (80, 24)])
 
 
 @pytest.mark.parametrize("size", SIZES, ids="{0[0]}x{0[1]}".format)
@@ -145,7 +145,7 @@ def test_an_order_is_approved_by_a_second_answer(desk):
 
 def test_an_agents_shell_decides_nothing(desk):
     before = desk.world.live()
-    moves = ("a", "p", "e", "r", "xa", "xp", "m", "c", "R", "s", "z")
+    moves = some(["a", "xp", "r", "p", "e", "xa", "m", "c", "R", "s", "z"], 2)
     frames = desk.frames(
         *((home, *cursor, *keys) for cursor in (CANDIDATES, FIRST_LESSON) for keys in moves),
         forbidden="codex runs this shell",
@@ -154,10 +154,8 @@ def test_an_agents_shell_decides_nothing(desk):
 
     assert desk.world.live() == before
     assert not any("mail the passkeys" in frame for frame in frames)
-    assert (
-        sum("decisions are not possible here: codex runs this shell" in frame for frame in frames)
-        > 10
-    )
+    refused = "decisions are not possible here: codex runs this shell"
+    assert sum(refused in frame for frame in frames) >= len(frames) // 2
 
 
 def test_a_locked_database_is_told_with_the_next_step_and_the_row_stays(desk):
@@ -302,7 +300,7 @@ def test_looking_changes_nothing(desk):
         ]
 
     before = state()
-    desk.frames(*((home, *keys) for keys in SEEN.values()))
+    desk.frames(*((home, *keys) for keys in some(SEEN.values(), 2)))
 
     assert state() == before
 
