@@ -51,6 +51,8 @@ SURE = 2
 """Letters at the beginning of a word that are taken to be right."""
 MOST_UNKNOWN = 4
 MOST_FORMS = 3
+MANY_ROWS = 100
+"""Memories from which a word that none of them has tells that they are about something else."""
 _ENDING = 3
 """Letters that the index may have cut off the end of a word."""
 
@@ -74,6 +76,8 @@ class Matches(Value):
     """Information of each term, as part of a full answer."""
     words: tuple[str, ...] = ()
     """The same terms as a person reads them."""
+    unknown: float = 0.0
+    """Information of the terms that no row has, as part of a full answer; 0 for a small store."""
 
     def share(self, seq: int) -> float:
         """Share of the information of the query that the row has, 0 to 1."""
@@ -84,6 +88,14 @@ class Matches(Value):
 
     def _share_of(self, terms: Sequence[int]) -> float:
         return min(1.0, sum(map(self.weights.__getitem__, terms), 0.0))
+
+    def is_beside(self, seq: int) -> bool:
+        """Tell whether the row has one word of several, and none has what says no less than that.
+
+        "What is the capital of France" is not about a text with capitals where none names France.
+        """
+        terms = self.terms.get(seq, ())
+        return len(terms) == 1 < len(self.weights) and self.unknown >= self._share_of(terms)
 
     def ranked(self) -> list[int]:
         """The named rows, those with every term, the others; each by BM25, newest first."""
@@ -180,6 +192,7 @@ def _match(
         whole=frozenset(whole),
         weights=weights,
         words=tuple(map(bare_word, information)),
+        unknown=sum(map(information.__getitem__, missing)) / full if total >= MANY_ROWS else 0.0,
     )
 
 

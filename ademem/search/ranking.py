@@ -229,13 +229,16 @@ def rank(search: Search, statuses: tuple[str, ...]) -> list[Hit]:
         drifted = hints.find_misplaced(search.store, anchored)
     by = parameters.score_weights
     hits = [_make_hit(each, signals[each.seq], features, drifted, search, by) for each in found]
-    return [replace(hit, weak=True) if _is_weak(hit, best) else hit for hit in hits]
+    matches = search.matches
+    return [replace(hit, weak=True) if _is_weak(hit, best, matches) else hit for hit in hits]
 
 
-def _is_weak(hit: Hit, best: float) -> bool:
+def _is_weak(hit: Hit, best: float, matches: Matches) -> bool:
     """Compare with the line of `evidence`; an answer in a dialogue may be all in the question."""
     if hit.signals["exact"]:
         return False
+    if "cosine" not in hit.signals and matches.is_beside(hit.memory.seq):
+        return True
     is_turn = DIALOGUE in hit.memory.tags
     return hit.signals["evidence"] < evidence.least_answering(best, beside_best=not is_turn)
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from ademem import api
 from ademem.core import who
-from tests import persons
+from tests import builders, persons
 
 LESSON = "Login tokens expire in UTC"
 
@@ -171,6 +172,25 @@ def test_a_recall_that_nothing_answers_says_how_many_come_near_and_fails(ademem)
     found = ademem.json("recall", query)
     assert (found["count"], found["weaker"], found["confidence"]) == (1, 1, "weak")
     assert ademem.exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "answers"),
+    [
+        pytest.param("what is the capital of France", False, id="the other word is nowhere"),
+        pytest.param("the capital", True, id="no other word"),
+        pytest.param("capital in the pipeline", True, id="the other word is elsewhere"),
+        pytest.param("which funds book capital in France", True, id="more words than one"),
+    ],
+)
+def test_one_word_of_a_question_about_something_unknown_is_no_answer(ademem, query, answers):
+    with api.open_memories(str(ademem.root)) as memories:
+        others = (f"The job of night {at} writes its log to shelf {at}" for at in range(100))
+        builders.insert(memories.store, *map(builders.memory, (*STORED, *others)))
+
+    shown = ademem("recall", query)
+
+    assert (STORED[0] in shown, ademem.exit_code == 0) == (answers, answers)
 
 
 def test_a_recall_leaves_weaker_hits_out_beside_one_that_answers(ademem):
