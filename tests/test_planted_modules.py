@@ -14,6 +14,7 @@ from ademem.core import process
 from ademem.core.memory import Draft
 from ademem.search.embedding import cache
 from ademem.search.embedding import install as model_install
+from tests.examples import some
 
 ROOT = Path(__file__).parents[1]
 ADEMEM = str(Path(sys.executable).with_name("ademem"))
@@ -93,7 +94,7 @@ esac
 """
 
 
-@pytest.mark.parametrize("pythonpath", ["", ".", "{project}"], ids=["none", "here", "named"])
+@pytest.mark.parametrize("pythonpath", some([".", "{project}", ""]), ids=repr)
 def test_the_installer_runs_none(planted, pythonpath):
     (planted.home / "bin").mkdir()
     python = planted.home / "bin/python3"

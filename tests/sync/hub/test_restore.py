@@ -15,7 +15,7 @@ from tests.store.replicas import exported
 from tests.sync.hub.clients import Clone
 from tests.sync.hub.test_rounds import told
 
-CLIENTS = examples(20)
+CLIENTS = examples(20, share=5)
 
 
 class Client:
