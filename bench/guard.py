@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from e2e.script import Line
 
 VERSIONS = ("2.1.330", "2.1.197")
-EVERYDAY_MODES = ("off", "strict", "assist", "orient", "consult")
-MISTAKE_MODES = ("off", "strict", "orient", "consult")
+EVERYDAY_MODES = ("off", "strict", "consult")
+MISTAKE_MODES = ("off", "strict", "consult")
 SESSION_PROMPTS = 5
 
 FILES = {

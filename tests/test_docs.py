@@ -180,10 +180,10 @@ def test_the_examples_of_settings_are_valid(tmp_path):
         read.append(found.settings)
 
     of_commands = next(one for one in read if one.guard.reads)
-    of_modes = next(one for one in read if one.guard.mode == "assist")
+    of_modes = next(one for one in read if one.guard.mode == "strict")
     assert any(one.guard.order_words for one in read)
     assert "mytool status" in of_commands.guard.reads
-    assert (of_modes.guard.mode, of_modes.capture.prompts) == ("assist", False)
+    assert (of_modes.guard.mode, of_modes.capture.prompts) == ("strict", False)
 
 
 @pytest.mark.skipif(

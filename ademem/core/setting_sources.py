@@ -208,7 +208,7 @@ def _parse_toml(
         raise settings.BadSetting(f"is not valid TOML ({why})") from error
     values: dict[str, Any] = {}
     for section, keys in found.items():
-        if isinstance(keys, dict) and settings.is_section(section):
+        if isinstance(keys, dict) and section in settings.Settings._names:
             values |= {f"{section}.{key}": _plain(value) for key, value in keys.items()}
         else:
             values[section] = None
@@ -233,14 +233,11 @@ def _check(given: Mapping[str, Any], source: str, *, of_project: bool = False) -
         )
 
     for name, value in given.items():
-        if name in settings.RENAMED:
-            warn(name, settings.renamed_warning(name), is_outdated=True)
-            if settings.RENAMED[name] in given:
-                continue
-            name = settings.RENAMED[name]
-        if settings.is_former(name):
-            warn(name, settings.former_warning(name), is_outdated=True)
-        elif settings.find_key(name) is None:
+        if name == "guard.mode" and value in settings.FORMER_MODES:
+            reason = f"guard.mode {value!r} is no longer there; `consult` is in force"
+            warn(name, reason, is_outdated=True)
+            value = "consult"
+        if settings.find_key(name) is None:
             warn(name)
         elif of_project and name.startswith(f"{settings.PERSONAL_SECTION}."):
             warn(name, f"{name} counts only in your own file or environment")

@@ -86,8 +86,10 @@ class Section(Value):
 
 
 DTYPES = ("int8", "fp32")
-GUARD_MODES = ("strict", "assist", "consult", "orient", "warn", "off")
+GUARD_MODES = ("strict", "consult", "off")
 """Modes of the guard, the strictest first."""
+FORMER_MODES = ("assist", "orient", "warn")
+"""Modes that are read as `consult`."""
 LEVELS = {"lite": 3, "standard": 8, "deep": 20}
 """Entries of each kind in a briefing, by its level."""
 
@@ -119,7 +121,7 @@ class EmbedSettings(Section):
 
 class GuardSettings(Section):
     mode: str = yours("consult", choices=GUARD_MODES, stricter=LESS)
-    """Mode of the guard: strict, assist, consult, orient, warn or off."""
+    """Mode of the guard: strict, consult or off."""
     max_blocks: int = yours(2, 0, 20, stricter=MORE)
     """Maximum number of denials in one turn."""
     fail: str = yours("open", choices=("open", "closed"), stricter=MORE)
@@ -329,35 +331,6 @@ def all_keys() -> Iterator[tuple[str, Key]]:
 
 SHOWN_CHARS = 40
 
-FORMER = {
-    "briefing": "agent hint_tokens patience prompt_chars recent site_tokens",
-    "capture": "prompt_chars",
-    "doors": "http_open",
-    "guard": "aliases",
-    "gate": (
-        "derivable_lines derivable_lines_strict max_bytes_titled merge_gain near_duplicate"
-        " promote_sources"
-    ),
-    "lifecycle": (
-        "archive_score conflict_cosine demote_score merge_cosine merge_least mission_confidence"
-        " merge_days promote_confidence sweep_hours weak_confidence weak_days"
-    ),
-    "mirror": "rotate_above rotate_lines",
-    "procedures": (
-        "alike archive_confidence archive_outcomes contexts feedback_weight followed gain loss"
-        " newest outdated promote_confidence promote_successes rare share start steps"
-    ),
-    "search": (
-        "access answer_cosine answer_share answer_words asks astray_discount branch_discount"
-        " candidate_discount confidence contradicted_discount cosine_floor date floor"
-        " half_life_days importance meaning mmr_lambda near_meaning near_notes near_words pool"
-        " prompt_floor recency relevance speaker steps tier_bonus time words"
-    ),
-}
-"""Settings of earlier versions, by section. Their values are built in now."""
-
-RENAMED = {"briefing.site": "briefing.hints"}
-
 
 class BadSetting(UsageError):
     hint = "`ademem config list` shows all keys"
@@ -392,19 +365,6 @@ def as_settings(values: Mapping[str, Any]) -> Settings:
     return Settings(
         **{name: type(Settings._defaults[name])(**keys) for name, keys in changed.items()}
     )
-
-
-def is_former(name: str) -> bool:
-    section, _, key = name.partition(".")
-    return key in FORMER.get(section, "").split()
-
-
-def former_warning(name: str) -> str:
-    return f"{name} is no longer a setting; its built-in value is in force"
-
-
-def renamed_warning(name: str) -> str:
-    return f"{name} is called {RENAMED[name]} now"
 
 
 def unknown_warning(name: str) -> str:
@@ -464,15 +424,10 @@ class Configuration(Value):
     """Values of the tracked file that count only after `ademem trust`."""
 
 
-def is_section(name: str) -> bool:
-    """True for a section of today or of an earlier version."""
-    return name in Settings._names or name in FORMER
-
-
 def setting_of(variable: str) -> str:
     """Return `guard.mode` for ADEMEM_GUARD_MODE, and nothing for a variable that is no setting."""
     section, _, key = variable.removeprefix(clone_variables.PREFIX).lower().partition("_")
-    is_setting = key and is_section(section) and variable not in SECRETS
+    is_setting = key and section in Settings._names and variable not in SECRETS
     return f"{section}.{key}" if is_setting else ""
 
 

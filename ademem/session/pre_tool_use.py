@@ -7,7 +7,6 @@ import os
 from ademem.core import client
 from ademem.core.errors import suppress
 from ademem.guard.policy import (
-    MOST_CARRIED,
     SHELL_TOOLS,
     WRITING_TOOLS,
     CallContext,
@@ -18,13 +17,12 @@ from ademem.guard.policy import (
 )
 from ademem.session import flags
 from ademem.session.turn_tracking import key_of, log_decision, note_edit, query_of
-from ademem.store import logs, turns
+from ademem.store import turns
 from ademem.store.runtime import Runtime, program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ademem.core.client import Payload, Turn, TurnKey
-    from ademem.search.engine import Hit
 
 MEMORY = ".ade"
 """Part of the path or command of a call that names a file of memory; `start.sh` knows it too."""
@@ -194,52 +192,21 @@ def make_context(turn: Turn | None, runtime: Runtime) -> CallContext:
 
 def _deny(call: ToolCall, key: TurnKey, runtime: Runtime) -> str | None:
     """Decide again under the write lock, so that parallel hooks count each denial once."""
-    from ademem.core import untrusted
     from ademem.store import injections
 
-    mode = runtime.settings.guard.mode
     with runtime.store.transaction():
         turn = turns.get(runtime.store, key)
         if turn is None or decide(call, make_context(turn, runtime)) is not Outcome.DENY:
             return None
         if turns.deny(runtime.store, turn, call.tool_use_id):
-            log_decision(call, key, "warn" if mode == "warn" else "deny", turn.why, runtime)
+            log_decision(call, key, "deny", turn.why, runtime)
         query = query_of(turn, call, runtime.project.root)
-        hits = _assist(turn, query, runtime) if mode == "assist" else []
-        entries = [untrusted.entry(hit.memory, mark=hit.mark) for hit in hits]
-        if mode == "assist":
-            answer = untrusted.fence(entries) if hits else "Nothing in it answers this turn."
-            reason = (
-                "ademem guard: project memory comes before changes. It says:\n"
-                f"{answer}\nNow make the call again."
-            )
-        else:
-            reason = (
-                f"ademem guard: this turn changes things ({turn.why})"
-                " and project memory was not consulted yet."
-                f' Run `{program(runtime.environment)} recall "{query}"` in Bash, on its own,'
-                " read what it says, then make this call again."
-                " No hits is fine: having looked is what counts."
-            )
-        placed = injections.place_entries((hit.memory for hit in hits), entries)
-        injections.record(
-            runtime, "pre_tool_use", reason, key, placed, tool_use_id=call.tool_use_id
+        reason = (
+            f"ademem guard: this turn changes things ({turn.why})"
+            " and project memory was not consulted yet."
+            f' Run `{program(runtime.environment)} recall "{query}"` in Bash, on its own,'
+            " read what it says, then make this call again."
+            " No hits is fine: having looked is what counts."
         )
-        return client.context("PreToolUse", reason) if mode == "warn" else client.deny(reason)
-
-
-def _assist(turn: Turn, query: str, runtime: Runtime) -> list[Hit]:
-    """Search memory in place of the model; the denial carries the hits and counts as the search."""
-    from ademem.core.client import mission_of
-    from ademem.search import engine
-
-    mission = mission_of(runtime.environment)
-    filters = engine.Filters(here=runtime.branch, elsewhere=False, mission=mission)
-    found = engine.search(query, runtime.store, filters, runtime.now, limit=MOST_CARRIED)
-    nearest = engine.current(found)
-    hits = [hit for hit in nearest if not hit.weak] or nearest
-    turns.note_search(runtime.store, turn.key, runtime.now)
-    flags.set_quiet(runtime.project, turn.key, True)
-    shown = engine.as_shown(hits)
-    logs.log_shown(runtime.store, "guard", shown, runtime.now, key=turn.key, query=query)
-    return hits
+        injections.record(runtime, "pre_tool_use", reason, key, tool_use_id=call.tool_use_id)
+        return client.deny(reason)

@@ -144,13 +144,11 @@ def _rearm(payload: Payload, runtime: Runtime) -> None:
 
     That is in the subagent, or in the session's last turn: one that ended is included, as a
     background task or a queued prompt may go on with it. Older clients do not name the subagent,
-    so all that run are meant. In mode `orient` the briefing that follows counts as the search.
+    so all that run are meant.
     """
     from ademem.session.turn_tracking import set_flag  # sessions that begin have no turn
     from ademem.store import turns
 
-    if runtime.settings.guard.mode == "orient":
-        return
     for key in turns.list_open(runtime.store, payload.session_id, payload.agent_id):
         turns.rearm(runtime.store, key)
         set_flag(key, runtime)

@@ -47,8 +47,6 @@ def handle(payload: Payload, runtime: Runtime) -> str:
             briefs.register_agent(store, payload.agent_type, runtime.now)
         if is_new and main:
             turns.begin(store, key, main.turn_class, main.why, main.hint, runtime.now)
-            if runtime.settings.guard.mode == "orient":
-                turns.note_search(store, key, runtime.now)
         shown = [logs.Shown(memory_id=memory.id) for memory in brief.shown]
         logs.log_shown(store, "agent", shown, runtime.now, key=key)
         event = "subagent_start" if is_new else "session_start"

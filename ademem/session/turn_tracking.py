@@ -69,11 +69,6 @@ def query_of(turn: Turn, call: ToolCall, root: str) -> str:
     return " ".join([*words, *more]) or call.tool
 
 
-def is_oriented(key: TurnKey, runtime: Runtime) -> bool:
-    orients = runtime.settings.guard.mode == "orient"
-    return orients and logs.was_briefed(runtime.store, key.session_id)
-
-
 def set_flag(key: TurnKey, runtime: Runtime) -> None:
     """Let the shell answer for the guard as far as this turn needs no check."""
     guard = runtime.settings.guard

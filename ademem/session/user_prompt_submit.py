@@ -12,7 +12,7 @@ from ademem.core.typed_text import is_machine_text
 from ademem.core.value import replace
 from ademem.guard.prompts import TurnClass, classify
 from ademem.search.query import keywords, names_subject
-from ademem.session.turn_tracking import is_oriented, mark_read, new_key, set_flag
+from ademem.session.turn_tracking import mark_read, new_key, set_flag
 from ademem.store import injections, ledger, logs, receipts, sessions, turns
 from ademem.store.injections import SAVED, place, place_entries
 from ademem.store.memories import any_kept_copy
@@ -92,7 +92,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         if recalls:
             shown = [logs.Shown(memory_id=memory.id, score=score) for memory, score in found]
             logs.log_shown(runtime.store, "prompt", shown, runtime.now, key=key)
-            if classified.is_routine or is_oriented(key, runtime):
+            if classified.is_routine:
                 turns.note_search(runtime.store, key, runtime.now)
             lines += _lines(entries)
         placed = [

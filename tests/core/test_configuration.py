@@ -11,14 +11,12 @@ from ademem.core import trust
 from ademem.core.project import at
 from ademem.core.setting_sources import MAX_BYTES, fingerprint, local_file
 from ademem.core.settings import (
-    FORMER,
+    FORMER_MODES,
     LONGEST_TEXT,
     MOST_WORDS,
-    RENAMED,
     Settings,
     all_keys,
     as_value,
-    is_former,
     load_configuration,
     trust_roots,
     value_of,
@@ -144,7 +142,7 @@ def test_a_tracked_file_may_choose_presentation_and_be_stricter(person, key, tex
 
 LOOSENING = [
     pytest.param("guard.mode", '"off"', id="no guard"),
-    pytest.param("guard.mode", '"orient"', id="a weaker guard"),
+    pytest.param("guard.mode", '"off"', id="a weaker guard"),
     pytest.param("guard.max_blocks", "0", id="no denials"),
     pytest.param("guard.reads", '["rm"]', id="commands that only read"),
     pytest.param("guard.question_words", '["fix"]', id="words of a question"),
@@ -239,7 +237,7 @@ def test_a_local_file_counts_only_as_the_person_noted_it(person):
 
     person.note_local()
     assert person.value("guard.mode") == "off"
-    person.file("local", '[guard]\nmode = "warn"\n')
+    person.file("local", '[guard]\nmode = "off"  # again\n')
     assert person.value("guard.mode") == "consult"
 
 
@@ -326,7 +324,7 @@ WRONG = [
     pytest.param("[guard]\nmoed = 1", "'guard.moed'; did you mean 'guard.mode'", id="key"),
     pytest.param("mode = 'off'", "unknown setting 'mode'", id="key without section"),
     pytest.param("guard = 'off'", "[guard] is a section", id="value for a section"),
-    pytest.param("[guard]\nmode = 'loud'", "it may be strict, assist", id="no such choice"),
+    pytest.param("[guard]\nmode = 'loud'", "it may be strict, consult, off", id="no such choice"),
     pytest.param("[guard]\nmode = 1", "guard.mode cannot be 1", id="number for a word"),
     pytest.param("[guard]\nmax_blocks = true", "cannot be True", id="truth for a number"),
     pytest.param("[guard]\nmax_blocks = 1.5", "cannot be 1.5", id="part of a thing"),
@@ -399,57 +397,23 @@ def test_the_environment_is_held_to_the_same(person, variable, warning):
     assert warning in said
 
 
-def test_a_former_setting_is_a_warning_of_its_source_and_breaks_nothing(person):
-    person.file("own", "[search]\npool = 'x'\nlimit = 7\nfloor = []\n")
+@pytest.mark.parametrize("mode", FORMER_MODES)
+def test_a_former_mode_is_read_as_consult_with_one_warning(person, mode):
+    person.file("own", f'[guard]\nmode = "{mode}"\n')
 
-    assert person.value("search.limit") == 7
-    assert person.warnings(ADEMEM_SEARCH_MMR_LAMBDA="0.5") == [
-        "ademem/config.toml: search.pool is no longer a setting; its built-in value is in force",
-        "ademem/config.toml: search.floor is no longer a setting; its built-in value is in force",
-        "ADEMEM_SEARCH_MMR_LAMBDA: search.mmr_lambda is no longer a setting; its built-in value is"
-        " in force",
-    ]
-
-
-def test_every_former_setting_is_accepted_from_the_environment(person):
-    for name in [f"{s}.{key}" for s, keys in FORMER.items() for key in keys.split()]:
-        variable = f"ADEMEM_{name.replace('.', '_')}".upper()
-        (warning,) = person.load(**{variable: "1"}).warnings
-
-        assert warning.is_outdated
-        assert f"{name} is no longer a setting" in str(warning)
-
-
-@pytest.mark.parametrize(("old", "new"), RENAMED.items())
-def test_the_earlier_name_of_a_setting_is_accepted(person, old, new):
-    person.file("own", f"{old} = 2\n")
-
-    assert person.value(new) == 2
-    assert person.warnings() == [f"ademem/config.toml: {old} is called {new} now"]
-
-
-@pytest.mark.parametrize("lines", [("{old} = 2", "{new} = 1"), ("{new} = 1", "{old} = 2")])
-def test_the_name_of_today_wins_over_the_earlier_one(person, lines):
-    old, new = next(iter(RENAMED.items()))
-    person.file("own", "\n".join(lines).format(old=old, new=new))
-
-    assert person.value(new) == 1
-
-
-def test_an_earlier_name_is_protected_like_the_setting_itself(person, monkeypatch):
-    monkeypatch.setitem(RENAMED, "guard.level", "guard.mode")
-    person.file("tracked", "guard.level = 'off'\n")
-
+    (warning,) = person.load().warnings
     assert person.value("guard.mode") == "consult"
-    assert "sets guard.mode, which counts only after `ademem trust`" in person.warnings()[-1]
+    assert str(warning) == (
+        f"ademem/config.toml: guard.mode '{mode}' is no longer there; `consult` is in force"
+    )
+    assert warning.is_outdated
 
 
-def test_no_setting_of_today_is_a_former_one(person):
-    names = {name for name, _ in all_keys()}
+def test_a_former_mode_of_a_project_loosens_nothing(person):
+    person.file("own", '[guard]\nmode = "strict"\n')
+    person.file("tracked", '[guard]\nmode = "warn"\n')
 
-    assert not any(is_former(name) for name in names)
-    assert names.isdisjoint(RENAMED)
-    assert names.issuperset(RENAMED.values())
+    assert person.value("guard.mode") == "strict"
 
 
 def _not_utf8(path):

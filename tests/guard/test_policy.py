@@ -85,9 +85,8 @@ def test_what_passes_and_for_how_long(call, known, outcome):
     assert decide(call, known) is outcome
 
 
-@pytest.mark.parametrize("mode", ["strict", "assist", "orient", "warn"])
-def test_every_mode_but_off_denies(mode):
-    assert decide(EDIT, known(settings=GuardSettings(mode=mode))) is Outcome.DENY
+def test_a_strict_guard_denies():
+    assert decide(EDIT, known(settings=GuardSettings(mode="strict"))) is Outcome.DENY
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ SCENES = st.sampled_from(
 """Half of them are steps that lead to a rule of the guard; `one_of` would give each kind alike."""
 SETUPS = st.fixed_dictionaries(
     {
-        "mode": st.sampled_from(["strict", "strict", "assist", "orient", "warn", "off"]),
+        "mode": st.sampled_from(["strict", "strict", "strict", "off"]),
         "fail": st.sampled_from(["open", "closed"]),
         "max_blocks": st.sampled_from([0, 1, 2, 2, 3]),
     }
@@ -125,7 +125,6 @@ class Model:
     fail: str
     max_blocks: int
     anything_to_recall: bool = True
-    briefed: bool = False
     turns: dict = field(default_factory=dict)
     newest: str | None = None
     agents: set = field(default_factory=set)
@@ -144,7 +143,6 @@ class Model:
             turn.wanted = wanted
         if wanted != "none":
             turn.mark = self.searches  # the prompt's own recall is logged
-            turn.searched = turn.searched or (self.mode == "orient" and self.briefed)
 
     def carry_on(self, key):
         if self.newest:
@@ -155,7 +153,7 @@ class Model:
     def agent(self, key, prompt):
         main = self.turns.get(prompt)
         if main:
-            self.turns[key] = Turn(main.wanted, self.mode == "orient", self.searches)
+            self.turns[key] = Turn(main.wanted, False, self.searches)
             self.agents.add(key)
 
     def search(self, key, how, result):
@@ -168,8 +166,6 @@ class Model:
 
     def compacted(self):
         """The session's last turn and those of running subagents begin anew."""
-        if self.mode == "orient":
-            return
         for key in {self.newest, *self.agents} & self.turns.keys():
             turn = self.turns[key]
             turn.mark = self.searches if turn.searched else turn.mark
@@ -191,9 +187,7 @@ class Model:
         if not self.would_stop(key, mutates, call):
             return "pass"
         self.turns[key].denied.add(call)
-        if self.mode == "assist":
-            self.turns[key].searched = True
-        return "warn" if self.mode == "warn" else "deny"
+        return "deny"
 
     def broken(self, fails):
         return "deny" if fails and self.fail == "closed" else "pass"
@@ -235,7 +229,7 @@ class Client:
         return next(filter(None, said), "")
 
     def decision(self, name, twice=False, **payload):
-        """Pass, warn or deny; a flag makes the shell answer before anything starts."""
+        """Pass or deny; a flag makes the shell answer before anything starts."""
         if self.flag(name):
             return "pass"
         said = self.fire("pre_tool_use", twice, **payload)
@@ -243,7 +237,7 @@ class Client:
         if "permissionDecision" in output:
             assert output["permissionDecision"] == "deny"
             return "deny"
-        return "warn" if output else "pass"
+        return "pass"
 
     def flag(self, name):
         return os.path.exists(os.path.join(self.root, ".ade", "run", "clear", name))
@@ -345,7 +339,6 @@ class Play:
     def session(self, source, twice):
         self.client.now += timedelta(seconds=10)
         self.client.fire("session_start", twice, source=source)
-        self.model.briefed = True
         if source == "compact":
             self.model.compacted()
 
@@ -354,7 +347,6 @@ class Play:
         self.client.session = self.fresh("s")
         self.client.fire("session_start", source="clear")
         self.model.turns, self.model.newest, self.model.searches = {}, None, 0
-        self.model.briefed = True
         self.prompt_id = self.agent_id = ""
 
     def stop(self, twice):
@@ -420,7 +412,6 @@ class Play:
         self.client.is_empty = True
         self.client.fire("session_start", source="resume")
         self.model.turns, self.model.newest, self.model.searches = {}, None, 0
-        self.model.briefed = True
         self.model.anything_to_recall = False
 
 

@@ -318,7 +318,7 @@ def test_other_failures_bring_nothing_up(turn, error, more):
 
 
 def test_whatever_shows_two_that_contradict_each_other_says_so_at_the_earlier(turn):
-    turn.environment |= {"CLAUDE_CODE_ENTRYPOINT": "cli", "ADEMEM_GUARD_MODE": "assist"}
+    turn.environment |= {"CLAUDE_CODE_ENTRYPOINT": "cli"}
     turn.know(EARLIER, path="src/auth.py")
     turn.now += timedelta(days=1)
     turn.know(LATER, path="src/auth.py")
@@ -327,7 +327,7 @@ def test_whatever_shows_two_that_contradict_each_other_says_so_at_the_earlier(tu
     mark = f", contradicted by {later.id}, {turn.now:%Y-%m-%d})"
 
     order = {"prompt": "Which team owns billing? Change it", "prompt_id": "p2"}
-    write = {"tool_name": "Edit", "tool_input": {"file_path": str(turn.root / "src/auth.py")}}
+    remove = {"tool_name": "Bash", "tool_input": {"command": "rm src/auth.py"}}
     slash = {"prompt": "/ademem:recall who owns billing", "prompt_id": "p3"}
     for shown in (
         turn.context("session_start", source="startup", session_id="s2"),
@@ -338,4 +338,4 @@ def test_whatever_shows_two_that_contradict_each_other_says_so_at_the_earlier(tu
         facts = [line for line in shown.splitlines() if line.startswith("- [")]
         assert [line.endswith(mark) for line in facts] == [False, True], shown
     turn.fire("user_prompt_submit", session_id="s6", prompt="Fix the parser", prompt_id="p4")
-    assert mark in turn.denial(session_id="s6", prompt_id="p4", tool_use_id="t1", **write)
+    assert mark in turn.denial(session_id="s6", prompt_id="p4", tool_use_id="t1", **remove)

@@ -180,7 +180,7 @@ def test_the_clients_own_memory_and_ours_are_never_guarded(armed, calls):
     assert armed.denial(**TURN, **calls.write(str(armed.root / ".ade" / "config.toml"))) is not None
 
 
-@pytest.mark.parametrize("mode", ["strict", "orient", "warn"])
+@pytest.mark.parametrize("mode", ["strict", "consult"])
 def test_settings_are_guarded_in_every_turn_and_memory_files_in_none(world, calls, mode):
     world.know("Login sessions expire after ten minutes")
     world.environment["ADEMEM_GUARD_MODE"] = mode
@@ -300,8 +300,6 @@ def test_a_client_without_prompt_ids_is_guarded_by_its_newest_prompt(world, call
     ("mode", "first", "second"),
     [
         pytest.param("strict", "recall", "recall", id="strict"),
-        pytest.param("assist", "ten minutes", None, id="assist tells what it knows, then passes"),
-        pytest.param("orient", None, None, id="orient takes the briefing for it"),
         pytest.param("off", None, None, id="off"),
     ],
 )
@@ -314,24 +312,6 @@ def test_modes(world, calls, mode, first, second):
     for number, expected in enumerate((first, second)):
         reason = world.denial(**TURN, **calls.write(number=number))
         assert (reason is None) if expected is None else (expected in reason)
-
-
-def test_mode_orient_asks_for_a_search_where_no_briefing_was_shown(world, calls):
-    world.know("Login sessions expire after ten minutes")
-    world.environment["ADEMEM_GUARD_MODE"] = "orient"
-    world.fire("user_prompt_submit", prompt=ORDER, **TURN)
-
-    assert "recall" in world.denial(**TURN, **calls.write())
-
-
-def test_mode_warn_lets_pass_and_says_why(world, calls):
-    world.know("Login sessions expire after ten minutes")
-    world.environment["ADEMEM_GUARD_MODE"] = "warn"
-    world.fire("user_prompt_submit", prompt=ORDER, **TURN)
-
-    said = json.loads(world.fire("pre_tool_use", **TURN, **calls.write()))["hookSpecificOutput"]
-    assert "permissionDecision" not in said
-    assert "recall" in said["additionalContext"]
 
 
 @pytest.mark.parametrize(("fail", "denied"), [("open", False), ("closed", True)])
@@ -352,7 +332,7 @@ def held(world):
     return written.memory.id
 
 
-@pytest.mark.parametrize("mode", ["strict", "assist", "orient", "warn"])
+@pytest.mark.parametrize("mode", ["strict", "consult"])
 @pytest.mark.parametrize("prompt", [ORDER, "what does the parser do?"], ids=["change", "question"])
 def test_no_tool_call_approves_what_is_held_back(world, calls, held, mode, prompt):
     world.environment["ADEMEM_GUARD_MODE"] = mode
@@ -390,7 +370,7 @@ def test_a_guard_that_is_off_refuses_no_approval(world, calls, held):
     assert world.denial(**TURN, **calls.bash(f"ademem promote {held}")) is None
 
 
-@pytest.mark.parametrize("mode", ["strict", "assist", "orient", "warn", "consult"])
+@pytest.mark.parametrize("mode", ["strict", "consult"])
 def test_no_tool_writes_what_is_the_persons_in_any_mode_but_off(world, calls, mode):
     world.environment["ADEMEM_GUARD_MODE"] = mode
     own = Path(world.environment["HOME"]) / ".config/ademem/config.toml"

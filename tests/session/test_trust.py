@@ -179,7 +179,7 @@ KNOWN = (
 @pytest.fixture
 def places(world, calls):
     """What the model reads at each place where memory is shown."""
-    world.know(KNOWN)
+    world.know(KNOWN, path="src/auth.py")
 
     def brief():
         return world.context("session_start", source="startup")
@@ -193,10 +193,8 @@ def places(world, calls):
         return world.context("user_prompt_submit", prompt=asked, prompt_id="p1")
 
     def denial():
-        world.configure('[guard]\nmode = "assist"\n')
-        order = "Fix the expired login tokens"
-        world.fire("user_prompt_submit", prompt=order, prompt_id="p1")
-        return world.denial(**calls.write(), prompt_id="p1")
+        world.fire("user_prompt_submit", prompt="Fix the parser", prompt_id="p1")
+        return world.denial(**calls.bash("rm src/auth.py"), prompt_id="p1")
 
     def recall():
         with world.memories() as memories:

@@ -20,11 +20,7 @@ from ademem.core import project as project_
 from ademem.core import who
 from ademem.core.errors import UsageError
 from ademem.core.settings import (
-    RENAMED,
-    former_warning,
-    is_former,
     key_of,
-    renamed_warning,
 )
 from ademem.core.text import counted
 from ademem.core.value import as_dict
@@ -224,10 +220,8 @@ def list_(
     settings, warnings = configuring.list_settings(project)
     if key is not None:
         show.warn(warnings)
-        name = _current_name(key)
-        if name is None:
-            return show.report({"key": key, "value": None, "source": "built in"}, ())
-        (setting,) = (each for each in settings if each.key == name)
+        key_of(key)
+        (setting,) = (each for each in settings if each.key == key)
         value = setting.value
         return show.report(setting, [value if isinstance(value, str) else format_value(value)])
     return show.report(
@@ -250,27 +244,13 @@ def set_(
     if local + shared + user > 1:
         raise UsageError("--local, --shared and --user exclude each other", "give one of them")
     where = "shared" if shared else "user" if user else "local"
-    name = _current_name(key)
-    if name is None:
-        return show.report({"key": key, "path": None}, ())
-    done = configuring.set_value(name, value, where, root=project, by=who.of_process())
-    lines = [f"{name} is set in {done.path}"]
+    key_of(key)
+    done = configuring.set_value(key, value, where, root=project, by=who.of_process())
+    lines = [f"{key} is set in {done.path}"]
     if done.others_are_asked:
         lines.append("it counts for others only after their own `ademem trust`")
     notes = () if done.in_force else (f"but the value in force is that of {done.source}",)
-    return show.report({"key": name} | as_dict(done), lines, notes)
-
-
-def _current_name(key: str) -> str | None:
-    """Return the name of a setting today, with a warning if it changed; None for a former one."""
-    if key in RENAMED:
-        show.say(f"warning: {renamed_warning(key)}", err=True)
-    elif is_former(key):
-        show.say(f"warning: {former_warning(key)}", err=True)
-        return None
-    key = RENAMED.get(key, key)
-    key_of(key)
-    return key
+    return show.report({"key": key} | as_dict(done), lines, notes)
 
 
 @command()
