@@ -12,7 +12,7 @@ import typer.main
 
 from ademem.api import configuring
 from ademem.core import settings
-from ademem.doors.cli.commands import FORMS, PANELS, load
+from ademem.doors.cli.commands import PANELS, load
 from ademem.doors.rpc.methods import METHODS
 
 ROOT = Path(__file__).parents[1]
@@ -40,12 +40,6 @@ def hidden() -> Iterator[Row]:
         if command.hidden:
             arguments = [metavar(given) for given in parameters(command, "argument")]
             yield code(" ".join([name, *arguments])), command.help.strip()
-
-
-def replaced() -> Iterator[Row]:
-    yield "Old form", "Listed form"
-    for old, new in sorted(FORMS.items()):
-        yield code(old), code(new)
 
 
 def leaves() -> list[tuple[str, Any]]:
@@ -129,7 +123,6 @@ def code(text: str) -> str:
 TABLES: dict[str, Callable[[], Iterator[Row]]] = {
     "commands": commands,
     "hidden": hidden,
-    "replaced": replaced,
     "settings": defaults,
     "schema": schema,
     "rpc": rpc_methods,

@@ -110,15 +110,14 @@ A subscript must hold no command: the shell runs it even where it was quoted.
 """
 
 SUBCOMMANDS = {
-    "ademem": "agents at candidates cost doctor export get guard help history list log recall"
-    " refusals search stats status timeline",
-    "ademem config": "get list",
+    "ademem": "cost doctor export get guard help list log recall search status timeline",
+    "ademem config": "list",
     "ademem core": "show",
-    "ademem files": "check diff",
-    "ademem guard": "explain log status",
-    "ademem mission": "list status",
-    "ademem model": "status verify",
-    "ademem procedures": "list show",
+    "ademem files": "check",
+    "ademem guard": "explain",
+    "ademem mission": "list",
+    "ademem model": "status",
+    "ademem procedures": "list",
     "ademem skills": "list",
     "alembic": "branches check current heads history show",
     "apt": "list policy search show",

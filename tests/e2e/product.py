@@ -40,14 +40,15 @@ class Product:
         """Keep a memory that a person vouches for."""
         self("add", text, "--category", "convention")
 
-    def memories(self, command: str = "list") -> dict[str, dict[str, Any]]:
-        """What `list` or `candidates` shows, by content."""
-        listed = json.loads(self(command, "--json"))["memories"]
+    def memories(self, status: str = "") -> dict[str, dict[str, Any]]:
+        """What `list` shows, by content; with a status those that have it."""
+        chosen = ("--status", status) if status else ()
+        listed = json.loads(self("list", *chosen, "--json"))["memories"]
         return {memory["content"]: memory for memory in listed}
 
     def decisions(self, kind: str) -> list[dict[str, Any]]:
         """What the guard decided: deny, lift, …"""
-        log = json.loads(self("guard", "log", "--json"))["decisions"]
+        log = json.loads(self("log", "--guard", "--json"))["decisions"]
         return [decision for decision in log if decision["decision"] == kind]
 
     def knowledge(self) -> list[dict[str, Any]]:

@@ -39,7 +39,7 @@ def learn(ademem: Product, text: str) -> str:
         model(bash(f'ademem add "{text}" --category convention')),
         model("That."),
     )
-    return str(ademem.memories("candidates")[text]["id"])
+    return str(ademem.memories("candidate")[text]["id"])
 
 
 def test_a_branch_keeps_what_it_learned_until_it_is_merged(ademem: Product) -> None:

@@ -54,7 +54,7 @@ def test_what_a_session_did_with_a_memory_is_counted_when_it_has_ended(
     )
     ademem("work")
 
-    counts = json.loads(ademem("stats", "--json"))["by_memory"]
+    counts = json.loads(ademem("status", "impressions", "--json"))["by_memory"]
     used = {row["text"]: (row["shown"], row["used"]) for row in counts}
     assert used == {
         "Tokens are read in src/auth.py alone": (1, 1),
@@ -63,7 +63,7 @@ def test_what_a_session_did_with_a_memory_is_counted_when_it_has_ended(
 
 
 def test_a_subagent_hears_the_brief_of_its_kind(world: World, ademem: Product) -> None:
-    ademem("agents", "set", "general-purpose", "focus", "the parser and its tests")
+    ademem("core", "set", "--agent", "general-purpose", "focus", "the parser and its tests")
     session = world.chat(
         person("Thanks!"),
         model(delegate("Find out why people are logged out.")),
@@ -73,4 +73,4 @@ def test_a_subagent_hears_the_brief_of_its_kind(world: World, ademem: Product) -
 
     assert "Focus: the parser and its tests" in session.helper_requests[0].text
     assert "Focus: the parser" not in session.requests[0].text
-    assert "general-purpose: 0 memories, brief at version 1" in ademem("agents", "list")
+    assert "general-purpose: 0 memories, brief at version 1" in ademem("core", "show", "--agents")

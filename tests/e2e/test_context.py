@@ -56,7 +56,7 @@ def test_a_subagent_is_briefed_guarded_and_captured(session: Session, shared: Pr
     assert "ademem recall" in denied.results[0].text
     assert not landed.results[0].is_error
     assert written == [False, True]
-    assert FOUND in shared.memories("candidates")
+    assert FOUND in shared.memories("candidate")
 
 
 @pytest.mark.contract(full_only=True)

@@ -39,7 +39,7 @@ def work(world: World) -> Session:
 def told(ademem: Product) -> dict[str, dict[str, Any]]:
     """The episodes by their session."""
     ademem("work", "--once")
-    episodes = json.loads(ademem("episodes", "--json"))["episodes"]
+    episodes = json.loads(ademem("log", "--episodes", "--json"))["episodes"]
     assert len({episode["session_id"] for episode in episodes}) == len(episodes)
     return {episode["session_id"]: episode for episode in episodes}
 

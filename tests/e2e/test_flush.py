@@ -59,7 +59,7 @@ def test_the_summariser_is_instructed_what_to_keep(shared: Product) -> None:
 @pytest.mark.usefixtures("compacted")
 def test_what_was_called_a_finding_is_a_candidate(shared: Product) -> None:
     shared("work", "--once")
-    candidates = shared.memories("candidates")
+    candidates = shared.memories("candidate")
 
     assert candidates[CAUSE]["category"] == "gotcha"
     assert candidates[CAUSE]["observation_count"] == 1
@@ -121,4 +121,4 @@ def test_what_is_saved_when_asked_is_kept(world: World, ademem: Product) -> None
         model("Saved."),
     )
 
-    assert f"In this setup {CAUSE}" in ademem.memories("candidates")
+    assert f"In this setup {CAUSE}" in ademem.memories("candidate")

@@ -27,6 +27,6 @@ def test_what_a_subagent_sends_is_nobodys_dictation(world: World, ademem: Produc
 
     assert any(f"remember: {SENT}" in request.news for request in session.requests)
     assert list(ademem.memories()) == [TYPED]
-    assert list(ademem.memories("candidates")) == [TYPED]  # a program runs this client
+    assert list(ademem.memories("candidate")) == [TYPED]  # a program runs this client
     assert ademem.prompts() == [f"remember: {TYPED}"]
     assert not any(SENT in hook.stdout for hook in session.hooks("UserPromptSubmit"))

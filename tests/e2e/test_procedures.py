@@ -42,7 +42,7 @@ def test_what_three_sessions_did_alike_is_a_skill_that_a_person_can_edit(
         assert NAME not in release(world, version).requests[0].whole
     ademem("work", "--once")
     (made,) = json.loads(ademem("procedures", "list", "--json"))["procedures"]
-    shown = json.loads(ademem("procedures", "show", made["id"], "--json"))
+    shown = json.loads(ademem("procedures", "list", made["id"], "--json"))
 
     assert (made["status"], made["success_count"]) == ("candidate", 3)
     assert shown["markdown"].splitlines() == [
@@ -61,7 +61,7 @@ def test_what_three_sessions_did_alike_is_a_skill_that_a_person_can_edit(
     assert "3. Run `sh build.sh 1.3.0`, whose" in fourth.requests[1].news
 
     ademem("work", "--once")
-    after = json.loads(ademem("procedures", "show", made["id"], "--json"))
+    after = json.loads(ademem("procedures", "list", made["id"], "--json"))
     assert after["status"] == "promoted"
     (used,) = after["history"]
     assert used["outcome"] == "success"
@@ -82,5 +82,5 @@ def test_what_three_sessions_did_alike_is_a_skill_that_a_person_can_edit(
 
     assert "Ask Ada first, always." in session.requests[0].whole
     assert (world.project / SKILL).read_text(encoding="utf-8") == "\n".join(lines)
-    shown = json.loads(ademem("procedures", "show", made["id"], "--json"))
+    shown = json.loads(ademem("procedures", "list", made["id"], "--json"))
     assert shown["trigger"] == "Ask Ada first, always"

@@ -106,7 +106,7 @@ def test_each_lesson_is_kept_and_counted_once(story: Story) -> None:
 
 
 def test_nothing_is_confirmed_where_no_person_sits_before_the_client(story: Story) -> None:
-    assert set(LESSONS) <= set(story.ademem.memories("candidates"))
+    assert set(LESSONS) <= set(story.ademem.memories("candidate"))
 
 
 def test_a_comment_on_a_task_becomes_one_line_of_knowledge(story: Story) -> None:

@@ -64,7 +64,7 @@ def test_two_clones_learn_from_each_other_through_git(anna: Product, ben: Produc
         model(bash(f'ademem add "{RULE}" --category convention')),
         model("An hour."),
     )
-    (learned,) = anna.memories("candidates").values()
+    (learned,) = anna.memories("candidate").values()
     anna("promote", learned["id"])
     anna("files", "refresh")
     push(anna.world, "Learn about tokens")

@@ -96,7 +96,7 @@ ademem trust --help
 ademem recall "how do we promote 0123abcd"
 ademem add "ademem promote 0123abcd needs a person"
 ademem config set briefing.max_chars 900
-ademem config get guard.mode
+ademem config list guard.mode
 ademem core set focus "x"
 grep -rn "ademem promote" docs
 git commit -m "promote 0123abcd in ademem"

@@ -1,4 +1,4 @@
-"""The app with all commands: modules, panels of the help, replaced forms, shared options."""
+"""The app with all commands: modules, panels of the help, shared options."""
 
 from __future__ import annotations
 
@@ -65,34 +65,6 @@ HIDDEN = frozenset(
     )
 )
 """Commands and groups for scripts, git and agents, which no help lists."""
-
-FORMS = {
-    "agents list": "core show --agents",
-    "agents set": "core set --agent",
-    "agents show": "core show --agent",
-    "at": "list --at",
-    "candidates": "list --status candidate",
-    "capture pr": "import --format pr",
-    "config get": "config list",
-    "consolidate": "sweep --merge",
-    "digest": "status commits",
-    "episodes": "log --episodes",
-    "files diff": "files check --diff",
-    "guard log": "log --guard",
-    "guard status": "status guard",
-    "history": "get --history",
-    "hub member add": "hub invite",
-    "mission status": "mission list --status",
-    "model verify": "model status --verify",
-    "procedures show": "procedures list",
-    "refusals": "log --refused",
-    "settle": "review --settle",
-    "stats": "status impressions",
-    "sync deferred": "relations deferred",
-    "sync status": "sync --status",
-    "unpin": "pin --off",
-}
-"""Replaced forms of commands, which still work, and the listed form of each."""
 
 GROUPS = {
     "files": "The git-reviewable files of memory.",
@@ -205,7 +177,7 @@ def load(modules: Iterable[str] = MODULES) -> typer.Typer:
 
 
 def run() -> NoReturn:
-    arguments = replace_form(sys.argv[1:])
+    arguments = complete_form(sys.argv[1:])
     commands = typer.main.get_command(app)
     try:
         code = commands.main(arguments, prog_name="ademem", standalone_mode=False)
@@ -225,20 +197,12 @@ def run() -> NoReturn:
         raise AdememError("no answer was given") from error
 
 
-def replace_form(arguments: Sequence[str]) -> list[str]:
+def complete_form(arguments: Sequence[str]) -> list[str]:
+    """Add the usual command of a group where none is named."""
     if arguments and arguments[0] in USUAL:
         group, *rest = arguments
         if not rest or rest[0] not in (*HELP, *USUAL[group]):
             return [group, USUAL[group][0], *rest]
-    for words in (1, 2, 3):
-        old, rest = " ".join(arguments[:words]), list(arguments[words:])
-        if old in FORMS:
-            now = f"ademem: `{old}` is now `{FORMS[old]}`; the old form still works"
-            print(now, file=sys.stderr)
-            if FORMS[old].endswith(("--agent", "--at", "--settle")):  # which takes the first value
-                at = next((at for at, word in enumerate(rest) if not word.startswith("-")), 0)
-                rest = rest[at:] + rest[:at]
-            return [*FORMS[old].split(), *rest]
     return list(arguments)
 
 

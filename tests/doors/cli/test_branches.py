@@ -48,7 +48,10 @@ def test_the_review_says_that_the_branch_was_deleted(ademem):
     (waiting,) = ademem.json("review")["memories"]
     assert waiting["id"] == id
     assert waiting["why"].endswith("its branch topic was deleted before it was merged")
-    assert ademem.json("candidates")["memories"][0]["flags"] == ["candidate", "branch-topic"]
+    assert ademem.json("list", "--status", "candidate")["memories"][0]["flags"] == [
+        "candidate",
+        "branch-topic",
+    ]
     ademem("promote", id)
     assert ademem.json("get", id)["flags"] == []
 

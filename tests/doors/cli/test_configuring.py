@@ -36,7 +36,7 @@ def person(ademem, monkeypatch):
     type_.ademem = ademem
     type_.root = ademem.root
     type_.file = lambda name, text: (ademem.root / ".ade" / name).write_text(text)
-    type_.get = lambda key: ademem.json("config", "get", key)["value"]
+    type_.get = lambda key: ademem.json("config", "list", key)["value"]
     return type_
 
 
@@ -156,7 +156,7 @@ def test_settings_are_listed_with_source_and_owner(person, monkeypatch):
         pytest.param(("files", "check"), id="files check"),
         pytest.param(("guard", "explain", "ls"), id="guard explain"),
         pytest.param(("model", "status"), id="model status"),
-        pytest.param(("config", "get", "ai.url"), id="config get"),
+        pytest.param(("config", "list", "ai.url"), id="config list"),
         pytest.param(("config", "list"), id="config list"),
     ],
 )
@@ -286,7 +286,7 @@ def test_nobody_but_a_person_trusts(ademem, monkeypatch, inside):
 
     assert "for a person to decide" in ademem("trust")
     assert ademem.exit_code == 4
-    assert ademem.json("config", "get", "ai.url")["value"] == ""
+    assert ademem.json("config", "list", "ai.url")["value"] == ""
 
 
 def test_trust_in_a_terminal_of_its_own(person, tmp_path):

@@ -1,12 +1,10 @@
 """Help, completion, and which commands are listed."""
 
-import json
-
 import pytest
 
 from ademem import __version__
-from ademem.doors.cli.commands import FORMS, HIDDEN, MODULES, PANELS, replace_form
-from tests.docs_tables import leaves, options
+from ademem.doors.cli.commands import HIDDEN, MODULES, PANELS
+from tests.docs_tables import leaves
 
 COMMANDS = dict(leaves())
 GROUPS = sorted({name.partition(" ")[0] for name in COMMANDS if " " in name})
@@ -54,40 +52,6 @@ def test_every_command_names_the_module_that_defines_it():
     assert words.keys() == modules.keys()
     for word, command in words.items():
         assert command.callback.__wrapped__.__module__ == f"ademem.doors.cli.{modules[word]}"
-
-
-@pytest.mark.parametrize("old", FORMS)
-def test_a_replaced_form_is_a_listed_command_with_known_options(old):
-    words = FORMS[old].split()
-    name = next(name for name in LISTED if words[: len(name.split())] == name.split())
-    given = words[len(name.split()) :]
-
-    assert old not in COMMANDS
-    assert {word for word in given if word.startswith("--")} <= set(options(COMMANDS[name]))
-
-
-@pytest.mark.parametrize(
-    ("typed", "meant"),
-    [
-        pytest.param("at 2h --json", "list --at 2h --json", id="a value"),
-        pytest.param("at --json 2h", "list --at 2h --json", id="a value behind a flag"),
-        pytest.param("agents set scout focus x", "core set --agent scout focus x", id="two words"),
-        pytest.param("stats -n 3", "status impressions -n 3", id="an option"),
-        pytest.param("at --json --all", "list --at --json --all", id="no value"),
-        pytest.param("list --all", "list --all", id="a listed form"),
-    ],
-)
-def test_a_replaced_form_is_read_as_its_listed_one(typed, meant):
-    assert replace_form(typed.split()) == meant.split()
-
-
-def test_a_replaced_form_names_the_listed_one_beside_its_output(ademem):
-    said = ademem("candidates", "--json")
-
-    assert json.loads(ademem.printed) == {"count": 0, "memories": []}
-    assert said.removeprefix(ademem.printed) == (
-        "ademem: `candidates` is now `list --status candidate`; the old form still works\n"
-    )
 
 
 def test_a_shell_completes_listed_commands(ademem, monkeypatch):

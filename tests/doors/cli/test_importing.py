@@ -252,7 +252,7 @@ def test_an_agents_import_of_engram_puts_another_text_beside_it(ademem, confirme
 
     kept = ademem.json("get", confirmed)
     assert (kept["content"], kept["status"]) == ("Use Redis for locks", "promoted")
-    proposed = [row["content"] for row in ademem.json("candidates")["memories"]]
+    proposed = [row["content"] for row in ademem.json("list", "--status", "candidate")["memories"]]
     assert proposed == ([change["content"]] if "content" in change else [])
 
 

@@ -51,7 +51,7 @@ def test_nothing_to_review_is_reported(ademem):
     [
         ("list",),
         ("list", "--all"),
-        ("candidates",),
+        ("list", "--status", "candidate"),
         ("search", "passkeys", "--all"),
         ("recall", "passkeys", "--candidates"),
         ("recall", "--recent", "9"),
@@ -59,7 +59,7 @@ def test_nothing_to_review_is_reported(ademem):
         ("recall", "--stats"),
         ("export", "-"),
         ("log",),
-        ("at", "0m"),
+        ("list", "--at", "0m"),
         ("status",),
     ],
     ids=" ".join,
@@ -85,7 +85,14 @@ def test_no_file_has_it(ademem, waiting):
 
 @pytest.mark.parametrize(
     "command",
-    [("review",), ("review", "--json"), ("get",), ("get", "--json"), ("history",), ("pin",)],
+    [
+        ("review",),
+        ("review", "--json"),
+        ("get",),
+        ("get", "--json"),
+        ("get", "--history"),
+        ("pin",),
+    ],
     ids=" ".join,
 )
 def test_a_model_does_not_read_it(ademem, waiting, command):
@@ -212,22 +219,22 @@ def test_the_standing_brief_takes_no_order_but_a_persons(ademem):
     assert ORDER in ademem("core", "show")
 
 
-@pytest.mark.parametrize("brief", [("core", "set"), ("agents", "set", "reviewer")], ids=" ".join)
-def test_what_an_agent_sets_in_a_brief_is_shown_as_the_agents(ademem, brief):
+@pytest.mark.parametrize("of", [(), ("--agent", "reviewer")], ids=["the project", "an agent"])
+def test_what_an_agent_sets_in_a_brief_is_shown_as_the_agents(ademem, of):
     ours, theirs = "Invoices are in euro", "Retries need a limit"
-    ademem(*brief, "notes", ours)
+    ademem("core", "set", *of, "notes", ours)
     ademem.inside()
-    ademem(*brief, "notes", ours, theirs)
-    looks = [word if word != "set" else "show" for word in brief]
+    ademem("core", "set", *of, "notes", ours, theirs)
+    look = ("core", "show", *of)
 
-    assert f"Notes: {ours}; [set by an agent] {theirs}\n" in ademem(*looks)
-    assert "set by an agent" not in ademem(*looks, "--json")
+    assert f"Notes: {ours}; [set by an agent] {theirs}\n" in ademem(*look)
+    assert "set by an agent" not in ademem(*look, "--json")
 
     ademem.outside()
-    ademem(*brief, "focus", "invoices")
-    assert "[set by an agent]" in ademem(*looks)
-    ademem(*brief, "notes", theirs)
-    assert "set by an agent" not in ademem(*looks)
+    ademem("core", "set", *of, "focus", "invoices")
+    assert "[set by an agent]" in ademem(*look)
+    ademem("core", "set", *of, "notes", theirs)
+    assert "set by an agent" not in ademem(*look)
 
 
 def test_an_order_that_somebody_wrote_into_the_file_of_the_brief_is_not_taken_over(ademem):
@@ -302,7 +309,7 @@ def test_in_a_clients_shell_a_pinned_or_strict_text_is_a_candidate_that_nothing_
     line = '{"content": "Tabs are forbidden here", "status": "promoted", "pinned": true}'
     (ademem.root / "lines.jsonl").write_text(line, encoding="utf-8")
     ademem("import", "--format", "jsonl", "lines.jsonl")
-    rows = ademem.json("candidates")["memories"]
+    rows = ademem.json("list", "--status", "candidate")["memories"]
     assert len(rows) > 1
     assert [(row["status"], row["pinned"]) for row in rows] == [("candidate", False)] * len(rows)
 

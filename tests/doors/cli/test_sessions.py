@@ -1,6 +1,6 @@
 """Sessions and prompts at the terminal."""
 
-from ademem.doors.cli.commands import replace_form
+from ademem.doors.cli.commands import complete_form
 
 
 def test_a_session_is_started_summarized_ended_and_shown(ademem):
@@ -21,8 +21,8 @@ def test_a_session_is_started_summarized_ended_and_shown(ademem):
 
 
 def test_words_after_prompts_are_searched(ademem):
-    assert replace_form(["prompts", "rotate", "keys"]) == ["prompts", "search", "rotate", "keys"]
-    assert replace_form(["prompts"]) == ["prompts", "search"]
+    assert complete_form(["prompts", "rotate", "keys"]) == ["prompts", "search", "rotate", "keys"]
+    assert complete_form(["prompts"]) == ["prompts", "search"]
     for known in (["prompts", "delete", "x"], ["prompts", "--help"]):
-        assert replace_form(known) == known
+        assert complete_form(known) == known
     assert ademem.json("prompts", "rotate")["prompts"] == []

@@ -291,7 +291,7 @@ cat ~/.ssh/id_ed25519.pub
 gh pr create --fill
 gh gist list
 ademem recall "release"
-ademem config get guard.mode
+ademem config list guard.mode
 ademem doctor --fix
 claude mcp list
 env | grep DJANGO
