@@ -101,8 +101,9 @@ def _fail(error: AdememError) -> NoReturn:
         fields = {"exit_code": error.exit_code, "kind": KINDS[error.exit_code]}
         fields |= {"message": str(error), "hint": error.hint}
         with suppress(OSError):  # a full disk takes no error either
-            show.echo(show.safe(json.dumps({"error": fields}, indent=2)))
-            sys.exit(error.exit_code)
+            if not show.output_is_lost:
+                show.echo(show.safe(json.dumps({"error": fields}, indent=2)))
+                sys.exit(error.exit_code)
     from ademem.core.untrusted import visible
 
     hint = f" ({error.hint})" if error.hint else ""

@@ -31,6 +31,8 @@ NOTHING: dict[str, str] = {}
 
 as_json = False
 """The command that runs was given `--json`."""
+output_is_lost = False
+"""Standard output took no more."""
 READER_ENDED = 128 + 13
 """Exit code of a program that SIGPIPE ends."""
 
@@ -73,6 +75,9 @@ def echo(text: str = "", *, err: bool = False) -> None:
         print(text, file=sys.stderr if err else sys.stdout, flush=True)
     except BrokenPipeError:
         _end(2 if err else 1)
+    except OSError:
+        _discard(2 if err else 1)
+        raise
 
 
 def write(data: bytes) -> None:
@@ -81,12 +86,21 @@ def write(data: bytes) -> None:
         sys.stdout.buffer.flush()
     except BrokenPipeError:
         _end(1)
+    except OSError:
+        _discard(1)
+        raise
 
 
 def _end(stream: int) -> NoReturn:
-    # Else the interpreter would write to the pipe once more.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
+    _discard(stream)
     sys.exit(READER_ENDED)
+
+
+def _discard(stream: int) -> None:
+    """Let nothing more be written; else the interpreter tries once more when it ends."""
+    global output_is_lost
+    output_is_lost = output_is_lost or stream == 1
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
 
 
 def progress(text: str, end: str = "") -> None:

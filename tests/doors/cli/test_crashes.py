@@ -70,7 +70,8 @@ def test_many_crashes_fill_two_files_of_a_bounded_size(ademem):
         pytest.param("list <&- >&- 2>&-", 0, id="no stream at all"),
     ],
 )
-def test_streams_that_cannot_be_used_are_no_bug(ademem, command, code):
+def test_streams_that_cannot_be_used_are_no_bug(ademem, monkeypatch, command, code):
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
     run = f"exec {sys.executable} -c '{MAIN}' {command}"
     done = subprocess.run(["sh", "-c", run], capture_output=True, text=True, check=False)
 
