@@ -19,8 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ademem.api import evaluation
 from ademem.core.settings import load_configuration
+from ademem.plugins.evaluation import measuring as evaluation
 from ademem.search import embedding
 from ademem.search.query import STOP_WORDS, readable
 from ademem.store import memory_queries

@@ -41,9 +41,9 @@ from ademem.api.install import Where
 from ademem.core import clock, project
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.core.settings import Settings
-from ademem.doors.web.memory_pages import PAGE
-from ademem.doors.web.pages import PAGES
-from ademem.doors.web.rendering import static_files
+from ademem.plugins.page.memory_pages import PAGE
+from ademem.plugins.page.pages import PAGES
+from ademem.plugins.page.rendering import static_files
 from ademem.search import embedding
 from ademem.search.engine import ORDERS
 from ademem.store import open_store

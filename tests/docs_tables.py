@@ -12,7 +12,7 @@ import typer.main
 
 from ademem.api import configuring
 from ademem.core import settings
-from ademem.doors.cli.commands import PANELS, load
+from ademem.doors.cli.commands import load, panels
 from ademem.doors.rpc.methods import METHODS
 
 ROOT = Path(__file__).parents[1]
@@ -26,7 +26,7 @@ Row = tuple[str, ...]
 
 def commands() -> Iterator[Row]:
     yield "Command", "Does", "Options"
-    words = " ".join(PANELS.values()).split()
+    words = [name for _, names in panels(whole=True) for name in names]
     shown = [(name, command) for name, command in leaves() if not command.hidden]
     for name, command in sorted(shown, key=lambda leaf: words.index(leaf[0].split()[0])):
         arguments = [metavar(given) for given in parameters(command, "argument")]

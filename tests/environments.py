@@ -42,20 +42,18 @@ OF_EXTRAS = {
     ),
     "http": ("tests/doors/http",),
     "web": (
-        "tests/doors/web",
+        "tests/plugins/page",
         "tests/e2e/test_web.py",
         f"{ENDING}[ui]",
         f"{ENDING}[web]",
     ),
     "tui": (
-        "tests/doors/tui",
+        "tests/plugins/terminal",
         f"{ENDING}[tui]",
     ),
     "hub": (
-        "tests/doors/cli/test_hub.py",
-        "tests/doors/http/test_hub.py",
-        "tests/doors/web/test_browser.py",  # of the hub's page, too
-        "tests/doors/web/test_hub_page.py",
+        "tests/plugins/hub",
+        "tests/plugins/page/test_browser.py",  # of the hub's page, too
         "tests/store/hub",
         "tests/sync/hub",
     ),

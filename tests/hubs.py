@@ -7,7 +7,7 @@ from contextlib import contextmanager, nullcontext
 from http.client import HTTPConnection
 
 from ademem.core import record_json, registers
-from ademem.doors.http import hub as server
+from ademem.plugins.hub import server
 from ademem.store.hub import administration, database
 from ademem.sync.hub import mutations
 

@@ -25,7 +25,7 @@ HOOKS = sorted((ROOT / "hooks").glob("*.py"))
 
 ROOMS = tuple(
     """
-    core guard store search capture files sync synthesis worker session api doors
+    core guard store search capture files sync synthesis worker session api doors plugins
     """.split()
 )
 """The names at the root, each with one job; a room imports those before it. See ARCHITECTURE."""
@@ -44,9 +44,10 @@ _NETWORK = """
 NETWORK = frozenset(_NETWORK.split())
 
 BROAD_EXCEPT = (
+    "core/plugins.py",
     "doors/mcp/access.py",
     "doors/cli/__init__.py",
-    "doors/http/hub.py",
+    "plugins/hub/server.py",
     "doors/http/__init__.py",
     "doors/rpc/server.py",
     "search/embedding/__init__.py",
@@ -148,7 +149,7 @@ ABROAD = {
 """What reaches the network: fetching the model, an AI's address in a setting, a joined hub."""
 
 
-WAITING = {"doors/http/hub.py", "doors/web/memory_threads.py"}
+WAITING = {"plugins/hub/server.py", "plugins/page/memory_threads.py"}
 """What waits in a server's event loop for its turn, a thread, or the next look."""
 
 
@@ -247,7 +248,8 @@ def test_nothing_but_a_typed_command_leads_to_a_fetch(module, only):
         pytest.param("search.embedding.graph", "search/embedding/install.py", id="the builder"),
         pytest.param(
             "search.dense",
-            "api/evaluation/__init__.py api/inspecting.py capture/gate/relating.py search/engine.py"
+            "plugins/evaluation/measuring.py api/inspecting.py capture/gate/relating.py"
+            " search/engine.py"
             " search/ranking.py synthesis/consolidation.py"
             " synthesis/procedures/learning.py worker/embedding.py",
             id="the vectors",
@@ -423,6 +425,8 @@ OPENERS = {
     "synthesis/anchor_verification.py": "source files of the project that memories speak of",
     "capture/transcript.py": "transcripts of the client",
     "synthesis/episode_building.py": "size of a transcript",
+    "core/plugins.py": "which parts came with the package",
+    "plugins/evaluation/commands.py": "files that the person named",
     "core/who.py": "processes, in /proc, and terminals that the person added",
     "core/trust.py": "what the person agreed to, in their own folder",
     "core/settings.py": "are there files of settings",
@@ -439,7 +443,7 @@ OPENERS = {
     "store/ledger.py": "size and time of files that the person imported",
     "store/foreign.py": "is there a log beside a database that the person named",
     "api/install/": "settings of the client and hooks of git",
-    "api/evaluation/__init__.py": "a temporary project",
+    "plugins/evaluation/measuring.py": "a temporary project",
     "worker/read_only.py": "a copy of the checked database, in the user's cache folder",
     "store/runtime.py": "is there a database",
     "api/doctor.py": "size of the database, /proc/mounts, and a temporary project",
@@ -454,7 +458,7 @@ OPENERS = {
     "worker/warm_server.py": "the socket, in its checked folder",
     "core/process.py": "/dev/null",
     "doors/mcp/process.py": "/dev/null",
-    "doors/web/rendering.py": "static files of the package",
+    "plugins/page/rendering.py": "static files of the package",
     "session/notices.py": "the client's file of variables; inode of a database set aside",
     "session/consulting.py": "the file that a call is to write",
     "session/pre_tool_use.py": "the client's own memories",
@@ -770,9 +774,9 @@ def test_no_file_names_a_path_of_this_machine_or_a_registry():
 
 
 def test_the_page_is_reached_by_its_command_and_the_hub_alone():
-    outside = {name for name in importers("doors.web") if not name.startswith("doors/web/")}
+    outside = {name for name in importers("plugins.page") if not name.startswith("plugins/page/")}
 
-    assert outside == {"doors/cli/servers.py", "doors/http/hub.py"}
+    assert outside == {"plugins/hub/page.py"}
 
 
 def test_the_terminal_is_reached_by_its_command_alone_and_textual_by_the_terminal():
@@ -783,23 +787,23 @@ def test_the_terminal_is_reached_by_its_command_alone_and_textual_by_the_termina
         if name.split(".")[0] == "textual"
     }
 
-    assert importers("doors.tui") == {"doors/cli/servers.py"}
-    assert loading == {"doors/tui.py"}
+    assert importers("plugins.terminal.browser") == {"plugins/terminal/command.py"}
+    assert loading == {"plugins/terminal/browser.py"}
 
 
 OF_EXTRAS = {
     "doors/http/__init__.py": "http web hub",
-    "doors/http/hub.py": "hub",
+    "plugins/hub/server.py": "hub",
     "doors/mcp/process.py": "mcp",
     "doors/mcp/server.py": "mcp",
     "doors/mcp/streamable.py": "mcp+http",
-    "doors/tui.py": "tui",
-    "doors/web/hub_page.py": "hub",
-    "doors/web/memory_pages.py": "web hub",
-    "doors/web/pages.py": "web hub",
-    "doors/web/rendering.py": "web hub",
-    "doors/web/server.py": "web hub",
-    "doors/web/upkeep_pages.py": "web hub",
+    "plugins/terminal/browser.py": "tui",
+    "plugins/hub/page.py": "hub",
+    "plugins/page/memory_pages.py": "web hub",
+    "plugins/page/pages.py": "web hub",
+    "plugins/page/rendering.py": "web hub",
+    "plugins/page/server.py": "web hub",
+    "plugins/page/upkeep_pages.py": "web hub",
     "store/hub/copies.py": "hub",
     "store/hub/database.py": "hub",
     "store/hub/requests.py": "hub",

@@ -15,8 +15,8 @@ ROOT = Path(__file__).parents[1]
     ("node", "extra"),
     [
         pytest.param("tests/search/test_query.py::test_it", "default", id="a room"),
-        pytest.param("tests/doors/web/test_pages.py::test_it[a]", "web", id="a folder"),
-        pytest.param("tests/doors/web/test_hub_page.py::test_it", "hub", id="a file in it"),
+        pytest.param("tests/plugins/page/test_pages.py::test_it[a]", "web", id="a folder"),
+        pytest.param("tests/plugins/page/test_browser.py::test_it", "hub", id="a file in it"),
         pytest.param("tests/doors/website.py", "default", id="a name that only begins so"),
         pytest.param(f"{environments.ENDING}[tui]", "tui", id="a case"),
         pytest.param(f"{environments.ENDING}[list]", "default", id="another case"),
@@ -30,10 +30,10 @@ def test_the_longest_name_that_fits_decides(node, extra):
     ("node", "extra", "held"),
     [
         pytest.param("tests", "hub", True, id="above a folder"),
-        pytest.param("tests/doors/web", "hub", True, id="above a file of a folder of another"),
+        pytest.param("tests/plugins/page", "hub", True, id="above a file of a folder of another"),
         pytest.param("tests/worker", "mcp", True, id="above a test"),
         pytest.param("tests/worker", "web", False, id="without one"),
-        pytest.param("tests/doors/web", "default", False, id="a folder of an extra"),
+        pytest.param("tests/plugins/page", "default", False, id="a folder of an extra"),
         pytest.param("tests/worker/test_doors.py", "default", True, id="a file of two"),
     ],
 )

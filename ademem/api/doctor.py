@@ -15,7 +15,7 @@ from typing import Any
 from ademem import worker
 from ademem.api import init, install, open_memories, recovery, reports, searching
 from ademem.api.install import client_settings
-from ademem.core import confined, errors, failure_log, process, registers, shared_files
+from ademem.core import confined, errors, failure_log, plugins, process, registers, shared_files
 from ademem.core.clock import stamp
 from ademem.core.errors import AdememError, suppress
 from ademem.core.project import Project
@@ -249,6 +249,15 @@ def commands_run(patient: Patient) -> Finding:
     return _good("commands", f"{' and '.join(shown)} work")
 
 
+def parts_load(_patient: Patient) -> Finding:
+    parts = (*plugins.built_in(), *plugins.of_others())
+    if plugins.faults:
+        broken = "; ".join(f"{name}: {why}" for name, why in plugins.faults.items())
+        return _bad("parts", f"without {broken}", REINSTALL)
+    names = ", ".join(part.__name__.rpartition(".")[2] for part in parts)
+    return _good("parts", names or "the core alone")
+
+
 def servers_answer(patient: Patient) -> Finding:
     servers = install.list_servers(patient.project.root, patient.environment)
     for path, command in servers.items():
@@ -437,6 +446,7 @@ CHECKS: tuple[Callable[[Patient], Finding], ...] = (
     merges_are_ours,
     command_is_found,
     commands_run,
+    parts_load,
     servers_answer,
     hooks_are_installed,
     client_runs_hooks,

@@ -123,7 +123,7 @@ def test_the_hint_names_the_variables_that_set_it(examined):
         pytest.param("[search]\nlimit = 3\n", True, "readable", "", id="good ones"),
         pytest.param("[ai]\nprovider =", False, "not valid TOML", "config list", id="no TOML"),
         pytest.param("[gurad]\n", False, "did you mean 'guard'", "config list", id="unknown"),
-        pytest.param("[search]\npool = 1\n", True, "no longer a setting", "list", id="former ones"),
+        pytest.param("guard.mode = 'warn'\n", True, "no longer there", "list", id="a former mode"),
         pytest.param("[ai]\nmodel = 'x'\n", True, "sets ai.model", "trust", id="waiting ones"),
     ],
 )

@@ -17,11 +17,11 @@ import pytest
 
 from ademem import api
 from ademem.core.memory import Draft, Origin, Trust
-from ademem.doors.web.pages import ACTS
-from ademem.doors.web.server import make
-from tests.doors.web.conftest import Browser
-from tests.doors.web.scenes import LEARNED, ORDER, STREAMS
+from ademem.plugins.page.pages import ACTS
+from ademem.plugins.page.server import make
 from tests.examples import some
+from tests.plugins.page.conftest import Browser
+from tests.plugins.page.scenes import LEARNED, ORDER, STREAMS
 from tests.world import World as Project
 
 from .product import Product

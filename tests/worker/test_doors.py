@@ -13,7 +13,7 @@ from ademem import api, worker
 from ademem.api import reports
 from ademem.core import project
 from ademem.core.memory import Draft
-from ademem.doors.web.memory_threads import OpenProject
+from ademem.plugins.page.memory_threads import OpenProject
 from ademem.worker import running
 from tests import persons
 

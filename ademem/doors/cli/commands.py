@@ -14,6 +14,7 @@ from difflib import get_close_matches
 from enum import StrEnum
 from functools import cache, partial, wraps
 from importlib import import_module
+from importlib.machinery import PathFinder
 from inspect import Parameter, Signature, signature
 from io import TextIOWrapper
 from pathlib import Path
@@ -23,7 +24,7 @@ import typer
 from typer.core import TyperGroup
 
 from ademem import __version__, api
-from ademem.core import process, who
+from ademem.core import plugins, process, who
 from ademem.core.errors import USAGE, AdememError, UsageError
 from ademem.core.memory import SCOPES, Category, Importance, Scope
 from ademem.core.settings import load_configuration
@@ -40,18 +41,17 @@ MODULES = {
     "upkeep": "backup work sweep verify scrub doctor projects",
     "files": "files core import export merge-file",
     "exchange": "sync",
-    "hub": "hub",
     "model": "model serve",
     "setup": "init install uninstall config trust",
-    "servers": "mcp rpc web ui tui",
-    "reports": "status cost guard eval",
+    "servers": "mcp rpc",
+    "reports": "status cost guard",
 }
-"""Modules of this package, with the commands and groups that each defines."""
+"""Modules of this package, with the commands and groups that each defines; parts add theirs."""
 
 PANELS = {
     "Every day": "recall search add get list",
-    "Review": "web tui review promote reject edit pin archive restore delete undo propose",
-    "Team": "files core sync import export trust hub",
+    "Review": "review promote reject edit pin archive restore delete undo propose",
+    "Team": "files core sync import export trust",
     "Set-up": "init install uninstall mcp config model",
     "Upkeep": "doctor backup sweep scrub verify projects",
     "Insight": "status log why session prompts relations guard mission procedures",
@@ -59,9 +59,9 @@ PANELS = {
 
 HIDDEN = frozenset(
     (
-        *("learn", "topic-key", "timeline", "context", "work", "merge-file", "serve", "rpc", "ui"),
+        *("learn", "topic-key", "timeline", "context", "work", "merge-file", "serve", "rpc"),
         *("cost", "procedures outcome", "skills", "skills list", "skills reindex"),
-        *("mission promote", "hub page", "eval", "eval run", "eval add", "eval gate"),
+        "mission promote",
     )
 )
 """Commands and groups for scripts, git and agents, which no help lists."""
@@ -69,13 +69,8 @@ HIDDEN = frozenset(
 GROUPS = {
     "files": "The git-reviewable files of memory.",
     "core": "The project brief.",
-    "hub": "Share memories through a server of the team.",
-    "hub project": "Projects of the hub.",
-    "hub member": "Members of a project of the hub.",
-    "hub token": "Tokens of the members of a project.",
     "model": "The embedding model, for recall by meaning.",
     "guard": "Recall before changes.",
-    "eval": "How good recall is, measured.",
     "relations": "Relations between memories.",
     "session": "Sessions of Claude Code and other programs.",
     "prompts": "What you typed in sessions.",
@@ -87,6 +82,58 @@ GROUPS = {
 }
 
 HELP = ["--help", "-h"]
+
+
+@cache
+def modules(*, by_others: bool = True) -> dict[str, str]:
+    """Return the modules with the commands of each, those of parts by their whole names."""
+    found = dict(MODULES)
+    for _, given in plugins.added("COMMANDS", by_others=by_others):
+        found |= given
+    return found
+
+
+def module_of(command: str) -> str | None:
+    """Return the module of a command; no part is loaded for one of the core's."""
+    defined = {word: module for module, names in MODULES.items() for word in names.split()}
+    for by_others in (False, True):
+        if command in defined:
+            break
+        parts = modules(by_others=by_others).items()
+        defined |= {word: module for module, names in parts for word in names.split()}
+    return defined.get(command)
+
+
+def hidden() -> frozenset[str]:
+    """Return the commands and groups that no help lists."""
+    of_parts = (name for _, given in plugins.added("HIDDEN") for name in given)
+    return HIDDEN.union(of_parts)
+
+
+def _of_part(function: Callable[..., object], seam: str) -> Any:
+    """Return what the part with this function adds; an empty tuple for the core."""
+    return getattr(sys.modules[function.__module__.rpartition(".")[0]], seam, ())
+
+
+def panels(*, whole: bool = False) -> Iterator[tuple[str, list[str]]]:
+    """Yield each panel with its commands, those of parts behind the core's.
+
+    Commands of parts that lack a package are left out, unless *whole*.
+    """
+    of_parts: dict[str, list[str]] = {}
+    for part, given in plugins.added("PANELS", by_others=True):
+        for panel, names in given.items():
+            if whole or not missing_of(part):
+                of_parts.setdefault(panel, []).extend(names.split())
+    for panel in (*PANELS, *(name for name in of_parts if name not in PANELS)):
+        yield panel, [*PANELS.get(panel, "").split(), *of_parts.get(panel, [])]
+
+
+def missing_of(part: Any) -> str:
+    """Return the first package that a part needs and this installation lacks."""
+    needed = getattr(part, "PACKAGES", ())
+    return next((name for name in needed if PathFinder.find_spec(name) is None), "")
+
 
 USUAL = {
     "prompts": ("search", "delete"),
@@ -103,33 +150,43 @@ class Panels(TyperGroup):
     """The commands; the module of one is loaded when it is asked for."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return " ".join(MODULES.values()).split()
+        return " ".join(modules().values()).split()
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name not in self.commands:
-            self._build(module for module, names in MODULES.items() if cmd_name in names.split())
+        if cmd_name not in self.commands and (module := module_of(cmd_name)):
+            self._build([module])
         return self.commands.get(cmd_name)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        names = self.list_commands(ctx)
-        if args[0] not in names and not ctx.resilient_parsing:
+        if not module_of(args[0]) and not ctx.resilient_parsing:
+            names = self.list_commands(ctx)
             close = ", ".join(map(repr, get_close_matches(args[0], names)))
             ctx.fail(f"No such command {args[0]!r}." + (f" Did you mean {close}?" if close else ""))
         return super().resolve_command(ctx, args)
 
-    def _build(self, modules: Iterable[str]) -> None:
-        self.commands.update(typer.main.get_group(load(modules)).commands)
+    def _build(self, names: Iterable[str]) -> None:
+        self.commands.update(typer.main.get_group(load(names)).commands)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         if len(self.commands) < len(self.list_commands(ctx)):
-            self._build(MODULES)
-        for panel, names in PANELS.items():
+            self._build(modules())
+        for panel, names in panels():
             width = formatter.width - 6 - 12
-            shown = [
-                (name, self.commands[name].get_short_help_str(width)) for name in names.split()
-            ]
+            shown = [(name, self.commands[name].get_short_help_str(width)) for name in names]
             with formatter.section(panel):
                 formatter.write_dl(shown)
+        absent = [
+            f"{name} ({part.__name__.rpartition('.')[2]})"
+            for part, given in plugins.added("PANELS")
+            if missing_of(part)
+            for names in given.values()
+            for name in names.split()
+        ]
+        if absent:
+            formatter.write_paragraph()
+            formatter.write_text(
+                f"With their extras: {', '.join(absent)}; each says how it is added."
+            )
 
 
 app = typer.Typer(
@@ -160,19 +217,23 @@ def _all(version: Version = False) -> None:
     """Options before every command."""
 
 
+_hidden = set(HIDDEN)
+"""With those of the parts that were loaded."""
+
+
 @cache
 def group_of(path: str) -> typer.Typer:
     if not path:
         return app
     above, _, name = path.rpartition(" ")
     group = typer.Typer(help=GROUPS[path], no_args_is_help=True)
-    group_of(above).add_typer(group, name=name, hidden=path in HIDDEN)
+    group_of(above).add_typer(group, name=name, hidden=path in _hidden)
     return group
 
 
-def load(modules: Iterable[str] = MODULES) -> typer.Typer:
-    for module in modules:
-        import_module(f"{__package__}.{module}")
+def load(names: Iterable[str] | None = None) -> typer.Typer:
+    for name in modules() if names is None else names:
+        import_module(name if "." in name else f"{__package__}.{name}")
     return app
 
 
@@ -305,8 +366,10 @@ def command(
         run.__signature__ = Signature(options)  # type: ignore[attr-defined]
         run.__annotations__ = {each.name: each.annotation for each in options}
         own_name = last or function.__name__
-        hidden = f"{group} {own_name}".strip() in HIDDEN
-        group_of(group).command(own_name, hidden=hidden)(run)
+        GROUPS.update(_of_part(function, "GROUPS"))
+        _hidden.update(_of_part(function, "HIDDEN"))
+        is_hidden = f"{group} {own_name}".strip() in _hidden
+        group_of(group).command(own_name, hidden=is_hidden)(run)
         return function
 
     return define

@@ -3,7 +3,7 @@
 import pytest
 
 from ademem import __version__
-from ademem.doors.cli.commands import HIDDEN, MODULES, PANELS
+from ademem.doors.cli.commands import hidden, modules, panels
 from tests.docs_tables import leaves
 
 COMMANDS = dict(leaves())
@@ -40,18 +40,19 @@ def test_the_help_lists_at_most_45_commands_and_groups_in_panels(ademem):
 
     words = {name.partition(" ")[0] for name in LISTED}
     assert len(words) <= 45
-    assert all(f"\n{panel}:\n" in listed for panel in PANELS)
-    assert words == {word for names in PANELS.values() for word in names.split()}
-    assert {name for name in HIDDEN if name not in GROUPS} == set(COMMANDS) - set(LISTED)
+    assert all(f"\n{panel}:\n" in listed for panel, _ in panels())
+    assert words == {word for _, names in panels(whole=True) for word in names}
+    assert {name for name in hidden() if name not in GROUPS} == set(COMMANDS) - set(LISTED)
 
 
 def test_every_command_names_the_module_that_defines_it():
     words = {name.partition(" ")[0]: command for name, command in COMMANDS.items()}
-    modules = {word: module for module, names in MODULES.items() for word in names.split()}
+    defined = {word: module for module, names in modules().items() for word in names.split()}
 
-    assert words.keys() == modules.keys()
+    assert words.keys() == defined.keys()
     for word, command in words.items():
-        assert command.callback.__wrapped__.__module__ == f"ademem.doors.cli.{modules[word]}"
+        module = defined[word] if "." in defined[word] else f"ademem.doors.cli.{defined[word]}"
+        assert command.callback.__wrapped__.__module__ == module
 
 
 def test_a_shell_completes_listed_commands(ademem, monkeypatch):

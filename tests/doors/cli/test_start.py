@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-SHARED = 46
+SHARED = 47
 """Modules of ademem that a command on one memory loads; with all of the parts it would be 290."""
 
 

@@ -2,7 +2,7 @@
 
 import threading
 
-from ademem.doors.http import hub as server
+from ademem.plugins.hub import server
 from ademem.store.hub import database
 from tests.examples import examples
 from tests.hubs import Served, mutation, wait_until

@@ -15,7 +15,7 @@ import psycopg
 import pytest
 
 from ademem.core.value import replace
-from ademem.doors.http import hub as server
+from ademem.plugins.hub import server
 from ademem.store import hub_state
 from ademem.store.hub import administration, database
 from ademem.sync.hub import leaving

@@ -8,7 +8,7 @@ from itertools import count
 
 import pytest
 
-from ademem.doors.http import hub as server
+from ademem.plugins.hub import server
 from ademem.store import hub_state
 from ademem.store.hub import requests
 from ademem.sync.hub.transport import Client

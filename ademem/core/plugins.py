@@ -1,0 +1,58 @@
+"""The parts beside the core: which there are, what each adds, and why one is absent.
+
+A part is a folder of `ademem/plugins`, or a package of somebody else with an entry point of the
+group `ademem`. Its `__init__` imports nothing of its own; each constant with the name of a seam
+(COMMANDS, GROUPS, PANELS, HIDDEN) says what the part adds there.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from importlib import import_module
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import ModuleType
+    from typing import Any
+
+GROUP = "ademem"
+PACKAGE = "ademem.plugins"
+FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "plugins")
+
+
+faults: dict[str, str] = {}
+"""Why a part is absent, by its name; `ademem doctor` tells."""
+
+
+@cache
+def built_in() -> tuple[ModuleType, ...]:
+    """Return the parts that came with this package; none with the core alone."""
+    folders = sorted(os.listdir(FOLDER)) if os.path.isdir(FOLDER) else []
+    there = (name for name in folders if os.path.isfile(f"{FOLDER}/{name}/__init__.py"))
+    return tuple(filter(None, (_load(name, f"{PACKAGE}.{name}") for name in there)))
+
+
+@cache
+def of_others() -> tuple[ModuleType, ...]:
+    """Return the parts of other packages; looking for them takes 50 ms, and no hook does."""
+    from importlib.metadata import entry_points
+
+    found = entry_points(group=GROUP)
+    return tuple(filter(None, (_load(each.name, each.value) for each in found)))
+
+
+def added(seam: str, *, by_others: bool = False) -> Iterator[tuple[ModuleType, Any]]:
+    """Yield each part that adds something at a seam, with what it adds."""
+    for part in (*built_in(), *(of_others() if by_others else ())):
+        if given := getattr(part, seam, None):
+            yield part, given
+
+
+def _load(name: str, module: str) -> ModuleType | None:
+    try:
+        return import_module(module)
+    except Exception as error:  # whatever breaks a part leaves the others
+        faults[name] = f"{type(error).__name__}: {error}"
+        return None

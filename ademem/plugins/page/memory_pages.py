@@ -1,0 +1,414 @@
+"""Pages of memories: their list, one of them, and the graph around it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from starlette.responses import Response
+
+from ademem import api
+from ademem.api.relating import KINDS, Graph, Node
+from ademem.core.anchor import of_command
+from ademem.core.errors import Conflict, UsageError
+from ademem.core.memory import TYPES, Category, Draft, Scope, Status, Trust, claimed_name
+from ademem.core.text import fold, preview
+from ademem.core.value import as_dict
+from ademem.doors import views
+from ademem.doors.http import Refused
+from ademem.doors.reading import find_memory, read_related
+from ademem.doors.undoable import LABEL_CHARS, Done, by_memory, edit, inverse
+from ademem.doors.views import to_row
+from ademem.doors.views.practice import cut
+from ademem.plugins.page.entry import PATTERN, Act, Page, PageRequest, row_number
+from ademem.search.engine import ORDERS, UNARCHIVED, Explained, Filters, Hit
+from ademem.search.ranking import DEFAULTS
+from ademem.store.filters import CONCERNS
+from ademem.store.injections import ABOUT, PLACES
+from ademem.store.runtime import Runtime
+from ademem.store.transitions import waits_for
+
+RING = 150
+"""Least distance of two rings."""
+NODE = 16
+"""Least length of the part of a ring that a node has."""
+NODE_CHARS = 60
+NODES_OF_A_PAGE = 100
+
+
+def to_graph(graph: Graph, after: str = "") -> dict[str, Any]:
+    """Return a page of the graph's tree, from the node after that of a key."""
+    nodes, children = graph.nodes, _children(graph)
+    order, waiting = [], [0]
+    while waiting:  # each before those below it
+        order.append(at := waiting.pop())
+        waiting += reversed(children[at])
+    keys = [f"{nodes[at].kind} {nodes[at].name}" for at in order]
+    start = keys.index(after) + 1 if after in keys else 0
+    listed = {0, *order[start : start + NODES_OF_A_PAGE]}
+    for at in [*listed]:  # the branch that an earlier page began
+        while (parent := nodes[at].parent) is not None:
+            listed.add(parent)
+            at = parent
+    return {
+        "graph": graph,
+        "children": [[each for each in below if each in listed] for below in children],
+        "next": keys[start + NODES_OF_A_PAGE - 1] if start + NODES_OF_A_PAGE < len(keys) else "",
+    }
+
+
+def to_drawing(graph: Graph) -> str:
+    """Return places and lines as JSON.
+
+    A node is its kind, name, x, y, depth and label; a line is the places of its nodes in the list,
+    and whether they contradict each other.
+    """
+    nodes = []
+    for node, (x, y) in zip(graph.nodes, lay_out(graph)[1], strict=True):
+        name = preview(label(node), 22 if node.depth > 1 else NODE_CHARS)
+        nodes.append((node.kind, node.name, round(x), round(y), node.depth, name))
+    edges = [(a, b, relation.startswith("conflicts")) for a, b, relation in graph.edges]
+    return json.dumps({"nodes": nodes, "edges": edges}, ensure_ascii=False, separators=(",", ":"))
+
+
+def label(node: Node) -> str:
+    if node.memory is None:
+        return node.name
+    if node.memory.quarantine_reason:
+        return waits_for(node.memory)
+    return preview(node.memory.title or node.memory.content, NODE_CHARS)
+
+
+def _children(graph: Graph) -> list[list[int]]:
+    found: list[list[int]] = [[] for _ in graph.nodes]
+    for at, node in enumerate(graph.nodes):
+        if node.parent is not None:
+            found[node.parent].append(at)
+    return found
+
+
+def lay_out(graph: Graph) -> tuple[float, list[tuple[float, float]]]:
+    """Return the distance of two rings, and the place of each node; the centre is at 0, 0."""
+    nodes, children = graph.nodes, _children(graph)
+    leaves = [0] * len(nodes)
+    for at in reversed(range(len(nodes))):
+        leaves[at] = leaves[at] or 1
+        if (parent := nodes[at].parent) is not None:
+            leaves[parent] += leaves[at]
+    depth = max(1, max(node.depth for node in nodes))
+    ring = max(RING, leaves[0] * NODE / (2 * math.pi * depth))
+    starts, places = [0.0] * len(nodes), []
+    for at, node in enumerate(nodes):
+        start = starts[at]
+        for child in children[at]:
+            starts[child] = start
+            start += leaves[child]
+        angle = 2 * math.pi * (starts[at] + leaves[at] / 2) / leaves[0]
+        places.append((node.depth * ring * math.cos(angle), node.depth * ring * math.sin(angle)))
+    return ring, places
+
+
+PAIRS = 50
+
+
+def _read_graph(memories: Runtime, request: PageRequest) -> dict[str, Any]:
+    chosen, name = _centre(request)
+    found = api.get_graph(memories, chosen, name) if chosen else None
+    return {
+        "kinds": KINDS,
+        "chosen": chosen,
+        "name": name,
+        **(to_graph(found, request.query.get("after", "")) if found else {"graph": None}),
+        "label": label,
+        "pairs": [] if found else _list_pairs(memories),
+    }
+
+
+def _read_drawing(memories: Runtime, request: PageRequest) -> dict[str, Any]:
+    return {"raw": to_drawing(api.get_graph(memories, *_centre(request)))}
+
+
+def _centre(request: PageRequest) -> tuple[str, str]:
+    """Return kind and name of the node in the middle; empty without one."""
+    given = {kind: request.query.get(kind, "").strip() for kind in KINDS}
+    return next(((kind, name) for kind, name in given.items() if name), ("", ""))
+
+
+def _list_pairs(memories: Runtime) -> list[dict[str, Any]]:
+    pairs = []
+    for each in api.list_relations(memories, limit=PAIRS):
+        ends = [id and find_memory(memories, id) for id in (each.source, each.target)]
+        if all(ends):
+            pairs.append({"relation": each.relation.replace("_", " "), "ends": ends})
+    return pairs
+
+
+PAGE = 50
+EXPLAINED_HITS = 10
+LONGEST_DAYS = 36_500
+
+CHOICES: dict[str, tuple[str, ...]] = {
+    "status": tuple(Status),
+    "category": tuple(Category),
+    "type": tuple(sorted(TYPES)),
+    "tier": tuple(views.TIERS.values()),
+    "scope": tuple(Scope),
+    "trust": tuple(Trust),
+    "concern": CONCERNS,
+}
+TYPED = ("owner", "tag", "path", "branch", "days", "from", "to")
+"""Filters with any text."""
+FILTERS = (*CHOICES, *TYPED)
+
+
+def read_filters(request: PageRequest, memories: Runtime) -> Filters:
+    query = request.query
+    chosen = {name: _choice(name, query.get(name, "")) for name in CHOICES}
+    order = query.get("order") or "newest"
+    if order not in ORDERS:
+        raise UsageError(f"no order {order!r}", ", ".join(ORDERS))
+    since, until = (read_moment(query[at]) if query.get(at) else None for at in ("from", "to"))
+    if (days := row_number(query.get("days", ""))) is not None:
+        since = memories.now - timedelta(days=min(days, LONGEST_DAYS))
+    tiers = {name: int(tier) for tier, name in views.TIERS.items()}
+    return Filters(
+        statuses=chosen["status"] or UNARCHIVED,
+        categories=chosen["category"],
+        types=chosen["type"],
+        tiers=tuple(tiers[name] for name in chosen["tier"]),
+        scopes=chosen["scope"],
+        trusts=chosen["trust"],
+        concerns=chosen["concern"],
+        owner=query.get("owner") or None,
+        mission=query.get("owner") or None,
+        tags=tuple(query.get("tag", "").split()),
+        path=query.get("path") or None,
+        branch=query.get("branch") or None,
+        since=since,
+        until=until,
+        after=query.get("after") or None,
+        order=order,
+    )
+
+
+def _choice(name: str, value: str) -> tuple[str, ...]:
+    if value and value not in CHOICES[name]:
+        raise UsageError(f"no {name} {value!r}", ", ".join(CHOICES[name]))
+    return (value,) if value else ()
+
+
+def read_moment(text: str) -> datetime:
+    """Read a moment as people type it, in local time."""
+    try:
+        return datetime.fromisoformat(text).astimezone()
+    except (ValueError, OverflowError) as error:
+        raise UsageError(f"{text!r} is not a time", "as 2026-01-31T18:00") from error
+
+
+def _to_stages(found: Explained) -> dict[str, Any]:
+    hits = found.results.hits
+    return {
+        "weights": {"relevance": DEFAULTS.relevance_weights, "score": DEFAULTS.score_weights},
+        "left_out": found.left_out,
+        "unprompted": {
+            hit.memory.id: views.why_unprompted(hit, hits)
+            for hit in hits
+            if hit.memory.id not in found.prompted
+        },
+        "ranks": {hit.memory.id: rank for rank, hit in enumerate(hits, 1)},
+        "alone": {"words": found.by_words, "meaning": found.by_meaning},
+    }
+
+
+def _to_hit(hit: Hit, drifted: Mapping[str, str]) -> dict[str, Any]:
+    signals = [
+        {"name": name, "value": value, "share": max(0, min(100, round(float(value) * 100)))}
+        for name, value in hit.signals.items()
+    ]
+    return to_row(hit.memory, drifted, hit.later.flag if hit.later else "") | {
+        "score": round(hit.score, 4),
+        "weak": hit.weak,
+        "missing": list(hit.missing),
+        "signals": signals,
+    }
+
+
+def read_list(memories: Runtime, request: PageRequest) -> dict[str, Any]:
+    words, filters = request.query.get("q", "").strip(), read_filters(request, memories)
+    listed: dict[str, Any] = {"next": "", "mode": "", "note": "", "marked": frozenset()}
+    explanation = None
+    if words:
+        given = filters if any(request.query.get(name) for name in FILTERS) else None
+        if request.query.get("explain"):
+            explanation = api.explain_search(memories, words, given, EXPLAINED_HITS)
+        found = explanation.results if explanation else api.search(memories, words, given, PAGE)
+        drifted = api.find_drifted(memories, [hit.memory for hit in found.hits])
+        listed |= {"mode": found.mode, "note": found.note}
+        listed["rows"] = [_to_hit(hit, drifted) for hit in found.hits]
+        listed["marked"] = frozenset(fold(found.query).split())
+        if explanation:
+            listed["marked"] |= explanation.matched
+    else:
+        rows = api.list_memories(memories, filters, PAGE + 1)
+        listed["rows"] = list(map(to_row, rows[:PAGE]))
+        listed["next"] = rows[PAGE - 1].id if len(rows) > PAGE else ""
+    return {
+        **listed,
+        "words": words,
+        "filters": {name: request.query.get(name, "") for name in FILTERS},
+        "order": filters.order,
+        "orders": tuple(ORDERS),
+        "choices": CHOICES,
+        "typed": TYPED,
+        "explain": bool(request.query.get("explain")),
+        "stages": _to_stages(explanation) if explanation else None,
+    }
+
+
+def _add(memories: Runtime, request: PageRequest) -> Done:
+    given = request.changes
+    draft = Draft(
+        content=given.get("content", ""),
+        category=given.get("category", Category.FACT),
+        tags=given.get("tags", ()),
+        path=given.get(PATTERN),
+        origin=api.origin(memories),
+    )
+    written = api.write(memories, api.place_draft(memories, draft))
+    if written.memory is None:
+        why = f"not kept ({written.rule}): {written.reason}"
+        raise Refused("gate", why, "change the text, and add it again")
+    return by_memory("merge into" if written.deduped else "add", memories, written.memory)
+
+
+def _export(memories: Runtime, request: PageRequest) -> Response:
+    ids = [given.partition(":")[0] for given in request.lists.get("id", [])]
+    if not ids:
+        raise UsageError("no memory is selected", "tick some first")
+    records = api.export_some(memories, ids)
+    content = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+    saved = {"content-disposition": 'attachment; filename="memories.jsonl"'}
+    return Response(content, media_type="application/jsonl", headers=saved)
+
+
+def _add_golden(memories: Runtime, request: PageRequest) -> Done:
+    from ademem.plugins.evaluation import golden
+
+    query = request.form.get("query", "")
+    before = load_golden(memories)
+    golden.add(memories, query, [request.form.get("golden", "")])
+    return golden_set(
+        memories, f"save “{preview(query, LABEL_CHARS)}” as a golden question", before
+    )
+
+
+def load_golden(memories: Runtime) -> list[dict[str, Any]]:
+    from ademem.plugins.evaluation import golden
+
+    return list(map(as_dict, golden.load(memories.project)))
+
+
+def golden_set(memories: Runtime, label: str, before: list[dict[str, Any]]) -> Done:
+    """Return the act after which the golden questions are as they are now."""
+    given = {"label": label, "before": before, "now": load_golden(memories)}
+    return Done(label=label, way=restore_golden.__name__, given=given)
+
+
+@inverse
+def restore_golden(
+    memories: Runtime, label: str, before: list[dict[str, Any]], now: list[dict[str, Any]]
+) -> Done:
+    from ademem.plugins.evaluation import golden
+
+    if load_golden(memories) != now:
+        raise Conflict("the golden questions were changed since", "the present ones stay")
+    golden.save(memories.project, [golden.Golden(**each) for each in before])
+    return golden_set(memories, label, now)
+
+
+def read_memory(memories: Runtime, request: PageRequest) -> dict[str, Any]:
+    memory = api.get(memories, request.path["id"])
+    revisions = api.list_revisions(memories, memory.id)
+    statements = [row for row in revisions if row["operation"] in ("insert", "merge", "revise")]
+    origins = {
+        row.get("session_id") or (row.get("reason") or "").partition(": ")[0] for row in statements
+    }
+    history, earlier = cut(views.to_history(revisions), "revision", request.query.get("after", ""))
+    session = memory.source_session_id
+    compared = [request.query.get(name, "") for name in ("from", "to")]
+    return {
+        "memory": memory,
+        "row": to_row(memory, api.find_drifted(memories, [memory])),
+        "origins": len(origins),
+        "speakers": Counter(row["actor"] for row in statements),
+        "why": waits_for(memory),
+        "author": claimed_name(memory.claimed_author or ""),
+        "related": read_related(memories, memory.id),
+        "can_show_digits": request.site.show_digits is not None,
+        "history": history,
+        "earlier": earlier,
+        "newest": revisions[-1]["revision"],
+        "prompt": api.find_prompt(memories, session, memory.created_at) if session else "",
+        "uses": api.list_uses(memories, memory.id),
+        "places": PLACES,
+        "with_query": ABOUT,
+        "similar": api.compare(memories, memory.id),
+        "anchors": api.compare_anchors(memories, memory.id),
+        "states": views.STATES,
+        "sites": api.list_sites(memories, memory.id),
+        "lines": api.find_lines(memories, memory.id),
+        "compared": views.compare_revisions(revisions, *compared),
+    }
+
+
+def _preview(memories: Runtime, request: PageRequest) -> dict[str, Any]:
+    memory, changes = api.get(memories, request.path["id"]), request.changes
+    content = changes.get("content", memory.content)
+    return {
+        "memory": memory,
+        "revision": request.form.get("revision", ""),
+        "title": changes.get("title", memory.title),
+        "content": content,
+        "tags": " ".join(changes.get("tags", memory.tags)),
+        "rules": api.preview_edit(memories, memory.id, **changes),
+        "changed": list(views.diff_words(memory.content, content)),
+        "here": f"/memory/{memory.id}",
+    }
+
+
+def _renew_anchor(memories: Runtime, request: PageRequest) -> Done:
+    memory = api.renew_anchor(
+        memories, request.path["id"], request.form.get("anchor", ""), revision=request.revision
+    )
+    return by_memory("move the anchor of", memories, memory)
+
+
+def _bind(memories: Runtime, request: PageRequest) -> Done:
+    """Have the memory shown at files of a pattern, or before a command."""
+    path, command = (request.form.get(name, "").strip() for name in ("path", "command"))
+    changes: dict[str, Any] = {"file_scope_pattern": path} if path else {}
+    if command:
+        anchors = api.get(memories, request.path["id"]).anchors
+        changes["anchors"] = (*anchors, of_command(command))
+    if not changes:
+        raise UsageError("no file and no command was given", "type one of them")
+    return edit(memories, request.path["id"], request.revision, **changes)
+
+
+PAGES = (
+    Page("/memory/{id}", "memory.html", read_memory),
+    Page("/graph", "graph.html", _read_graph, "Graph"),
+    Page("/graph/drawing", "", _read_drawing),
+)
+ACTS = (
+    Act("/memories/add", _add),
+    Act("/memories/export", _export, decides=False),
+    Act("/memories/golden", _add_golden),
+    Act("/memory/{id}/preview", _preview, decides=False, template="preview.html"),
+    Act("/memory/{id}/bind", _bind),
+    Act("/memory/{id}/renew-anchor", _renew_anchor),
+)

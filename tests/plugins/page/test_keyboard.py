@@ -1,0 +1,124 @@
+"""The page by keyboard alone, and one candidate decided from three places."""
+
+import random
+import subprocess
+import sys
+
+import pytest
+
+from ademem import api
+from tests.examples import examples
+from tests.plugins.page.window import expect
+
+pytestmark = pytest.mark.slow
+
+SUBJECTS = ("Invoices", "Images", "Refunds", "Backups", "Reports", "Tokens", "Queues", "Caches")
+PLACES = ("the night job", "the worker", "the gateway", "the mirror", "the scheduler")
+
+
+def texts(count):
+    return [
+        f"{SUBJECTS[number % 8]} of region {number} are made by {PLACES[number % 5]}"
+        for number in range(count)
+    ]
+
+
+def exported(shown):
+    """Return the lines of an export without their stamps, which count writes and never go back."""
+    with shown.world.memories() as memories:
+        lines = list(api.export_memories(memories))
+    return [{name: line[name] for name in line.keys() - {"stamps"}} for line in lines]
+
+
+def test_random_acts_by_keyboard_are_all_taken_back(shown):
+    """W5: each act is undone from the last to the first."""
+    count, choice = examples(200, share=20), random.Random(5)
+    shown.learn(*texts(count))
+    before, statuses = exported(shown), shown.statuses()
+    page = shown.window("/review")
+    for _ in range(count):
+        first = page.locator("#review").get_attribute("data-here")
+        page.keyboard.press(choice.choice("aarrps"))
+        expect(page.locator(f'#review[data-here="{first}"]')).to_have_count(0)
+    expect(page.locator("#review")).to_contain_text("Nothing waits")
+    assert shown.statuses() != statuses
+    for number in range(count):
+        page.keyboard.press("z")
+        expect(page.locator("#review h1")).to_contain_text(f"of {number + 1}")
+
+    assert shown.statuses() == statuses
+    assert exported(shown) == before
+
+
+def tab_to(page, selector, words=""):
+    """Press Tab until the focus is on such an element with these words."""
+    seen = f"[document.activeElement.matches({selector!r}), document.activeElement.innerText]"
+    for _ in range(80):
+        page.keyboard.press("Tab")
+        is_there, text = page.evaluate(seen)
+        if is_there and words in text:
+            return
+    raise AssertionError(f"Tab does not come to {selector} {words}")
+
+
+def enter(page):
+    """Press Enter on what leads to another page."""
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+
+
+def test_everything_is_done_without_a_mouse(shown):
+    """W10: find, edit, confirm, undo, and review twenty candidates."""
+    learned = texts(20)
+    shown.learn(*learned)
+    page = shown.window()
+    page.keyboard.press("/")
+    page.keyboard.type(learned[0])
+    enter(page)
+    tab_to(page, "#rows a", learned[0])
+    enter(page)
+    tab_to(page, "summary", "Edit")
+    page.keyboard.press("Enter")
+    tab_to(page, "textarea")
+    page.keyboard.press("Control+End")
+    page.keyboard.type(" alone")
+    tab_to(page, "button", "Save")
+    enter(page)
+    tab_to(page, "main button", "Promote")
+    enter(page)
+    confirmed = shown.statuses()
+    for _ in range(2):
+        tab_to(page, "button", "Undo")
+        enter(page)
+    undone = shown.statuses()
+    shown.go(page, "/review")
+    for left in range(20, 0, -1):
+        expect(page.locator("#review h1")).to_contain_text(f"of {left}")
+        page.keyboard.press("a")
+    expect(page.locator("#review")).to_contain_text("Nothing waits")
+
+    assert confirmed[f"{learned[0]} alone"] == "promoted"
+    assert undone == dict.fromkeys(learned, "candidate")
+    assert shown.statuses() == dict.fromkeys(learned, "promoted")
+
+
+def test_one_of_two_windows_and_a_command_decides(shown):
+    """W6: the others are told, and nothing of them is lost."""
+    shown.learn(*texts(3))
+    windows = [shown.window("/review") for _ in range(2)]
+    id = windows[0].locator("#review").get_attribute("data-here").partition("=")[2]
+    for number, page in enumerate(windows):
+        page.keyboard.press("e")
+        page.fill("#edit-text", f"{texts(1)[0]} by window {number}")
+    run = [sys.executable, "-c", "from ademem.doors.cli import main; main()", "archive", id]
+    subprocess.run(run, cwd=shown.world.root, env=shown.world.environment, check=True)
+    for number, page in enumerate(windows):
+        page.click("#act-edit-promote")
+        expect(page.locator("main")).to_contain_text("is at revision 2, not 1")
+        expect(page.locator("main")).to_contain_text(f"by window {number}")
+    told = [problem for problem in shown.problems if "409" in problem]
+
+    assert [*shown.statuses().values()].count("archived") == 1
+    assert [*shown.statuses().values()].count("candidate") == 2
+    assert len(told) == 2
+    shown.problems = [problem for problem in shown.problems if problem not in told]
