@@ -13,7 +13,7 @@ import typer.main
 from ademem.api import configuring
 from ademem.core import settings
 from ademem.doors.cli.commands import load, panels
-from ademem.doors.rpc.methods import METHODS
+from ademem.plugins.ade.methods import METHODS
 
 ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md")))

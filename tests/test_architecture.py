@@ -49,7 +49,7 @@ BROAD_EXCEPT = (
     "doors/cli/__init__.py",
     "plugins/hub/server.py",
     "doors/http/__init__.py",
-    "doors/rpc/server.py",
+    "plugins/ade/server.py",
     "search/embedding/__init__.py",
     "session/__init__.py",
     "worker/warm_server.py",
@@ -133,7 +133,7 @@ def test_events_import_the_capability_they_need_and_no_door():
 
 PEERS = {"core/who.py"}
 """What asks the kernel who made a socket that it was started with."""
-LOCAL = {"doors/rpc/server.py", "worker/warm.py", "worker/warm_server.py"}
+LOCAL = {"plugins/ade/server.py", "worker/warm.py", "worker/warm_server.py"}
 """What talks over a socket that is a file of this machine."""
 
 

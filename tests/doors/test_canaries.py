@@ -8,7 +8,7 @@ from pathlib import Path
 from ademem import api
 from ademem.core.trust import personal_folder
 from ademem.doors.mcp.tools import choose
-from ademem.doors.rpc.methods import METHODS
+from ademem.plugins.ade.methods import METHODS
 from tests.canaries import CANARIES, found_below, sentence
 from tests.doors.three import Doors
 from tests.examples import FULL

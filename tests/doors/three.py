@@ -14,7 +14,7 @@ from ademem.core import project
 from ademem.doors import cli
 from ademem.doors.mcp.server import Session, make_server
 from ademem.doors.mcp.tools import choose
-from ademem.doors.rpc.server import Server
+from ademem.plugins.ade.server import Server
 
 
 class Doors(ExitStack):

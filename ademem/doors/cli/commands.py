@@ -43,7 +43,7 @@ MODULES = {
     "exchange": "sync",
     "model": "model serve",
     "setup": "init install uninstall config trust",
-    "servers": "mcp rpc",
+    "servers": "mcp",
     "reports": "status cost guard",
 }
 """Modules of this package, with the commands and groups that each defines; parts add theirs."""
@@ -59,7 +59,7 @@ PANELS = {
 
 HIDDEN = frozenset(
     (
-        *("learn", "topic-key", "timeline", "context", "work", "merge-file", "serve", "rpc"),
+        *("learn", "topic-key", "timeline", "context", "work", "merge-file", "serve"),
         *("cost", "procedures outcome", "skills", "skills list", "skills reindex"),
         "mission promote",
     )

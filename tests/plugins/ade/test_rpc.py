@@ -18,10 +18,10 @@ import pytest
 from ademem import api
 from ademem.core import project as project_
 from ademem.core.memory import Draft, Origin, Trust
-from ademem.doors import rpc
 from ademem.doors.mcp.tools import choose
-from ademem.doors.rpc import methods, views
-from ademem.doors.rpc.server import NotByAgent, Server
+from ademem.plugins.ade import messages as rpc
+from ademem.plugins.ade import methods, views
+from ademem.plugins.ade.server import NotByAgent, Server
 from tests import persons
 from tests.examples import examples
 
@@ -438,7 +438,7 @@ def test_a_failure_names_the_log_and_shows_no_traceback(root, monkeypatch):
         raise ZeroDivisionError("of a test")
 
     failing = (METHODS["list"]._replace(run=broken),)
-    monkeypatch.setattr("ademem.doors.rpc.server.METHODS", failing)
+    monkeypatch.setattr("ademem.plugins.ade.server.METHODS", failing)
     failed = error(root, "list")
 
     assert (failed["code"], failed["data"]["rule"]) == (-32603, "internal")

@@ -10,7 +10,8 @@ from ademem.core.errors import AdememError, NoSuchMemory
 from ademem.core.memory import Category, Draft, Importance, Scope, Status
 from ademem.core.value import Value, replace
 from ademem.doors import calls
-from ademem.doors.rpc import REFUSED, RpcError, views
+from ademem.plugins.ade import views
+from ademem.plugins.ade.messages import REFUSED, RpcError
 from ademem.search.engine import UNARCHIVED
 from ademem.store.filters import Filters
 from ademem.store.runtime import Runtime

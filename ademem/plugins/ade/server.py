@@ -18,12 +18,13 @@ from ademem.core import clock
 from ademem.core.errors import AdememError
 from ademem.core.project import Project
 from ademem.core.who import CALLED_BY_MODEL, NOT_ASKED, Who, describe
-from ademem.doors import calls, rpc
+from ademem.doors import calls
 from ademem.doors.mcp.access import Call as ToolCall
 from ademem.doors.mcp.access import Caller
 from ademem.doors.mcp.tools import choose
-from ademem.doors.rpc import BadHeader, RpcError, read_messages, write_message
-from ademem.doors.rpc.methods import METHODS, Call, Notify
+from ademem.plugins.ade import messages as rpc
+from ademem.plugins.ade.messages import BadHeader, RpcError, read_messages, write_message
+from ademem.plugins.ade.methods import METHODS, Call, Notify
 from ademem.worker import warm
 from ademem.worker.warm_server import listening
 
@@ -164,7 +165,7 @@ def _refused(facts: dict[str, Any]) -> RpcError:
 def discover() -> dict[str, Any]:
     """Return the methods with their schemas, as OpenRPC 1.3 (https://spec.open-rpc.org)."""
     from ademem import __version__
-    from ademem.doors.rpc.views import ENTRY_SCHEMA
+    from ademem.plugins.ade.views import ENTRY_SCHEMA
 
     listed = [
         *((each.name, each.summary, each.params, each.result) for each in METHODS),
