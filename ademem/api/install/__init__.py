@@ -385,15 +385,18 @@ def add_server(
     name: str, root: str, environment: Mapping[str, str], *, shared: bool, dry_run: bool = False
 ) -> Change:
     client, keys, path, record = _find_client(name, root, environment, shared=shared)
-    command = SERVER if shared else program(environment)
+    command = SERVER if shared else _own_program(environment)
     text = there = read_file(path)
     original = read_record(*record)
     if text is not None and (entry := _read_entry(path, text, keys)) is not None:
         if entry == client.entry(command):
             return Change(path=path, before=text, after=text)
-        if original is None or text != original.after:
+        if original is not None and text == original.after:
+            text = original.before  # the entry is an earlier one of ours
+        elif entry == client.entry(SERVER):  # which runs what is first on PATH
+            text = _without_entry(text, keys, entry)
+        else:
             raise BadSettingsFile(path, f"it has another server {SERVER!r}")
-        text = original.before  # the entry is an earlier one of ours
     if keys:
         base = text if text and text.strip() else "{}\n"
         after = json_text.add(base, (*keys, SERVER), client.entry(command))
@@ -413,16 +416,25 @@ def remove_server(
     after = text
     if text is not None and original is not None and text == original.after:
         after = original.before
-    elif text is not None and _read_entry(path, text, keys) is not None:
-        if keys:
-            after = json_text.remove(text, (*keys, SERVER))
-        else:
-            block = TOML.format(command=json.dumps(program(environment)))
-            after = text.replace(block, "", 1)
+    elif text is not None and (entry := _read_entry(path, text, keys)) is not None:
+        after = _without_entry(text, keys, entry)
     change = Change(path=path, before=text, after=after)
     if not dry_run:
         put_back(change, record, original)
     return change
+
+
+def _own_program(environment: Mapping[str, str]) -> str:
+    """Return this installation's program; another may come first on the PATH of a client."""
+    installed = os.path.join(os.path.dirname(sys.executable), SERVER)
+    return installed if os.access(installed, os.X_OK) else program(environment)
+
+
+def _without_entry(text: str, keys: Keys, entry: Any) -> str:
+    if keys:
+        return json_text.remove(text, (*keys, SERVER))
+    command = entry.get("command") if isinstance(entry, dict) else None
+    return text.replace(TOML.format(command=json.dumps(command)), "", 1)
 
 
 def has_server_record(name: str, root: str, environment: Mapping[str, str]) -> bool:

@@ -31,7 +31,7 @@ def change(world, home, monkeypatch):
 
     def make(act, name, *, shared=False, **options):
         environment = {"PATH": "", "HOME": str(home)}
-        monkeypatch.setattr(install, "program", lambda _: "/opt/ademem")
+        monkeypatch.setattr(install, "_own_program", lambda _: "/opt/ademem")
         return act(name, str(world.root), environment, shared=shared, **options)
 
     return make
@@ -128,6 +128,47 @@ def test_an_earlier_entry_of_ours_is_replaced_and_the_file_still_restored(
 
     change(install.remove_server, name)
     assert path.read_text() == before
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_client_runs_this_installation_whatever_comes_first_on_its_path(
+    world, home, tmp_path, monkeypatch, name
+):
+    ours, others = tmp_path / "ours", tmp_path / "others"
+    for folder in (ours, others):
+        folder.mkdir()
+        (folder / "ademem").touch(mode=0o755)
+    monkeypatch.setattr(install.sys, "platform", "linux")
+    monkeypatch.setattr(install.sys, "executable", str(ours / "python"))
+
+    environment = {"PATH": str(others), "HOME": str(home)}
+    install.add_server(name, str(world.root), environment, shared=False)
+
+    (command,) = install.list_servers(str(world.root), environment).values()
+    assert command == [str(ours / "ademem"), "mcp"]
+
+
+@pytest.mark.parametrize("act", ["replaced", "removed"])
+@pytest.mark.parametrize("name", ["claude", "codex"])
+def test_a_bare_entry_in_a_file_that_was_edited_since_is_still_ours(
+    change, home, monkeypatch, name, act
+):
+    path, _ = prepared(home, name, "json")
+    with monkeypatch.context() as earlier:
+        earlier.setattr(install, "TOML", install.TOML.replace("{command}", '"ademem"'))
+        entry = install.McpClient.entry
+        earlier.setattr(install.McpClient, "entry", lambda client, _: entry(client, "ademem"))
+        change(install.add_server, name)
+    path.write_text(path.read_text().replace('"x"', '"y"'))
+
+    if act == "replaced":
+        change(install.add_server, name)
+        assert "/opt/ademem" in path.read_text()
+    change(install.remove_server, name)
+
+    left = path.read_text()
+    assert "ademem" not in left
+    assert '"y"' in left
 
 
 @pytest.mark.parametrize("name", [name for name in FILES if name != "codex"])
