@@ -29,6 +29,7 @@ from ademem.session.briefing import Reader
 from ademem.store import embeddings, injections, ledger, logs, memories, relations, sessions
 from ademem.store.filters import UNARCHIVED, Filters, of_session, visible
 from ademem.store.hints import Site
+from ademem.store.injections import Sent
 from ademem.store.runtime import Runtime, program
 from ademem.synthesis import anchor_verification, change_verification
 from ademem.synthesis.anchor_verification import Checked, Excerpt
@@ -184,72 +185,121 @@ class Reconsidered(Value):
     stages: tuple[Stage, ...]
 
 
+class Moment(Value):
+    """What a session was sent at one time, and what it had been sent before."""
+
+    at: str
+    session: str
+    prompt: str
+    text: Sent | None
+    branch: str | None
+    seen: frozenset[str]
+    """Memories that the session or subagent had been shown since its last compaction."""
+
+    @property
+    def place(self) -> str:
+        return self.text.place if self.text else "prompt"
+
+
 def explain_selection(runtime: Runtime, session: str, at: str, id: str) -> Reconsidered:
     """Run the selection of the stamp *at* again, on the memories of now; record nothing."""
-    holder, sent = runtime.holding(id), injections.list_sent(runtime, session)
+    moment, holder = _read_moment(runtime, session, at), runtime.holding(id)
     memory = memories.get(holder.store, id)
-    prompts = sessions.search_prompts(runtime.store, "", session, PROMPTS)
+    stages = [_may_be_shown(memory, moment), *_select_again(moment, memory, runtime, holder)]
+    if moment.place not in LOOKED_UP:
+        stages.append(_is_new(moment, memory, runtime))
+    text = moment.text
+    parts = [part for part in text.parts if part.memory_id == memory.id] if text else []
+    return Reconsidered(
+        memory=memory,
+        at=at,
+        about=redact(moment.prompt).text or (text.reason if text else ""),
+        was_shown=any(not part.left_out for part in parts),
+        left_out=next((part.left_out for part in parts if part.left_out), ""),
+        stages=tuple(stages),
+    )
+
+
+def _read_moment(runtime: Runtime, session: str, at: str) -> Moment:
+    sent = injections.list_sent(runtime, session)
     there = [each for each in sent if each.created_at == at]
     text = next((each for each in there if each.event), there[0] if there else None)
+    prompts = sessions.search_prompts(runtime.store, "", session, PROMPTS)
     prompt = next((row["content"] for row in prompts if row["created_at"] == at), "")
     if text is None and not prompt:
         why = f"the session {session!r} has no selection at {at}"
         raise NotFound(why, "the page of the session shows its moments")
     rows = sessions.list_sessions(runtime.store, 1, session)
-    branch = rows[0].get("branch") if rows else runtime.branch
-    seen: set[str] = set()  # by the session or subagent, since its last compaction
     agent = text.agent_id if text else ""
+    before = [each for each in sent if each.created_at < at and each.agent_id == agent]
+    return Moment(
+        at=at,
+        session=session,
+        prompt=prompt,
+        text=text,
+        branch=rows[0].get("branch") if rows else runtime.branch,
+        seen=_seen_in(before),
+    )
+
+
+def _seen_in(sent: Iterable[Sent]) -> frozenset[str]:
+    seen: set[str] = set()
     for each in sent:
-        if each.created_at < at and each.agent_id == agent:
-            if each.place == "briefing" and each.query == "compact":
-                seen.clear()
-            seen.update(part.memory_id for part in each.parts if not part.left_out)
-    existed = stamp(memory.created_at) <= at
-    is_here = memory.source_branch in (None, branch)
-    first = Stage(
+        if each.place == "briefing" and each.query == "compact":
+            seen.clear()
+        seen.update(part.memory_id for part in each.parts if not part.left_out)
+    return frozenset(seen)
+
+
+def _may_be_shown(memory: Memory, moment: Moment) -> Stage:
+    existed = stamp(memory.created_at) <= moment.at
+    is_here = memory.source_branch in (None, moment.branch)
+    return Stage(
         name="May be shown",
         passed=existed and memory.live and not memory.quarantine_reason and is_here,
         figures={
             "existed then": existed,
-            "changed since": stamp(memory.updated_at) > at,
+            "changed since": stamp(memory.updated_at) > moment.at,
             "status": memory.status.value,
             "quarantined": bool(memory.quarantine_reason),
             "scope": memory.shown_scope,
             "of this branch or all": is_here,
         },
     )
-    stages, place = [first], text.place if text else "prompt"
-    if prompt and place in ("prompt", ""):
-        stages += _for_prompt(prompt, memory, branch, parse(at), holder)
-    elif text and place == "briefing" and not text.agent_id:
+
+
+def _select_again(
+    moment: Moment, memory: Memory, runtime: Runtime, holder: Runtime
+) -> Iterable[Stage]:
+    text, place = moment.text, moment.place
+    if moment.prompt and place in ("prompt", ""):
+        return _for_prompt(moment.prompt, memory, moment.branch, parse(moment.at), holder)
+    if text is None:
+        return ()
+    if place == "briefing" and not text.agent_id:
         reader = Reader(
             store=runtime.store,
             settings=runtime.settings.briefing,
-            now=parse(at),
-            session=session,
+            now=parse(moment.at),
+            session=moment.session,
             root=runtime.project.root,
             mission=mission_of(runtime.environment),
-            branch=branch,
-            seen=frozenset(seen) if text.query in briefing.GOES_ON else frozenset(),
+            branch=moment.branch,
+            seen=moment.seen if text.query in briefing.GOES_ON else frozenset(),
         )
-        stages += _for_briefing(reader, memory, program(runtime.environment))
-    elif text and place in ("site", "failure"):
-        stages.append(_for_hint(place, text.query, memory, holder))
-    elif text and place in LOOKED_UP:
-        stages.append(_for_search(text.query, memory, holder))
-    if place not in LOOKED_UP:
-        is_seen, is_own = memory.id in seen, ledger.is_own_error(runtime.store, memory, session)
-        figures = {"shown before": is_seen, "this session's own error": is_own}
-        passed = not is_seen and not is_own
-        stages.append(Stage(name="New to the context", passed=passed, figures=figures))
-    parts = [part for part in text.parts if part.memory_id == memory.id] if text else []
-    return Reconsidered(
-        memory=memory,
-        at=at,
-        about=redact(prompt).text or (text.reason if text else ""),
-        was_shown=any(not part.left_out for part in parts),
-        left_out=next((part.left_out for part in parts if part.left_out), ""),
-        stages=tuple(stages),
+        return _for_briefing(reader, memory, program(runtime.environment))
+    if place in ("site", "failure"):
+        return (_for_hint(place, text.query, memory, holder),)
+    return (_for_search(text.query, memory, holder),) if place in LOOKED_UP else ()
+
+
+def _is_new(moment: Moment, memory: Memory, runtime: Runtime) -> Stage:
+    is_seen = memory.id in moment.seen
+    is_own = ledger.is_own_error(runtime.store, memory, moment.session)
+    return Stage(
+        name="New to the context",
+        passed=not is_seen and not is_own,
+        figures={"shown before": is_seen, "this session's own error": is_own},
     )
 
 
