@@ -11,7 +11,7 @@ from ademem.guard.shell import Command, Word, is_option, without_values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
 
 APPROVING = ("promote", "edit", "pin")
@@ -92,31 +92,43 @@ def _words_of(command: Command) -> list[Word]:
 def _approves(command: Command, is_quarantined: Callable[[str], bool]) -> str | None:
     code = " ".join([command.line, command.stdin.text if command.stdin else ""])
     if command.name.startswith(("python", "pypy")) and "ademem" in code:
-        typed = [word.text for word in command.words]
-        behind = [
-            command.words[at + 2 :]
-            for at, (option, module) in enumerate(pairwise(typed))
-            if re.fullmatch(r"-[A-Za-z]*m", option) and module.partition(".")[0] == "ademem"
-        ]
-        if not behind:  # Python runs something else
+        words = _behind_module(command)
+        if words is None:  # Python runs something else
             called = re.search(_IN_CODE, code)
             return f"`{called[0]}`" if called and is_quarantined("") else None
-        words = behind[0]
     elif command.name in RUNNERS:
         return _by_its_words(code, is_quarantined)
     else:
-        first, words = command.words[:1], command.words[1:]
-        if not first or not (
-            first[0].text.rpartition("/")[2] in ("ademem", "ademem.exe")
-            or (first[0].expands and _operands(words)[:1] and _operands(words)[0].text in VERBS)
-        ):
-            return None
+        words = _behind_program(command)
+    return None if words is None else _decides(words, is_quarantined)
+
+
+def _behind_module(command: Command) -> Sequence[Word] | None:
+    """Return what follows `-m ademem`; None where Python runs something else."""
+    typed = [word.text for word in command.words]
+    for at, (option, module) in enumerate(pairwise(typed)):
+        if re.fullmatch(r"-[A-Za-z]*m", option) and module.partition(".")[0] == "ademem":
+            return command.words[at + 2 :]
+    return None
+
+
+def _behind_program(command: Command) -> Sequence[Word] | None:
+    """Return what follows `ademem`, or a variable that may be it; None for other programs."""
+    if not command.words:
+        return None
+    first, *words = command.words
+    if first.text.rpartition("/")[2] in ("ademem", "ademem.exe"):
+        return words
+    verb = _operands(words)[:1]
+    return words if first.expands and verb and verb[0].text in VERBS else None
+
+
+def _decides(words: Sequence[Word], is_quarantined: Callable[[str], bool]) -> str | None:
+    """Return the command that decides something for the person; None if these words do not."""
     given = _operands(words)
     verb, *operands = [word.text for word in given] or [""]
-    if verb in AGREEING:  # a value, or what expands, could be the option that makes it read
-        options = {word.text for word in words[1:]}
-        is_plain = options <= SHOWN and not any(word.expands for word in words)
-        return None if is_plain and options & SHOWING else f"`ademem {verb}`"
+    if verb in AGREEING:
+        return None if _only_shows(words) else f"`ademem {verb}`"
     if verb == "config" and operands[:1] == ["set"]:
         key = find_key(operands[1]) if len(operands) > 1 else None
         return None if key and key.is_shared else "`ademem config set`"
@@ -128,6 +140,13 @@ def _approves(command: Command, is_quarantined: Callable[[str], bool]) -> str | 
         if any(is_quarantined("" if word.expands else word.text) for word in ids):
             return f"`ademem {verb}`"
     return None
+
+
+def _only_shows(words: Sequence[Word]) -> bool:
+    options = {word.text for word in words[1:]}
+    # A value, or what expands, could be the option that makes it read.
+    is_plain = options <= SHOWN and not any(word.expands for word in words)
+    return is_plain and not options.isdisjoint(SHOWING)
 
 
 def _operands(words: Iterable[Word]) -> list[Word]:

@@ -175,21 +175,33 @@ def render(
     without entries stays, as git reports a conflict where one side deletes a file and the other
     changes it. A *later* memory stands before the one that it says otherwise.
     """
+    pages = _render_pages(lines, document, present, settings, committed, later)
+    written = knowledge.render_lines(lines.records(), lines.others(present), present.lines(ARCHIVE))
+    if ARCHIVE in present and ARCHIVE not in written and ARCHIVE in committed():
+        written[ARCHIVE] = ""
+    ours = {number(line) for text in written.values() for line in clean_lines(text)}
+    for path in (KNOWLEDGE, ARCHIVE):
+        others = [raw for raw in present.lines(path) if raw and number(raw) not in ours]
+        if kept := "".join(_kept_lines(others, refused, lines, unheard)):
+            written[path] = written.get(path, "") + kept
+    return pages | written
+
+
+def _render_pages(
+    lines: Lines,
+    document: CoreMemory | None,
+    present: Texts,
+    settings: MirrorSettings,
+    committed: Callable[[], Collection[str]],
+    later: Mapping[str, str],
+) -> dict[str, str]:
     kept_items = lines.kept_on_pages()
     on_page = (one for one in lines if is_on_page(one) or one.id in kept_items)
     rows = {one.id: _PageFields(one) for one in on_page}
     shown: list[Memory] = _put_later_first(rows, later)  # type: ignore[assignment]
-    free_texts = {  # a person's lines, by page
-        path.removeprefix(FOLDER): texts
-        for path in sorted(present)
-        if topic_of(path) and (texts := markdown.free_texts_of(present[path]))
-    }
-    categories = {memory.category for memory in shown}
-    empty = (topic.name for topic in markdown.TOPICS if topic.category not in categories)
-    left = {topic for topic in empty if f"{FOLDER}{topic}.md" in present}
-    there = set(committed()) if left else set()
-    stay = {topic for topic in left if f"{FOLDER}{topic}.md" in there}
-    stay |= {re.split(r"[-.]", name)[0] for name in free_texts}
+    free_texts = _free_texts(present)
+    stay = _topics_that_stay({memory.category for memory in shown}, present, committed)
+    stay |= {_topic_in(name) for name in free_texts}
     files = markdown.split_topics(shown, settings.topic_entries, stay)
     regions, _ = markdown.split_regions(present.get(INDEX) or "")
     confirmed = [one for one in shown if one.id not in kept_items]
@@ -200,21 +212,35 @@ def render(
     names = {name for file in files for name in file.names}
     by_page: dict[str, list[FreeText]] = {}
     for name, texts in free_texts.items():  # of a removed page: on the topic's first one
-        page = name if name in names else re.split(r"[-.]", name)[0] + ".md"
+        page = name if name in names else f"{_topic_in(name)}.md"
         by_page.setdefault(page, []).extend(texts)
     for file in files:
         for name, text in markdown.render_topic(file, by_page).items():
             rendered[FOLDER + name] = text
-    del rows, shown, confirmed, files, free_texts, by_page
-    written = knowledge.render_lines(lines.records(), lines.others(present), present.lines(ARCHIVE))
-    if ARCHIVE in present and ARCHIVE not in written and ARCHIVE in committed():
-        written[ARCHIVE] = ""
-    ours = {number(line) for text in written.values() for line in clean_lines(text)}
-    for path in (KNOWLEDGE, ARCHIVE):
-        others = [raw for raw in present.lines(path) if raw and number(raw) not in ours]
-        if kept := "".join(_kept_lines(others, refused, lines, unheard)):
-            written[path] = written.get(path, "") + kept
-    return rendered | written
+    return rendered
+
+
+def _free_texts(present: Texts) -> dict[str, list[FreeText]]:
+    """Return a person's own lines by the name of their page."""
+    return {
+        path.removeprefix(FOLDER): texts
+        for path in sorted(present)
+        if topic_of(path) and (texts := markdown.free_texts_of(present[path]))
+    }
+
+
+def _topic_in(name: str) -> str:
+    return re.split(r"[-.]", name)[0]
+
+
+def _topics_that_stay(
+    categories: Collection[str], present: Texts, committed: Callable[[], Collection[str]]
+) -> set[str]:
+    """Return the topics without entries whose committed page is there."""
+    empty = (topic.name for topic in markdown.TOPICS if topic.category not in categories)
+    left = {topic for topic in empty if f"{FOLDER}{topic}.md" in present}
+    there = set(committed()) if left else set()
+    return {topic for topic in left if f"{FOLDER}{topic}.md" in there}
 
 
 def lines_in(store: Store, place: Place | None, texts: Texts) -> Lines:
