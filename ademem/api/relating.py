@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ademem.api.curation import act
 from ademem.capture.gate import relating
@@ -73,16 +73,8 @@ def judge(
     waits. Else it stands beside the pair, and a review shows it.
     Raises UsageError, NoSuchRelation, NoSuchMemory, or CannotDo for what is no longer live.
     """
-    if relation not in VERBS:
-        raise UsageError(f"no relation {relation!r}", ", ".join(VERBS))
-    if not 0 <= confidence <= 1:
-        raise UsageError(f"the confidence is {confidence}", "give it from 0 to 1")
-    if relation == "scoped" and not reason.strip():
-        raise UsageError("`scoped` needs a reason", "say where each of the two holds")
     kind = Trust(act(runtime).actor)
-    found = instruction_in(f"{reason}\n{evidence}") if kind is not Trust.USER else None
-    if found:
-        raise CannotDo(f"the reason or the evidence {found}", "rephrase it, or leave it out")
+    _check_verdict(relation, kind, reason, evidence, confidence)
     own = runtime.open_personal()
     if own and judgment_id:
         runtime = own if verdicts.find(own.store, judgment_id) else runtime
@@ -92,17 +84,12 @@ def judge(
     with store.transaction():
         source, target = _find_pair(runtime, judgment_id, id, other)
         before = verdicts.find(store, relations.id_of(source, target))
-        sure = kind is Trust.USER or confidence >= SURE
         affected = (target,) if relation == relations.SUPERSEDES else (source, target)
-        may = sure and all(RANK[kind] >= RANK[memory.trust] for memory in affected)
-        contested = (relations.CONFLICT, relations.SUPERSEDES)
-        waits = before and before.status == "pending" and before.relation in contested
-        if may and kind is not Trust.USER and (waits or relation == relations.SUPERSEDES):
-            ids = (memory.id for memory in affected)
-            may = not memories.find_confirmed(store, ids)
-        rank = RANK[Trust(before.kind)] if before and before.kind in frozenset(Trust) else -1
-        overruled = before is not None and before.status == "judged" and rank > RANK[kind]
-        in_effect = may and not overruled
+        is_sure = kind is Trust.USER or confidence >= SURE
+        overruled = _is_overruled(before, kind)
+        in_effect = (
+            is_sure and not overruled and _may_judge(runtime, kind, relation, affected, before)
+        )
         if before is None and not in_effect:
             relations.add(
                 store, target, source, "related", score=0.0, reason="", actor="system", now=now
@@ -129,6 +116,43 @@ def judge(
     else:
         status, effect = "pending", "none yet: ask the person, who decides in `ademem review`"
     return {"relation_id": row, "relation": relation, "status": status, "effect": effect}
+
+
+def _check_verdict(
+    relation: str, kind: Trust, reason: str, evidence: str, confidence: float
+) -> None:
+    if relation not in VERBS:
+        raise UsageError(f"no relation {relation!r}", ", ".join(VERBS))
+    if not 0 <= confidence <= 1:
+        raise UsageError(f"the confidence is {confidence}", "give it from 0 to 1")
+    if relation == "scoped" and not reason.strip():
+        raise UsageError("`scoped` needs a reason", "say where each of the two holds")
+    found = instruction_in(f"{reason}\n{evidence}") if kind is not Trust.USER else None
+    if found:
+        raise CannotDo(f"the reason or the evidence {found}", "rephrase it, or leave it out")
+
+
+def _may_judge(
+    runtime: Runtime,
+    kind: Trust,
+    relation: str,
+    affected: Sequence[Memory],
+    before: Verdict | None,
+) -> bool:
+    """Tell whether the judge is trusted as much as these; an agent replaces nothing confirmed."""
+    if any(RANK[kind] < RANK[memory.trust] for memory in affected):
+        return False
+    contested = (relations.CONFLICT, relations.SUPERSEDES)
+    waits = before is not None and before.status == "pending" and before.relation in contested
+    if kind is Trust.USER or not (waits or relation == relations.SUPERSEDES):
+        return True
+    return not memories.find_confirmed(runtime.store, (memory.id for memory in affected))
+
+
+def _is_overruled(before: Verdict | None, kind: Trust) -> bool:
+    if before is None or before.status != "judged" or before.kind not in frozenset(Trust):
+        return False
+    return RANK[Trust(before.kind)] > RANK[kind]
 
 
 def _find_pair(runtime: Runtime, judgment_id: str, id: str, other: str) -> tuple[Memory, Memory]:
