@@ -284,24 +284,7 @@ def restore(record: Record, job: Import) -> Outcome:
     if isinstance(verdict, Reject):
         raise BadLine(verdict.why)
     job.cuts.extend(form.cut_notes(verdict.draft.notes))
-    row = build_row(verdict.draft, sync_id, job.store.project_id, job.now)
-    if row.quarantine_reason is None:
-        status, promoted_at = choice(record, "status", Status), moment(record, "promoted_at")
-        try:
-            tier = Tier(int(_number(record, "tier") or Tier.ACTIVE))
-        except ValueError as error:
-            raise BadLine("has a tier that is none of 1, 2, 3") from error
-        state = {"status": status or Status.CANDIDATE, "tier": tier, "promoted_at": promoted_at}
-        row = replace(row, **state, pinned=record.get("pinned") is True)
-        if "review_after" in record:
-            row = replace(row, review_after=moment(record, "review_after"))
-    row = replace(
-        row,
-        id=_id(record, "id"),
-        observation_count=max(1, int(_number(record, "observation_count") or 1)),
-        created_at=at_most(moment(record, "created_at"), job.now),
-        updated_at=at_most(moment(record, "updated_at"), job.now),
-    )
+    row = _row_of(record, build_row(verdict.draft, sync_id, job.store.project_id, job.now), job)
     current = memory_queries.by_sync_id(job.store, sync_id)
     if current is None and row.status is not Status.ARCHIVED and lookup.same(verdict.draft):
         return Outcome.MERGED
@@ -312,26 +295,8 @@ def restore(record: Record, job: Import) -> Outcome:
         return Outcome.MERGED
     if current and not shared and not (newer and current.live and not row.quarantine_reason):
         return Outcome.MERGED
-    change = job.change("import")
-    by_id = memory_queries.by_id(job.store, row.id)
     try:
-        if shared and (current or not by_id):
-
-            def admit(shown: Memory, before: Memory | None) -> Memory:
-                is_newer = before is None or row.updated_at > before.updated_at
-                local = {name: getattr(row, name) for name in LOCAL} if is_newer else {}
-                return replace(shown, **local)
-
-            joined = replace(shared, id=current.id if current else row.id)
-            replication.apply(job.store, joined, change, admit)
-        elif current:
-            changes = {name: getattr(row, name) for name in UPDATED}
-            changes["anchors"] = anchor.keep_values(row.anchors, current.anchors)
-            changes["created_at"] = min(row.created_at, current.created_at)
-            updated = replace(current, **changes, last_accessed_at=job.now)
-            memories.put_back(job.store, updated, change)
-        else:
-            memories.insert(job.store, row, change)
+        _put(row, shared, current, job)
     except sqlite3.IntegrityError as error:
         if str(error) in FORBIDDEN:
             raise
@@ -341,6 +306,49 @@ def restore(record: Record, job: Import) -> Outcome:
         raise BadLine(fault) from error
     jobs.follow(job.store, job.now)
     return Outcome.MERGED if current else Outcome.INSERTED
+
+
+def _row_of(record: Record, row: Memory, job: Import) -> Memory:
+    """Return the row with the state and the stamps of its line; what is held back has no state."""
+    if row.quarantine_reason is None:
+        status, promoted_at = choice(record, "status", Status), moment(record, "promoted_at")
+        try:
+            tier = Tier(int(_number(record, "tier") or Tier.ACTIVE))
+        except ValueError as error:
+            raise BadLine("has a tier that is none of 1, 2, 3") from error
+        state = {"status": status or Status.CANDIDATE, "tier": tier, "promoted_at": promoted_at}
+        row = replace(row, **state, pinned=record.get("pinned") is True)
+        if "review_after" in record:
+            row = replace(row, review_after=moment(record, "review_after"))
+    return replace(
+        row,
+        id=_id(record, "id"),
+        observation_count=max(1, int(_number(record, "observation_count") or 1)),
+        created_at=at_most(moment(record, "created_at"), job.now),
+        updated_at=at_most(moment(record, "updated_at"), job.now),
+    )
+
+
+def _put(row: Memory, shared: registers.Record | None, current: Memory | None, job: Import) -> None:
+    """Join the row with ours, replace ours by it, or insert it."""
+    change = job.change("import")
+    if shared and (current or not memory_queries.by_id(job.store, row.id)):
+
+        def admit(shown: Memory, before: Memory | None) -> Memory:
+            is_newer = before is None or row.updated_at > before.updated_at
+            local = {name: getattr(row, name) for name in LOCAL} if is_newer else {}
+            return replace(shown, **local)
+
+        joined = replace(shared, id=current.id if current else row.id)
+        replication.apply(job.store, joined, change, admit)
+    elif current:
+        changes = {name: getattr(row, name) for name in UPDATED}
+        changes["anchors"] = anchor.keep_values(row.anchors, current.anchors)
+        changes["created_at"] = min(row.created_at, current.created_at)
+        updated = replace(current, **changes, last_accessed_at=job.now)
+        memories.put_back(job.store, updated, change)
+    else:
+        memories.insert(job.store, row, change)
 
 
 def _shared_record(record: Record, row: Memory) -> registers.Record | None:
