@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 MEMORY = ".ade"
 """Part of the path or command of a call that names a file of memory; `start.sh` knows it too."""
+UNASKED = frozenset({"bypassPermissions", "auto"})
+"""Modes of the client in which a question about its own files reaches nobody."""
 
 
 def handle(payload: Payload, runtime: Runtime) -> str | None:
@@ -70,7 +72,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
             runtime,
         )
     if file := _changes_client(call, payload, runtime):
-        return _ask(file, call, key, runtime)
+        return _ask(file, call, payload, key, runtime)
     if runtime.settings.guard.mode == "consult":
         from ademem.session import consulting
 
@@ -162,16 +164,19 @@ def _changes_client(call: ToolCall, payload: Payload, runtime: Runtime) -> str:
     )
 
 
-def _ask(file: str, call: ToolCall, key: TurnKey, runtime: Runtime) -> str:
+def _ask(file: str, call: ToolCall, payload: Payload, key: TurnKey, runtime: Runtime) -> str:
     with suppress(runtime.store.db.Error), runtime.store.transaction():
         log_decision(call, key, "ask", "it changes hooks or variables of the client", runtime)
     reason = (
         f"ademem guard: this may change hooks or variables in {file}, with which Claude Code starts"
         " programs, ademem's among them. A person decides."
     )
-    # Without a person, a client that skips permissions takes the question as allowed.
+    # A client that skips permissions, or lets a model grant them, takes the question as allowed
+    # where it would ask about the file itself; without a person it does so, too.
     by_program = runtime.environment.get("CLAUDE_CODE_ENTRYPOINT", "").startswith("sdk")
-    return client.deny(reason) if by_program else client.ask(reason)
+    if by_program or payload.permission_mode in UNASKED:
+        return client.deny(f"{reason} Tell them what to change; a mode that asks lets you do it.")
+    return client.ask(reason)
 
 
 def make_context(turn: Turn | None, runtime: Runtime) -> CallContext:

@@ -69,6 +69,7 @@ AT_PLACES = {
     "the person's settings by Python": "python3 -c \"open('{config}', 'w').write('x')\"",
     "the person's settings by the command": "ademem config set --user guard.mode off",
     "the data folder": "touch ~/.local/share/ademem-data/forged",
+    "hooks of the client": "echo '{{\"hooks\": {{}}}}' > .claude/settings.forged.json",
     "the database": "python3 -c \"open('.ade/ade.db', 'w').write('')\"",
 }
 
@@ -159,6 +160,7 @@ def test_no_tool_writes_what_is_the_persons(
 ) -> None:
     world, _ = attacked
 
+    assert not (world.project / ".claude/settings.forged.json").exists()
     assert not (world.home / ".config/ademem/config.toml").exists()
     assert not (world.home / ".local/share/ademem-data/forged").exists()
     assert (world.project / ".ade/ade.db").stat().st_size > 0

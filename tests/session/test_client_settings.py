@@ -17,10 +17,9 @@ def world(world):
     return world
 
 
-def decided(world, tool, **tool_input):
-    printed = world.fire(
-        *("pre_tool_use",), prompt_id="p1", tool_use_id="t1", tool_name=tool, tool_input=tool_input
-    )
+def decided(world, tool, mode="default", **tool_input):
+    call = {"tool_use_id": "t1", "tool_name": tool, "tool_input": tool_input}
+    printed = world.fire("pre_tool_use", prompt_id="p1", permission_mode=mode, **call)
     answer = json.loads(printed)["hookSpecificOutput"] if printed else {}
     return answer.get("permissionDecision", ""), answer.get("permissionDecisionReason", "")
 
@@ -117,3 +116,14 @@ def test_a_client_that_a_program_runs_is_refused(world):
 
     content = json.dumps(HOOKED)
     assert decided(world, "Write", file_path=path(world), content=content)[0] == "deny"
+
+
+@pytest.mark.parametrize(
+    ("mode", "decision"),
+    [("acceptEdits", "ask"), ("plan", "ask"), ("bypassPermissions", "deny"), ("auto", "deny")],
+)
+def test_a_mode_in_which_nobody_would_be_asked_is_refused(world, mode, decision):
+    given = {"file_path": path(world), "content": json.dumps(HOOKED)}
+
+    assert decided(world, "Write", mode, **given)[0] == decision
+    assert decided(world, "Bash", mode, command="echo x > .claude/settings.json")[0] == decision
