@@ -68,26 +68,12 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         unstored = [notice] if dictations(prompt) else []
         return client.context("UserPromptSubmit", "\n".join(_lines(entries)), unstored) or None
     with runtime.store.transaction():
-        if runtime.settings.capture.prompts:
-            is_first = sessions.add_prompt(
-                runtime.store, key.session_id, key.prompt_id, prompt, runtime.now
-            )
-        else:
-            source_key = f"{key.session_id}:{key.prompt_id}:{sha256_hex(prompt)}"
-            is_first = ledger.claim(runtime.store, "prompt", source_key, runtime.now)
-        if not is_first:  # the hook of a second installation was faster
+        if not _claim(prompt, key, runtime):  # the hook of a second installation was faster
             return None
         dictated, corrected = _write_lessons(prompt, key, runtime)
-        lines = []
-        if saved := [untrusted.entry(one.memory) for one in dictated if one.memory]:
-            more = len(saved) - MOST_DICTATED
-            saved = saved[:MOST_DICTATED] + ([f"and {more} more"] if more > 0 else [])
-            lines = [SAVED_LINE if runtime.by.is_person else NOTED_LINE, untrusted.fence(saved)]
+        lines = _saved_lines(dictated, runtime)
         mark_read(key, runtime)
-        hint = keywords(prompt, HINT_WORDS)
-        if not hint and (earlier := turns.latest(runtime.store, key.session_id)):
-            before = turns.get(runtime.store, earlier)  # "yes" goes on with an order
-            hint = before.hint if before else ""
+        hint = _hint_of(prompt, key, runtime)
         turns.begin(runtime.store, key, classified.turn, classified.why, hint, runtime.now)
         if recalls:
             shown = [logs.Shown(memory_id=memory.id, score=score) for memory, score in found]
@@ -104,21 +90,56 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         text = "\n".join(lines)
         injections.record(runtime, "user_prompt_submit", text, key, placed, keep_text=keep)
     set_flag(key, runtime)
-    shown_to_person = []
+    told = _tell(payload, dictated, corrected, runtime)
+    return client.context("UserPromptSubmit", "\n".join(lines), told) or None
+
+
+def _claim(prompt: str, key: TurnKey, runtime: Runtime) -> bool:
+    """Store the prompt, or that it came; return False if it was there."""
+    if runtime.settings.capture.prompts:
+        return sessions.add_prompt(
+            runtime.store, key.session_id, key.prompt_id, prompt, runtime.now
+        )
+    source_key = f"{key.session_id}:{key.prompt_id}:{sha256_hex(prompt)}"
+    return ledger.claim(runtime.store, "prompt", source_key, runtime.now)
+
+
+def _saved_lines(dictated: list[Written], runtime: Runtime) -> list[str]:
+    saved = [untrusted.entry(one.memory) for one in dictated if one.memory]
+    if not saved:
+        return []
+    more = len(saved) - MOST_DICTATED
+    saved = saved[:MOST_DICTATED] + ([f"and {more} more"] if more > 0 else [])
+    return [SAVED_LINE if runtime.by.is_person else NOTED_LINE, untrusted.fence(saved)]
+
+
+def _hint_of(prompt: str, key: TurnKey, runtime: Runtime) -> str:
+    """Return the words of the turn; "yes" goes on with those of the turn before."""
+    hint = keywords(prompt, HINT_WORDS)
+    earlier = None if hint else turns.latest(runtime.store, key.session_id)
+    before = turns.get(runtime.store, earlier) if earlier else None
+    return before.hint if before else hint
+
+
+def _tell(
+    payload: Payload, dictated: list[Written], corrected: list[Written], runtime: Runtime
+) -> list[str]:
+    """Return the lines for the person: what was stored, done elsewhere, or changed by others."""
+    acted = runtime.by.is_person and receipts.any_noted(runtime.store)
+    changed = not runtime.is_read_only and any_kept_copy(runtime.store)
+    if not (dictated or corrected or acted or changed):
+        return []
+    from ademem.session import notices
+
+    told = []
     if dictated or corrected:
-        from ademem.session import notices
-
-        shown_to_person = notices.describe_stored(dictated, runtime)
+        told = notices.describe_stored(dictated, runtime)
         notices.update_status_line(runtime)
-    if runtime.by.is_person and receipts.any_noted(runtime.store):
-        from ademem.session import notices
-
-        shown_to_person += notices.describe_receipts(runtime)
-    if not runtime.is_read_only and any_kept_copy(runtime.store):
-        from ademem.session import notices
-
-        shown_to_person += notices.describe_changes(payload.session_id, runtime)
-    return client.context("UserPromptSubmit", "\n".join(lines), shown_to_person) or None
+    if acted:
+        told += notices.describe_receipts(runtime)
+    if changed:
+        told += notices.describe_changes(payload.session_id, runtime)
+    return told
 
 
 def _go_on(payload: Payload, runtime: Runtime) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
 
@@ -16,7 +16,7 @@ from ademem.capture.record import category_of
 from ademem.capture.transcript import Message, Prompt
 from ademem.core.client import MISSION
 from ademem.core.clock import parse
-from ademem.core.memory import EPISODE, Category, Draft, Origin, Trust
+from ademem.core.memory import EPISODE, Category, Draft, Memory, Origin, Trust
 from ademem.core.redaction import redact
 from ademem.core.repository import git_root
 from ademem.core.text import dedupe_key, preview, sha256_hex, truncate, unique
@@ -222,9 +222,28 @@ def build_mission_episode(id: str, runtime: Runtime, now: datetime) -> Episode |
     own = [
         memory for memory in memory_queries.of_mission(store, id=id) if not memory.quarantine_reason
     ]
+    made = _combine(mission, parts, own)
+    if (
+        existing
+        and (existing.transcript_offset, existing.ended_at, existing.actions)
+        == (made.transcript_offset, made.ended_at, made.actions)
+        and made.outcome in (existing.outcome, "unknown")
+    ):
+        return existing
+    if not own:
+        return None
+    learned = [memory.content for memory in own if memory.category is not Category.EPISODE]
+    context = [*map(_rules_text, parts), *(f"Learned: {text}" for text in learned)]
+    trust = least_trusted(memory.trust for memory in own)
+    home = id if mission.status == "cancelled" else ""
+    return _write(made, context, trust, home, runtime, now)
+
+
+def _combine(mission: missions.Mission, parts: Sequence[Episode], own: Sequence[Memory]) -> Episode:
+    """Return the episode of a mission from those of its sessions, and what it decided."""
     decisions = [memory.content for memory in own if memory.category is Category.DECISION]
     reasons = [mission.reason] if mission.reason and mission.status != "succeeded" else []
-    made = Episode(
+    return Episode(
         memory_id="",
         session_id="",
         mission_id=mission.id,
@@ -245,20 +264,6 @@ def build_mission_episode(id: str, runtime: Runtime, now: datetime) -> Episode |
         corrections=unique(text for part in parts for text in part.corrections)[-ITEMS:],
         transcript_offset=sum(part.transcript_offset for part in parts),
     )
-    if (
-        existing
-        and (existing.transcript_offset, existing.ended_at, existing.actions)
-        == (made.transcript_offset, made.ended_at, made.actions)
-        and made.outcome in (existing.outcome, "unknown")
-    ):
-        return existing
-    if not own:
-        return None
-    learned = [memory.content for memory in own if memory.category is not Category.EPISODE]
-    context = [*map(_rules_text, parts), *(f"Learned: {text}" for text in learned)]
-    trust = least_trusted(memory.trust for memory in own)
-    home = id if mission.status == "cancelled" else ""
-    return _write(made, context, trust, home, runtime, now)
 
 
 def _write(
