@@ -138,6 +138,11 @@ def record_of_row(row: Row) -> Record | None:
     return record_json.unpack(identity | values, row["updated_at"], stamps)
 
 
+def differs(row: Row) -> bool:
+    """Return True where a row shows something else than its record, as what was stated here."""
+    return f'"{VALUES}"' in row["stamps"]
+
+
 def values_of_row(row: Row) -> dict[str, Any]:
     life = _life(row)
     promoted = row["promoted_at"] is not None if life in _ARCHIVED else row["status"] == "promoted"

@@ -86,8 +86,10 @@ class Lines:
         place, disputed = self._place, kept_copies.disputed_ids(self._store)
         for row in memory_queries.each_line(self._store, self._there):
             memory = database.read_row(row, memories.from_values)
-            if memory and memory.id in disputed and (record := stamps.record_of_row(row)):
-                memory = kept_copies.as_recorded(memory, record)
+            is_other = stamps.differs(row) and memory and memory.status is Status.PROMOTED
+            if memory and (memory.id in disputed or is_other):
+                record = stamps.record_of_row(row)
+                memory = kept_copies.as_recorded(memory, record) if record else memory
             if memory and (has_line(memory) or self._is_kept(memory)):
                 shown = place.shows(memory) if place else memory.source_branch is None
                 if shown:
