@@ -78,37 +78,50 @@ def review(
     with open_project(project) as memories:
         if changes:
             return _review_changes(memories, list_)
-        if take:
-            return show.one("taken:", api.take_change(memories, take) or api.get(memories, take))
-        if mine:
-            return show.one("yours holds:", api.keep_mine(memories, mine))
-        if settle:
-            done = api.settle_conflict(memories, *settle)
-            line = "both are kept as true" if done else "no conflict between them was known"
-            return show.report({"settled": done}, [line], fails=not done)
-        if reviewed:
-            return show.one("still holds:", api.mark_reviewed(memories, reviewed))
         if due:
             return show.memories(api.list_due(memories, limit))
+        if take or mine or settle or reviewed:
+            return _decide_one(memories, take, mine, settle, reviewed)
         enrolment.register_typed(memories)
         list_waiting = api.review_imported if imported else api.review
         waiting = list_waiting(memories, limit, selection)
         if accept or reject:
             return _decide_all(memories, waiting, accept, dry_run)
-        narrowed = imported or selection != EVERYTHING
-        doubts = [] if narrowed else api.list_doubtful(memories)
-        lists = show.as_json or list_ or memories.is_read_only
-        if not (show.as_json or narrowed) and api.asks_to_publish(memories):
-            show.echo(PUBLISH_SKILLS)
-        if not lists and sys.stdout.isatty() and memories.by.is_person:
-            queue = api.list_queue(memories, with_skipped=True)
-            if narrowed:
-                chosen = {each.id for each in waiting}
-                queue = [each for each in queue if each.id in chosen]
-            if queue or doubts:
-                return _run_dialogue(memories, queue, doubts)
-        _list_waiting(memories, waiting, doubts, narrowed)
-    return None
+        return _review_each(memories, waiting, imported or selection != EVERYTHING, list_)
+
+
+def _decide_one(
+    memories: Runtime,
+    take: str | None,
+    mine: str | None,
+    settle: tuple[str, str] | None,
+    reviewed: str | None,
+) -> None:
+    if take:
+        return show.one("taken:", api.take_change(memories, take) or api.get(memories, take))
+    if mine:
+        return show.one("yours holds:", api.keep_mine(memories, mine))
+    if settle:
+        done = api.settle_conflict(memories, *settle)
+        line = "both are kept as true" if done else "no conflict between them was known"
+        return show.report({"settled": done}, [line], fails=not done)
+    return show.one("still holds:", api.mark_reviewed(memories, reviewed or ""))
+
+
+def _review_each(memories: Runtime, waiting: Sequence[Memory], narrowed: bool, list_: bool) -> None:
+    """Ask about each in a terminal of a person, else list them."""
+    doubts = [] if narrowed else api.list_doubtful(memories)
+    lists = show.as_json or list_ or memories.is_read_only
+    if not (show.as_json or narrowed) and api.asks_to_publish(memories):
+        show.echo(PUBLISH_SKILLS)
+    if not lists and sys.stdout.isatty() and memories.by.is_person:
+        queue = api.list_queue(memories, with_skipped=True)
+        if narrowed:
+            chosen = {each.id for each in waiting}
+            queue = [each for each in queue if each.id in chosen]
+        if queue or doubts:
+            return _run_dialogue(memories, queue, doubts)
+    return _list_waiting(memories, waiting, doubts, narrowed)
 
 
 PUBLISH_SKILLS = (

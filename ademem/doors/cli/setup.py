@@ -271,15 +271,12 @@ def trust(
         configuring.revoke(project, database=database)
         show.report({"revoked": True}, ["trust in this project is revoked"])
         return
-    show_ = show_ or show.as_json
-    if not show_:
+    asks = not (show_ or show.as_json)
+    if asks:
         who.require_person(who.of_process(), "trust in a project")
     arrived = configuring.find_untrusted(project)
     if show.as_json:
-        names = ("settings", "local", "database", "memories", "authors", "briefs")
-        values = {name: getattr(arrived, name) for name in names}
-        values["local"] = arrived.local and arrived.local.values
-        show.json({"waits": any(part.waits(arrived) for part in PARTS)} | values)
+        _show_untrusted(arrived)
     authors = author or []
     if authors and not files:
         raise UsageError("--author names whose memories of the files are trusted", "add --files")
@@ -288,19 +285,30 @@ def trust(
     waiting = [part for part in asked if part.waits(arrived)]
     if files and (authors or not arrived.trusts_files) and FILES not in waiting:
         waiting.append(FILES)  # for what comes later
-    for part in waiting:
-        for text in () if show.as_json else part.lines(arrived):
-            show.say(text)
-        if part is FILES and not show.as_json:
-            show.say(_scope_line(arrived.remote, authors))
-        if not show_ and typer.confirm(part.question):
+    for part in () if show.as_json else waiting:
+        _show_part(part, arrived, authors)
+        if asks and typer.confirm(part.question):
             by = who.of_process()
             done = configuring.agree(arrived, part.name, root=project, authors=authors, by=by)
             _show_accepted(done)
     if not waiting and not show.as_json:
         show.echo("nothing waits for your trust")
-    if show_:
+    if not asks:
         raise typer.Exit(1 if waiting else 0)
+
+
+def _show_untrusted(arrived: UntrustedParts) -> None:
+    names = ("settings", "local", "database", "memories", "authors", "briefs")
+    values = {name: getattr(arrived, name) for name in names}
+    values["local"] = arrived.local and arrived.local.values
+    show.json({"waits": any(part.waits(arrived) for part in PARTS)} | values)
+
+
+def _show_part(part: Part, arrived: UntrustedParts, authors: Sequence[str]) -> None:
+    for text in part.lines(arrived):
+        show.say(text)
+    if part is FILES:
+        show.say(_scope_line(arrived.remote, authors))
 
 
 class Part(NamedTuple):
