@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -146,6 +146,9 @@ def figures(checkout: Checkout, minutes: str) -> Iterator[Figure]:
     yield Figure("arrows between them", str(len(rooms)))
     yield Figure("arrows that run back", str(len(back)))
     yield Figure("modules", str(len(checkout.sources)))
+    sizes = sorted(map(len, circles(checkout)), reverse=True)
+    yield Figure("circles of modules at run time", str(len(sizes)))
+    yield Figure("modules of the largest one", str(max(sizes, default=0)))
     lines = sum(text.count("\n") for text in checkout.sources.values())
     yield Figure("lines of product code", f"{lines:,}")
     yield Figure("settings", str(_settings(checkout)))
@@ -225,6 +228,51 @@ def _floors(arrows: Arrows) -> int:
         return heights[name]
 
     return max((height(name) for arrow in arrows for name in arrow), default=1)
+
+
+def circles(checkout: Checkout) -> list[frozenset[str]]:
+    """Return the modules that import each other at run time, also from within functions."""
+    arrows = {name: _imported(name, checkout) for name in checkout.trees}
+    reached = {name: _reached(name, arrows) for name in arrows}
+    found = {
+        frozenset(each for each in below if name in reached[each])
+        for name, below in reached.items()
+    }
+    return sorted(filter(None, found), key=sorted)
+
+
+def _reached(name: str, arrows: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    seen: set[str] = set()
+    waiting = set(arrows[name])
+    while waiting:
+        seen |= waiting
+        waiting = {target for each in waiting for target in arrows[each]} - seen
+    return frozenset(seen)
+
+
+def _imported(name: str, checkout: Checkout) -> frozenset[str]:
+    """Modules of the package that *name* imports by their names."""
+    found = set()
+    for node in _at_run_time(checkout.trees[name]):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            full = {f"{node.module}.{alias.name}" for alias in node.names}
+            modules = full & checkout.trees.keys()
+            found |= modules if modules == full else modules | {str(node.module)}
+    return frozenset(found & checkout.trees.keys()) - {name}
+
+
+def _at_run_time(tree: ast.AST) -> Iterator[ast.AST]:
+    """Walk a tree without what stands below `if TYPE_CHECKING`."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+            waiting += node.orelse
+        else:
+            waiting += ast.iter_child_nodes(node)
 
 
 def _settings(checkout: Checkout) -> int:

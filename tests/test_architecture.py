@@ -16,6 +16,7 @@ from ademem import api
 from ademem.core import clock
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.session import answer, user_prompt_submit
+from bench import house
 from tests import extras
 
 ROOT = Path(__file__).parents[1]
@@ -115,6 +116,37 @@ def test_rooms_import_one_way():
     ]
 
     assert backwards == []
+
+
+LARGE_CIRCLES = {"ademem.store": 19, "ademem.doors.calls": 8, "ademem.search.embedding": 4}
+"""A module of each circle that is too large, and how large it may be; these only shrink."""
+
+
+def test_no_more_than_three_modules_import_each_other_at_run_time():
+    too_large = [
+        sorted(circle)
+        for circle in house.circles(house.Checkout(ROOT))
+        if len(circle) > max([3, *(LARGE_CIRCLES.get(name, 0) for name in circle)])
+    ]
+
+    assert too_large == []
+
+
+def test_a_circle_counts_imports_in_functions_and_none_for_types(tmp_path):
+    package = tmp_path / "ademem"
+    package.mkdir()
+    lines = {
+        "__init__": "",
+        "a": "from ademem import b",
+        "b": "def late():\n    import ademem.c",
+        "c": "from ademem.a import something",
+        "d": "if TYPE_CHECKING:\n    from ademem import e",
+        "e": "from ademem import d",
+    }
+    for name, text in lines.items():
+        (package / f"{name}.py").write_text(text)
+
+    assert house.circles(house.Checkout(tmp_path)) == [{"ademem.a", "ademem.b", "ademem.c"}]
 
 
 DOORS = ("api", "doors")
