@@ -251,7 +251,8 @@ def find_unheard(store: Store, ids: Iterable[str]) -> set[str]:
 def list_removed(store: Store) -> Iterator[dict[str, Any]]:
     query = (
         "select * from unified_memories where project_id = ? and scope = 'project'"
-        " and (promoted_at is not null or knowledge_key is not null)"
+        " and (promoted_at is not null or knowledge_key is not null"
+        "      or json_extract(stamps, '$.values.status') = 'promoted')"  # not here, but by others
         f" and quarantine_reason is null and not ({LIVE})"
     )
     return map(memories.columns, store.db.execute(query, (store.project_id,)))
