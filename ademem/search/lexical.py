@@ -168,18 +168,7 @@ def _match(
     full = full_answer(asked=sum(information.values()), rarest=word_information(total, 1))
     weights = tuple(some / full for some in information.values())
     bits = {term: 1 << place for place, term in enumerate(information)}
-    held: dict[int, int] = {}
-    bm25: dict[int, float] = {}
-    for mine, rows in full_text.postings(store, chosen, terms):
-        of = [(bits[term], math.sqrt(times.get(term, 1))) for term in mine]
-        for at, seq, points in rows:
-            bit, factor = of[at]
-            if seq in held:
-                held[seq] |= bit
-                bm25[seq] += points * factor
-            else:
-                held[seq] = bit
-                bm25[seq] = points * factor
+    held, bm25 = _read_postings(store, chosen, terms, times, bits)
     places = {  # many rows hold the same terms
         some: tuple(place for place in range(some.bit_length()) if some >> place & 1)
         for some in set(held.values())
@@ -194,6 +183,29 @@ def _match(
         words=tuple(map(bare_word, information)),
         unknown=sum(map(information.__getitem__, missing)) / full if total >= MANY_ROWS else 0.0,
     )
+
+
+def _read_postings(
+    store: Store,
+    chosen: Sequence[str],
+    terms: Mapping[str, Index],
+    times: Mapping[str, int],
+    bits: Mapping[str, int],
+) -> tuple[dict[int, int], dict[int, float]]:
+    """Return of each row the bits of the terms that it has, and its points by BM25."""
+    held: dict[int, int] = {}
+    bm25: dict[int, float] = {}
+    for mine, rows in full_text.postings(store, chosen, terms):
+        of = [(bits[term], math.sqrt(times.get(term, 1))) for term in mine]
+        for at, seq, points in rows:
+            bit, factor = of[at]
+            if seq in held:
+                held[seq] |= bit
+                bm25[seq] += points * factor
+            else:
+                held[seq] = bit
+                bm25[seq] = points * factor
+    return held, bm25
 
 
 def bare_word(term: str) -> str:
