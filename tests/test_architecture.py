@@ -118,7 +118,7 @@ def test_rooms_import_one_way():
     assert backwards == []
 
 
-LARGE_CIRCLES = {"ademem.store": 19, "ademem.doors.calls": 8, "ademem.search.embedding": 4}
+LARGE_CIRCLES = {"ademem.store": 19}
 """A module of each circle that is too large, and how large it may be; these only shrink."""
 
 

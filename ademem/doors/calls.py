@@ -139,7 +139,7 @@ def describe_refusal(error: Exception) -> dict[str, str]:
     """Return rule, why, next, and id where there is one; an unforeseen error is logged."""
     explained = error if isinstance(error, AdememError) else explain_machine_error(error)
     if explained is None:
-        from ademem.doors.cli import log_crash
+        from ademem.doors.crashes import log_crash
 
         bug = log_crash(error)
         return {"rule": "internal", "why": str(bug), "next": bug.hint}

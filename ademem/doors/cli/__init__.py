@@ -12,7 +12,6 @@ import sys
 from ademem import __version__
 from ademem.core import bytecode, clone_variables
 from ademem.core.errors import (
-    BUG,
     KINDS,
     AdememError,
     NotEnrolled,
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from ademem.doors.cli.commands import app as app
 
 
-CRASH_CHARS = 20_000
 LARGEST_LIMIT = 1000
 
 
@@ -81,6 +79,8 @@ def main() -> NoReturn:
         if error.name == "typer":
             _run_plainly()
         if "ademem" in str(error.name):
+            from ademem.doors.crashes import log_crash
+
             _fail(log_crash(error))
         from ademem.doors.cli import extras
 
@@ -89,6 +89,8 @@ def main() -> NoReturn:
     except Exception as error:
         if isinstance(error, UnicodeEncodeError) and not "".join(sys.argv).isprintable():
             _fail(UsageError("an argument is not UTF-8 text", "check the terminal's encoding"))
+        from ademem.doors.crashes import log_crash
+
         _fail(explain_machine_error(error) or log_crash(error))
 
 
@@ -143,28 +145,6 @@ def _enrol_here() -> NoReturn:
     except AdememError as error:
         _fail(error)
     sys.exit(0)
-
-
-class Bug(AdememError):
-    exit_code = BUG
-
-
-def log_crash(error: Exception) -> Bug:
-    import traceback
-
-    from ademem.core import failure_log
-    from ademem.core.redaction import redact
-    from ademem.core.text import preview
-
-    trace = "".join(traceback.format_exception(error))
-    if len(trace) > CRASH_CHARS:  # cut between words: redaction does not see half a secret
-        trace = trace[-CRASH_CHARS:].split(None, 1)[-1]
-    try:
-        where = f"see {failure_log.log_crash(redact(trace).text, os.environ)}"
-    except OSError as reason:
-        where = f"which could not be logged: {reason}"
-    summary = preview(failure_log.describe(error), failure_log.ERROR_CHARS)
-    return Bug(f"unexpected {summary}", where)
 
 
 class Question(Value):

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime, timedelta
 from difflib import get_close_matches
 from enum import StrEnum
 from functools import cache, partial, wraps
@@ -321,7 +319,6 @@ def argument(metavar: str, help: str, default: Any = ..., **rest: Any) -> Any:
 
 
 Kind = TypeVar("Kind", bound=StrEnum)
-UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1)}
 
 
 def open_project(project: Project = None, *, catch_up: bool = True) -> Runtime:
@@ -451,17 +448,3 @@ def parse_choice(kind: type[Kind], text: str | None) -> Kind | None:
         return kind(text.strip().lower())
     except ValueError as error:
         raise UsageError(f"no {kind.__name__.lower()} {text!r}", ", ".join(kind)) from error
-
-
-def parse_time(text: str, now: datetime) -> datetime:
-    """Read ISO 8601, by default in local time, or an age; a day alone means its end."""
-    age = re.fullmatch(r"(\d{1,5})([mhd])", text.strip())
-    if age:
-        return now - int(age[1]) * UNITS[age[2]]
-    try:
-        moment = datetime.fromisoformat(text.strip()).astimezone()
-        return moment + timedelta(days=1) if len(text.strip()) == len("2026-01-31") else moment
-    except (ValueError, OverflowError) as error:
-        raise UsageError(
-            f"{text!r} is not a time", "2026-01-31, 2026-01-31T18:00, or ago: 45m, 3h, 2d"
-        ) from error

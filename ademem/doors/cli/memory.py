@@ -44,10 +44,10 @@ from ademem.doors.cli.commands import (
     option,
     parse_choice,
     parse_scope,
-    parse_time,
     split_words,
     text_or_stdin,
 )
+from ademem.doors.times import parse_time
 from ademem.search.engine import Filters
 from ademem.store.filters import choose_statuses
 from ademem.store.runtime import Runtime, personal_project

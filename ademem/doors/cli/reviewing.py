@@ -31,8 +31,8 @@ from ademem.doors.cli.commands import (
     open_project,
     option,
     parse_choice,
-    parse_time,
 )
+from ademem.doors.times import parse_time
 from ademem.doors.views import word_diff
 from ademem.files import enrolment
 from ademem.store.kept_copies import Changed

@@ -12,6 +12,7 @@ from ademem.core.memory import Category, Draft, Memory, Scope
 from ademem.core.text import preview
 from ademem.doors.calls import NOTICE, describe_gate_refusal
 from ademem.doors.cli import show
+from ademem.doors.times import parse_time
 from ademem.files.markdown import TOPICS, item_of, rank_memories, render_item
 from ademem.search.engine import UNARCHIVED, Filters
 from ademem.store.filters import choose_statuses
@@ -64,8 +65,6 @@ def search(
 def _time(memories: Runtime, text: str | None) -> datetime | None:
     if text is None:
         return None
-    from ademem.doors.cli.commands import parse_time  # loads the parser of options
-
     return parse_time(text, memories.clock())
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from ademem.core.errors import AdememError
 from ademem.search.embedding import cache
+from ademem.search.embedding.cache import DIMENSIONS as DIMENSIONS
+from ademem.search.embedding.cache import MAX_TOKENS
+from ademem.search.embedding.cache import DamagedModel as DamagedModel
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,18 +39,8 @@ if TYPE_CHECKING:
             """A unit row of DIMENSIONS in float32; `embed` is for passages."""
 
 
-DIMENSIONS = 384
-MAX_TOKENS = 256
-"""Of a text the model sees so many word pieces, the two marks at its ends included."""
 HEADING_WORDS = 3
 """Words from which a first line says something by itself."""
-
-
-class DamagedModel(AdememError):
-    hint = "`ademem model install` repairs it"
-
-    def __init__(self, what: str) -> None:
-        super().__init__(f"the embedding model is damaged: {what}")
 
 
 def model_id(settings: EmbedSettings) -> str:

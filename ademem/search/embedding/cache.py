@@ -7,6 +7,7 @@ import sys
 from enum import StrEnum
 
 from ademem.core import shared_files
+from ademem.core.errors import AdememError
 from ademem.core.json_text import loads
 from ademem.core.shared_files import is_held
 from ademem.core.value import Value, as_dict
@@ -15,6 +16,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+DIMENSIONS = 384
+MAX_TOKENS = 256
+"""Of a text the model sees so many word pieces, the two marks at its ends included."""
 MULTILINGUAL = "q4"
 """The number format of the second model."""
 MODELS = {
@@ -28,6 +32,13 @@ MANIFEST = "manifest.json"
 """Written last of all: a folder without one is not a model yet."""
 PREPARED = "prepared"
 """Folder of what was derived from the graph for one version of onnxruntime."""
+
+
+class DamagedModel(AdememError):
+    hint = "`ademem model install` repairs it"
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"the embedding model is damaged: {what}")
 
 
 class State(StrEnum):

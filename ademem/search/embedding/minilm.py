@@ -25,7 +25,8 @@ import numpy as np
 
 from ademem.core import shared_files
 from ademem.core.text import replace_surrogates
-from ademem.search.embedding import DIMENSIONS, MAX_TOKENS, DamagedModel, cache
+from ademem.search.embedding import cache
+from ademem.search.embedding.cache import DIMENSIONS, MAX_TOKENS, DamagedModel
 
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 

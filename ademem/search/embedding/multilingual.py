@@ -14,7 +14,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ademem.search.embedding import DIMENSIONS, DamagedModel, published
+from ademem.search.embedding import published
+from ademem.search.embedding.cache import DIMENSIONS, DamagedModel
 
 QUESTION_BYTES, PASSAGE_BYTES = 240, 1000
 """Bytes of a text that are embedded, about four a word piece: a hook waits for its question."""
