@@ -47,7 +47,6 @@ from ademem.doors.cli.commands import (
     split_words,
     text_or_stdin,
 )
-from ademem.doors.times import parse_time
 from ademem.search.engine import Filters
 from ademem.store.filters import choose_statuses
 from ademem.store.runtime import Runtime, personal_project
@@ -195,6 +194,8 @@ def search(
     project: Project = None,
 ) -> None:
     """Find memories that answer WORDS, in pages of previews."""
+    from ademem.doors.times import parse_time
+
     query = " ".join(words or ())
     if not query.strip():
         raise UsageError("search for what?", 'ademem search "words"')
@@ -302,6 +303,8 @@ def list_(
     project: Project = None,
 ) -> None:
     """List memories, newest first."""
+    from ademem.doors.times import parse_time
+
     wanted = parse_choice(Status, status)
     statuses = (wanted,) if wanted else choose_statuses(candidates=True, archived=all_)
     filters = _filters(category, type_, scope, owner, None, branch, statuses)
