@@ -303,8 +303,6 @@ def list_(
     project: Project = None,
 ) -> None:
     """List memories, newest first."""
-    from ademem.doors.times import parse_time
-
     wanted = parse_choice(Status, status)
     statuses = (wanted,) if wanted else choose_statuses(candidates=True, archived=all_)
     filters = _filters(category, type_, scope, owner, None, branch, statuses)
@@ -312,6 +310,8 @@ def list_(
         raise UsageError("--at lists all memories of that moment", "leave out the other filters")
     with open_project(project) as memories:
         if at is not None:
+            from ademem.doors.times import parse_time
+
             then = api.list_at(memories, parse_time(at, datetime.now(UTC)), limit)
             found = list(then.memories)
         else:
