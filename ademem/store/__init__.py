@@ -228,7 +228,13 @@ def open_store(
     store = None
     if admission.is_still_admitted(project, noted, state):
         idle = connections.take(project.database, state, wait_s) if connections else None
-        store = _open(project, now, wait_s, environment, is_copy=is_copy, is_noted=True, idle=idle)
+        try:
+            store = _open(
+                project, now, wait_s, environment, is_copy=is_copy, is_noted=True, idle=idle
+            )
+        except database.DatabaseError:
+            if not database.is_none(project.database):
+                raise
         if store:
             store.connections = connections
     if store is None:

@@ -40,6 +40,9 @@ DECODE = methodcaller("decode", "utf-8", "replace")
 FIRST_VERSION = 19
 SCHEMA_VERSION = 38
 FIRST_WITH_SECRET = 20
+MAGIC, HEADER_BYTES = b"SQLite format 3\0", 100
+SCHEMA_PAGES = (5, 13)
+"""First bytes of an inner page and of a leaf of a table."""
 SECRET_BYTES = 16
 _SECRETS = {
     "CREATE TABLE store_values (\n"
@@ -55,6 +58,7 @@ SIDECARS = ("-wal", "-shm", "-journal")
 
 BAD_SCHEMA = "its schema is not UTF-8"
 OperationalError = sqlite3.OperationalError
+DatabaseError = sqlite3.DatabaseError
 
 ASKING_MS = 20
 """Time after which a writer that waits asks as often again as at first."""
@@ -358,6 +362,21 @@ def write_ahead(db: sqlite3.Connection, path: str) -> None:
 
         with suppress(sqlite3.OperationalError), closing(connect(path, wait_s=0)) as alone:
             alone.execute("pragma journal_mode = wal")
+
+
+def is_none(path: str) -> bool:
+    """Return True for a file in which nothing of a database is left; a damaged one is repaired.
+
+    It has neither the header of SQLite nor, behind it, a page as that of a schema begins
+    (https://www.sqlite.org/fileformat2.html, 1.3 and 1.6).
+    """
+    try:
+        with open(path, "rb", buffering=0) as file:
+            head = file.read(HEADER_BYTES + 1)
+    except OSError:
+        return False
+    has_page = len(head) > HEADER_BYTES and head[HEADER_BYTES] in SCHEMA_PAGES
+    return bool(head) and not head.startswith(MAGIC) and not has_page
 
 
 def is_outdated(db: sqlite3.Connection) -> bool:

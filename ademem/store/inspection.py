@@ -77,6 +77,8 @@ def admit(
 
 def kind_of(path: str, environment: Mapping[str, str], wait_s: float = 0.0) -> Kind:
     """Raises NewerDatabase, or sqlite3.Error for what is damaged or locked."""
+    if database.is_none(path):
+        return Kind.FOREIGN
     try:
         db = open_read_only(path, wait_s, LOOK_S)
         try:

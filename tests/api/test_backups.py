@@ -162,11 +162,11 @@ def test_a_trial_changes_nothing(root, path):
 
 def test_a_damaged_database_is_renamed(root, path):
     back_up(root)
-    path.write_bytes(b"not a database" * 1000)
+    path.write_bytes(b"SQLite format 3\0" + b"rubbish" * 1000)
     done = restore(root)
 
     assert texts(path) == [PRIVATE, SHARED]
-    assert Path(done.replaced).read_bytes().startswith(b"not a database")
+    assert Path(done.replaced).read_bytes().endswith(b"rubbish")
 
 
 def test_a_lost_database_comes_back(root, path):
@@ -340,7 +340,7 @@ def test_doctor_and_status_name_the_newest_backup(root, path):
     with api.open_memories(str(root)) as memories:
         assert api.get_status(memories)["backup"] == "2026-01-31T12:00:00.000Z"
     assert "2026-01-31T12:00:00.000Z (typed)" in doctor.backup_was_made(patient).message
-    path.write_bytes(b"not a database" * 1000)
+    path.write_bytes(b"SQLite format 3\0" + b"rubbish" * 1000)
     assert "restore --backup latest" in doctor.database_is_sound(patient).hint
 
 

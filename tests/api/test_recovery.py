@@ -64,7 +64,7 @@ def test_a_clone_knows_at_its_enrolment_what_its_files_know(root):
 
 
 def test_a_database_of_which_nothing_could_be_read_is_made_here_anew(root, tmp_path):
-    (root / ".ade" / "ade.db").write_bytes(b"not a database" * 1000)
+    (root / ".ade" / "ade.db").write_bytes(b"SQLite format 3\0" + b"rubbish" * 1000)
     environment = {"ADEMEM_DATA_DIR": str(tmp_path / "data")}
     recovery.recover(project.at(str(root)), environment, clock.now())
 
@@ -73,7 +73,7 @@ def test_a_database_of_which_nothing_could_be_read_is_made_here_anew(root, tmp_p
 
 
 def test_a_damaged_database_is_kept_and_its_memories_are_brought_back(root):
-    (root / ".ade" / "ade.db").write_bytes(b"not a database" * 1000)
+    (root / ".ade" / "ade.db").write_bytes(b"SQLite format 3\0" + b"rubbish" * 1000)
     done = fixed(root)
 
     assert "kept the damaged database" in done[0]
@@ -147,7 +147,9 @@ main()
 """A process whose files cannot grow."""
 
 
-@pytest.mark.parametrize("damage", [None, b"no database" * 9], ids=["sound", "damaged"])
+@pytest.mark.parametrize(
+    "damage", [None, b"SQLite format 3\0" + b"rubbish" * 9], ids=["sound", "damaged"]
+)
 def test_while_the_disk_is_full_a_database_is_left_where_it_is(root, damage):
     file = root / ".ade" / "ade.db"
     if damage:

@@ -390,13 +390,13 @@ class Play:
             holder.close()
 
     def damaged(self, kind, who):
-        """The database is not a database for the time of one call."""
+        """The database cannot be read for the time of one call."""
         ids, flag, _ = self.who(who)
         call = (MUTATING if kind == "mutating" else HARMLESS)[0] | {"tool_use_id": self.fresh("t")}
         with open(self.client.database, "rb+") as file:
             whole = file.read()
             file.seek(0)
-            file.write(b"no database" * 20)
+            file.write(b"SQLite format 3\0" + b"rubbish" * 30)
         try:
             fails = not self.client.flag(flag)
             assert self.client.decision(flag, **ids, **call) == self.model.broken(fails)

@@ -317,7 +317,7 @@ def test_modes(world, calls, mode, first, second):
 @pytest.mark.parametrize(("fail", "denied"), [("open", False), ("closed", True)])
 def test_a_guard_that_cannot_decide_fails_as_the_project_chose(armed, calls, fail, denied):
     armed.environment["ADEMEM_GUARD_FAIL"] = fail
-    (armed.root / ".ade" / "ade.db").write_bytes(b"not a database" * 1000)
+    (armed.root / ".ade" / "ade.db").write_bytes(b"SQLite format 3\0" + b"rubbish" * 1000)
 
     said = armed.fire("pre_tool_use", **TURN, **calls.write())
     assert ('"deny"' in said) is denied

@@ -138,12 +138,27 @@ def test_somebody_who_reads_the_old_way_does_not_hold_up_an_opening(tmp_path, pa
     store.close()
 
 
-def test_a_file_that_is_no_database_is_a_database_error(tmp_path, path):
+def test_a_file_with_the_head_of_a_database_alone_is_a_database_error(tmp_path, path):
     path.parent.mkdir()
-    path.write_bytes(b"# not a database\n" * 999)
+    path.write_bytes(b"SQLite format 3\0" + b"rubbish" * 999)
 
     with pytest.raises(sqlite3.DatabaseError):
         reopen(tmp_path)
+
+
+@pytest.mark.parametrize("is_noted", [False, True], ids=["first met", "looked at before"])
+def test_a_file_in_which_no_database_is_left_is_set_aside(tmp_path, path, is_noted):
+    text = b"# not a database\n" * 999
+    path.parent.mkdir()
+    if is_noted:
+        reopen(tmp_path)
+    with path.open("r+b" if is_noted else "wb") as file:
+        file.truncate(0)
+        file.write(text)
+    reopen(tmp_path)
+
+    assert path.read_bytes().startswith(b"SQLite format 3")
+    assert path.with_name("ade.db.foreign-1").read_bytes() == text
 
 
 @pytest.mark.parametrize("share", [0.02, 0.1, 0.5])

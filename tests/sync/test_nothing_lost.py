@@ -184,9 +184,15 @@ def with_a_damaged_header(lost: Lost) -> None:
 def with_garbage(lost: Lost) -> None:
     lost.remove_database()
     lost.database.write_bytes(b"garbage" * 1000)
-    from ademem.api import recovery
 
-    recovery.recover(at(str(lost.here.root)), lost.environment, clock.now())
+
+def overwritten_in_place(lost: Lost) -> None:
+    """It is the file that was looked at, with something else in it."""
+    for path in lost.database.parent.glob("ade.db-*"):
+        path.unlink()
+    with lost.database.open("r+b") as file:
+        file.truncate(0)
+        file.write(b"\xfe\x01garbage" * 1000)
 
 
 def set_aside(lost: Lost) -> None:
@@ -245,7 +251,7 @@ def _without(name: str):
 
 
 WAYS = (
-    *(removed, emptied, with_a_damaged_header, with_garbage, set_aside),
+    *(removed, emptied, with_a_damaged_header, with_garbage, overwritten_in_place, set_aside),
     *(replaced_by_an_older_copy, overwritten_by_an_older_copy, older_copy_that_goes_on),
     *(moved, moved_and_removed, without_run),
     *map(_without, ("agreed", "mirror.json", "rendered", "files.seen")),

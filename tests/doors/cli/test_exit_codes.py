@@ -233,7 +233,7 @@ def test_a_command_prints_one_document_and_its_code_says_how_it_ended(project, n
     assert f"ademem {name} --help" in printed["error"]["hint"]
 
     for left in (project.root / ".ade").glob("ade.db*"):
-        left.write_bytes(b"no database" * 1000)
+        left.write_bytes(b"SQLite format 3\0" + b"rubbish" * 1000)
     code, printed = ended(project, DONE[name])
     if name not in NEED_NO_STORE:
         assert (code, kind(printed)) == (6, "store"), printed

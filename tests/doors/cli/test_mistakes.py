@@ -43,7 +43,7 @@ def test_what_an_argument_that_is_missing_stands_for_is_told(ademem):
 @pytest.mark.parametrize("arguments", [["list"], ["add", "x"], ["recall", "x"]], ids=str)
 def test_a_damaged_database_is_reported_with_what_rebuilds_it(ademem, arguments):
     for left in (ademem.root / ".ade").glob("ade.db*"):
-        left.write_bytes(b"no database" * 1000)
+        left.write_bytes(b"SQLite format 3\0" + b"rubbish" * 1000)
 
     told, code = mistake(ademem, *arguments)
     assert (told, code) == (

@@ -166,7 +166,7 @@ def test_every_page_tells_what_cannot_be_used(browser, damage, status, told):
         shutil.copytree(folder, kept, ignore=shutil.ignore_patterns("*.sock"))
         for path in folder.glob("ade.db*"):
             path.unlink()
-        (folder / "ade.db").write_bytes(b"no database" * 1000)
+        (folder / "ade.db").write_bytes(b"SQLite format 3\0" + b"rubbish" * 1000)
     else:
         folder.rename(kept)
     pages = all_pages(browser)

@@ -426,7 +426,7 @@ def test_a_database_that_cannot_be_used_is_reported_and_the_page_lives(taught, d
     else:
         for path in whole:
             path.unlink()
-        database.write_bytes(b"no database" * 1000)
+        database.write_bytes(b"SQLite format 3\0" + b"rubbish" * 1000)
     answer = taught.get("/memories")
 
     assert answer.status_code == 503
