@@ -203,8 +203,9 @@ class Moment(Value):
 
 def explain_selection(runtime: Runtime, session: str, at: str, id: str) -> Reconsidered:
     """Run the selection of the stamp *at* again, on the memories of now; record nothing."""
-    moment, holder = _read_moment(runtime, session, at), runtime.holding(id)
+    holder = runtime.holding(id)
     memory = memories.get(holder.store, id)
+    moment = _read_moment(runtime, session, at)
     stages = [_may_be_shown(memory, moment), *_select_again(moment, memory, runtime, holder)]
     if moment.place not in LOOKED_UP:
         stages.append(_is_new(moment, memory, runtime))

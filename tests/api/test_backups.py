@@ -232,7 +232,7 @@ def make_link(file):
         pytest.param(damage, 6, "is damaged", id="damaged"),
         pytest.param(lambda file: os.truncate(file, 40_000), 6, "is damaged", id="cut off"),
         pytest.param(lambda file: os.truncate(file, 0), 4, "is an empty database", id="empty"),
-        pytest.param(lambda file: file.write_text("x" * 9000), 6, "is damaged", id="a text"),
+        pytest.param(lambda file: file.write_text("x" * 9000), 4, "is not a database", id="a text"),
         pytest.param(make_newer, 6, "the database has schema 99", id="newer"),
         pytest.param(make_adoptable, 4, "is not a database of ademem", id="of another program"),
         pytest.param(make_foreign, 4, "is not a database of ademem", id="with another schema"),

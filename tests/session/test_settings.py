@@ -50,10 +50,9 @@ def agree(world):
             id="an unknown key",
         ),
         pytest.param(
-            "[search]\npool = 30\n",
-            "ademem: .ade/config.toml: search.pool is no longer a setting; its built-in value is in"
-            " force",
-            id="a former setting",
+            "[guard]\nmode = 'warn'\n",
+            "ademem: .ade/config.toml: guard.mode 'warn' is no longer there; `consult` is in force",
+            id="a former mode",
         ),
         pytest.param(
             LOOSE + "moed = 1\n",

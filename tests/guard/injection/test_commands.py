@@ -429,7 +429,7 @@ def test_a_text_of_one_word_is_read_in_a_time_that_grows_as_its_length(sign):
 
     instruction_in(sign * 5_000)  # which loads what it needs
 
-    assert least_s(40_000) < 24 * least_s(5_000) + 0.1  # the square of eight is 64
+    assert least_s(40_000) < 24 * least_s(5_000) + 1  # the square of eight is 64
 
 
 def test_a_text_with_more_candidates_than_are_read_is_held():
