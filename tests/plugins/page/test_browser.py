@@ -137,6 +137,29 @@ def test_search_as_you_type_keeps_the_focus(shown):
     expect(page).to_have_url(re.compile("q=tokens"))
 
 
+def test_a_request_that_a_newer_one_replaces_is_no_problem(shown):
+    shown.learn(*CANDIDATES)
+    page = shown.window("/memories")
+    page.route("**/memories?q=invoices*", lambda route: None)  # which is never answered
+    with page.expect_request("**/memories?q=invoices*"):
+        page.fill("#words", "invoices")
+    with page.expect_event("requestfailed"):
+        page.fill("#words", "refunds")
+    expect(page.locator("#rows .rows > li")).to_have_count(1)
+
+    assert shown.problems == []
+
+
+def test_a_request_that_the_network_fails_is_a_problem(shown):
+    page = shown.window("/memories")
+    page.route("**/memories?q=invoices*", lambda route: route.abort("connectionreset"))
+    with page.expect_console_message(lambda line: line.text.startswith("htmx:sendError")):
+        page.fill("#words", "invoices")
+
+    assert [line for line in shown.problems if line.startswith("htmx:sendError")]
+    shown.problems.clear()
+
+
 def test_the_way_back_leads_past_what_was_typed_and_shows_what_is_there_now(shown):
     shown.world.know("Money is stored in cents", "Login tokens expire in UTC")
     page = shown.window("/missions")

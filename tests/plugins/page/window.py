@@ -23,6 +23,10 @@ expect = player.expect
 if not (CHROMIUM and AXE.is_file()):
     pytest.skip("needs chromium, and axe-core in ADEMEM_AXE_DIR", allow_module_level=True)
 
+# htmx tells of a request that the page itself gave up, for a newer one, as of a failure; of one
+# that the network failed it writes htmx:sendError besides.
+GIVEN_UP = ("htmx:afterRequest", "htmx:sendAbort")
+
 CANDIDATES = """
 Invoices are sent by the night job
 Images are resized by the worker
@@ -55,7 +59,7 @@ class Shown:
     def window(self, path="/", **options):
         context = self.chromium.new_context(**options)
         page = context.new_page()
-        page.on("console", lambda line: self.problems.append(line.text))
+        page.on("console", lambda line: self._note(line.text))
         page.on("pageerror", lambda error: self.problems.append(str(error)))
         page.on("request", lambda request: self._check(request.url))
         page.goto(f"http://127.0.0.1:{self.port}/enter?code={self.site.entry.new_code()}")
@@ -64,6 +68,10 @@ class Shown:
 
     def go(self, page, path):
         page.goto(f"http://127.0.0.1:{self.port}{path}")
+
+    def _note(self, line):
+        if not line.startswith(GIVEN_UP):
+            self.problems.append(line)
 
     def _check(self, url):
         if not url.startswith((f"http://127.0.0.1:{self.port}/", "data:")):
