@@ -29,9 +29,9 @@ OF_EXTRAS = {
     "mcp": (
         "tests/api/test_doctor_client.py::test_a_registered_server_is_started_and_asked",
         f"{MISTAKE}[every address]",
-        "tests/doors/mcp",
-        "tests/doors/test_canaries.py",  # all doors; the package mcp brings those of http
-        "tests/doors/test_faults.py",
+        "tests/plugins/mcp",
+        "tests/plugins/test_canaries.py",  # all doors; the package mcp brings those of http
+        "tests/plugins/test_faults.py",
         "tests/e2e/test_agents.py",
         "tests/e2e/test_mcp.py",
         "tests/e2e/test_protocol.py",

@@ -46,7 +46,7 @@ NETWORK = frozenset(_NETWORK.split())
 
 BROAD_EXCEPT = (
     "core/plugins.py",
-    "doors/mcp/access.py",
+    "plugins/mcp/access.py",
     "doors/cli/__init__.py",
     "plugins/hub/server.py",
     "doors/http/__init__.py",
@@ -489,7 +489,7 @@ OPENERS = {
     "store/hub/": "migrations of the package, and backups in the folder that the operator named",
     "worker/warm_server.py": "the socket, in its checked folder",
     "core/process.py": "/dev/null",
-    "doors/mcp/process.py": "/dev/null",
+    "plugins/mcp/process.py": "/dev/null",
     "plugins/page/rendering.py": "static files of the package",
     "session/notices.py": "the client's file of variables; inode of a database set aside",
     "session/consulting.py": "the file that a call is to write",
@@ -805,10 +805,19 @@ def test_no_file_names_a_path_of_this_machine_or_a_registry():
     assert named == []
 
 
-def test_the_page_is_reached_by_its_command_and_the_hub_alone():
-    outside = {name for name in importers("plugins.page") if not name.startswith("plugins/page/")}
+BETWEEN_PARTS = {"ade": {"mcp"}, "hub": {"page"}, "page": {"evaluation"}}
+"""Parts that import others: for tools as methods, for pages of the hub, and for the metrics."""
 
-    assert outside == {"plugins/hub/page.py"}
+
+def test_a_part_imports_no_other_but_where_it_is_listed():
+    between = {}
+    for path in (PACKAGE / "plugins").rglob("*.py"):
+        part = path.relative_to(PACKAGE / "plugins").parts[0]
+        named = [name.split(".") for name in imports(parsed(path))]
+        if others := {each[2] for each in named if each[:2] == ["ademem", "plugins"]} - {part}:
+            between[part] = between.get(part, set()) | others
+
+    assert between == BETWEEN_PARTS
 
 
 def test_the_terminal_is_reached_by_its_command_alone_and_textual_by_the_terminal():
@@ -826,9 +835,9 @@ def test_the_terminal_is_reached_by_its_command_alone_and_textual_by_the_termina
 OF_EXTRAS = {
     "doors/http/__init__.py": "http web hub",
     "plugins/hub/server.py": "hub",
-    "doors/mcp/process.py": "mcp",
-    "doors/mcp/server.py": "mcp",
-    "doors/mcp/streamable.py": "mcp+http",
+    "plugins/mcp/process.py": "mcp",
+    "plugins/mcp/server.py": "mcp",
+    "plugins/mcp/streamable.py": "mcp+http",
     "plugins/terminal/browser.py": "tui",
     "plugins/hub/page.py": "hub",
     "plugins/page/memory_pages.py": "web hub",
@@ -954,7 +963,7 @@ def for_types(tree):
 
 NUMBERED = {
     *("api/browsing.py", "api/curation.py", "api/inspecting.py", "api/relating.py"),
-    *("api/searching.py", "capture/gate/relating.py", "doors/mcp/engram.py", "files/engram.py"),
+    *("api/searching.py", "capture/gate/relating.py", "plugins/mcp/engram.py", "files/engram.py"),
     *("files/records.py", "search/engine.py", "search/newer.py", "search/ranking.py"),
     *("session/user_prompt_submit.py", "worker/embedding.py", "worker/warm_server.py"),
 }

@@ -2,7 +2,7 @@
 
 A part is a folder of `ademem/plugins`, or a package of somebody else with an entry point of the
 group `ademem`. Its `__init__` imports nothing of its own; each constant with the name of a seam
-(COMMANDS, GROUPS, PANELS, HIDDEN) says what the part adds there.
+(COMMANDS, GROUPS, PANELS, HIDDEN, QUICK) says what the part adds there.
 """
 
 from __future__ import annotations
@@ -30,8 +30,13 @@ faults: dict[str, str] = {}
 def built_in() -> tuple[ModuleType, ...]:
     """Return the parts that came with this package; none with the core alone."""
     folders = sorted(os.listdir(FOLDER)) if os.path.isdir(FOLDER) else []
-    there = (name for name in folders if os.path.isfile(f"{FOLDER}/{name}/__init__.py"))
-    return tuple(filter(None, (_load(name, f"{PACKAGE}.{name}") for name in there)))
+    return tuple(filter(None, map(named, folders)))
+
+
+def named(name: str) -> ModuleType | None:
+    """Return the part of this package with a name, and load no other."""
+    is_there = name.isidentifier() and os.path.isfile(f"{FOLDER}/{name}/__init__.py")
+    return _load(name, f"{PACKAGE}.{name}") if is_there else None
 
 
 @cache

@@ -6,7 +6,6 @@ import pytest
 
 from ademem import api
 from ademem.core.memory import Draft, Scope
-from ademem.doors.mcp import core as mcp_core
 from ademem.search.engine import UNARCHIVED, Filters
 from tests.builders import insert, memory
 from tests.world import World
@@ -62,7 +61,6 @@ DOORS = {
     "list": on(api.list_memories),
     "context": on(context),
     "a past moment": on(lambda memories: api.list_at(memories, memories.clock()).memories),
-    "MCP": on(lambda memories: mcp_core.context(memories, None, 8000)),
 }
 
 

@@ -15,9 +15,9 @@ import jsonschema
 import pytest
 
 from ademem.doors.http import Server, bind
-from ademem.doors.mcp import streamable
-from ademem.doors.mcp.server import Session
-from ademem.doors.mcp.tools import CORE, choose
+from ademem.plugins.mcp import streamable
+from ademem.plugins.mcp.server import Session
+from ademem.plugins.mcp.tools import CORE, choose
 from tests.command_line import ademem
 
 from .test_agents import AGENTS

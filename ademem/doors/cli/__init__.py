@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib import import_module
 
 from ademem import __version__
-from ademem.core import bytecode, clone_variables
+from ademem.core import bytecode, clone_variables, plugins
 from ademem.core.errors import (
     KINDS,
     AdememError,
-    NotEnrolled,
     UsageError,
     explain_machine_error,
     suppress,
@@ -66,8 +66,8 @@ def main() -> NoReturn:
             sys.exit(0)
         if question := parse_recall(sys.argv[1:]):
             sys.exit(answer(question))
-        if (options := parse_mcp(sys.argv[1:])) is not None:
-            serve_mcp(**options)
+        if sys.argv[1:]:
+            _run_part(sys.argv[1], sys.argv[2:])
         from ademem.doors.cli import commands
 
         commands.run()
@@ -190,37 +190,10 @@ def parse_recall(arguments: Sequence[str]) -> Question | None:
     )
 
 
-def parse_mcp(arguments: Sequence[str]) -> dict[str, Any] | None:
-    options: dict[str, Any] = {}
-    command, *rest = arguments or ("",)
-    unread = iter(rest)
-    for word in unread:
-        name, equals, value = word.partition("=")
-        if name in ("--project", "--tools"):
-            options[name[2:]] = value if equals else next(unread, "")
-        elif word == "--read-only":
-            options["read_only"] = True
-        else:
-            return None
-    return options if command == "mcp" and all(options.values()) else None
-
-
-def serve_mcp(project: str | None = None, tools: str = "", *, read_only: bool = False) -> NoReturn:
-    from ademem.core import project as project_
-    from ademem.core.settings import load_configuration
-    from ademem.doors.mcp.tools import choose
-
-    found = None
-    with suppress(project_.Ambiguous, NotEnrolled):  # each call finds its own, or is refused
-        found = project_.find(project, os.environ, os.getcwd())
-    settings = load_configuration(found, os.environ).settings.mcp
-    chosen = choose(tools or settings.tools, read_only=read_only or settings.read_only)
-    from ademem.doors.cli.extras import needs
-
-    with needs("mcp", "the server"):
-        from ademem.doors.mcp import process, server
-    session = server.Session(chosen, project, settings=settings)
-    process.run(server.make_server(session), session.close)
+def _run_part(command: str, arguments: Sequence[str]) -> None:
+    """Run a command of the part with its name, where its common forms need no parser."""
+    if quick := getattr(plugins.named(command), "QUICK", None):
+        import_module(quick).run(arguments)
 
 
 def answer(question: Question) -> int:

@@ -41,7 +41,6 @@ MODULES = {
     "exchange": "sync",
     "model": "model serve",
     "setup": "init install uninstall config trust",
-    "servers": "mcp",
     "reports": "status cost guard",
 }
 """Modules of this package, with the commands and groups that each defines; parts add theirs."""
@@ -50,7 +49,7 @@ PANELS = {
     "Every day": "recall search add get list",
     "Review": "review promote reject edit pin archive restore delete undo propose",
     "Team": "files core sync import export trust",
-    "Set-up": "init install uninstall mcp config model",
+    "Set-up": "init install uninstall config model",
     "Upkeep": "doctor backup sweep scrub verify projects",
     "Insight": "status log why session prompts relations guard mission procedures",
 }

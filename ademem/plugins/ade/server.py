@@ -19,12 +19,12 @@ from ademem.core.errors import AdememError
 from ademem.core.project import Project
 from ademem.core.who import CALLED_BY_MODEL, NOT_ASKED, Who, describe
 from ademem.doors import calls
-from ademem.doors.mcp.access import Call as ToolCall
-from ademem.doors.mcp.access import Caller
-from ademem.doors.mcp.tools import choose
 from ademem.plugins.ade import messages as rpc
 from ademem.plugins.ade.messages import BadHeader, RpcError, read_messages, write_message
 from ademem.plugins.ade.methods import METHODS, Call, Notify
+from ademem.plugins.mcp.access import Call as ToolCall
+from ademem.plugins.mcp.access import Caller
+from ademem.plugins.mcp.tools import choose
 from ademem.worker import warm
 from ademem.worker.warm_server import listening
 

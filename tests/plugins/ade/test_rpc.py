@@ -18,10 +18,10 @@ import pytest
 from ademem import api
 from ademem.core import project as project_
 from ademem.core.memory import Draft, Origin, Trust
-from ademem.doors.mcp.tools import choose
 from ademem.plugins.ade import messages as rpc
 from ademem.plugins.ade import methods, views
 from ademem.plugins.ade.server import NotByAgent, Server
+from ademem.plugins.mcp.tools import choose
 from tests import persons
 from tests.examples import examples
 

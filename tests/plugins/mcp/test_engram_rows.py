@@ -7,8 +7,8 @@ from ademem.api import doctor
 from ademem.core import project
 from ademem.store.verdicts import VERBS
 from tests.canaries import CANARIES, found_below, sentence
-from tests.doors.mcp.conftest import unpack
 from tests.examples import examples
+from tests.plugins.mcp.conftest import unpack
 from tests.world import World
 
 LESSON = "Releases are cut on Mondays, because the mirror syncs on Sunday"

@@ -3,8 +3,8 @@
 import pytest
 
 from ademem import api
-from ademem.doors.mcp.access import Caller
-from tests.doors.mcp.conftest import unpack
+from ademem.plugins.mcp.access import Caller
+from tests.plugins.mcp.conftest import unpack
 from tests.world import World
 
 LESSON = "Releases are cut on Mondays, because the mirror syncs on Sunday"

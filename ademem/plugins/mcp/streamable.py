@@ -11,9 +11,9 @@ from ademem.core.project import Project
 from ademem.core.settings import load_configuration
 from ademem.doors.calls import without_session
 from ademem.doors.http import ADDRESS, Loopback, Server, bind, read_token
-from ademem.doors.mcp.process import LINE_BYTES
-from ademem.doors.mcp.server import Session, make_server
-from ademem.doors.mcp.tools import Tool
+from ademem.plugins.mcp.process import LINE_BYTES
+from ademem.plugins.mcp.server import Session, make_server
+from ademem.plugins.mcp.tools import Tool
 
 PATH = "/mcp"
 PORT = 7438

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ademem.capture.gate import Written
-    from ademem.doors.mcp.access import Call
+    from ademem.plugins.mcp.access import Call
     from ademem.store.runtime import Runtime
 
     Result = dict[str, Any]

@@ -15,7 +15,7 @@ from ademem.doors.calls import NOTICE, check_arguments, choose_schemas, number
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from ademem.doors.mcp.access import Call
+    from ademem.plugins.mcp.access import Call
 
     Schema = dict[str, Any]
 
@@ -30,7 +30,7 @@ class Tool(Value):
     required: tuple[str, ...] = ()
     results: str
     """Keys of the result; those that may be missing end with `?`."""
-    module: str = "ademem.doors.mcp.core"
+    module: str = "ademem.plugins.mcp.core"
     """Has the function that is named as the tool, and is loaded with the first call."""
     reads: bool = False
     destroys: bool = False
@@ -321,7 +321,7 @@ mem_compare repeats
     ( memory_id_a! memory_id_b! reasoning model relation! confidence
 """,
         ENGRAM_ARGUMENTS,
-        module="ademem.doors.mcp.engram",
+        module="ademem.plugins.mcp.engram",
         results="project_source project_path result",
         empty={"project_source": "", "project_path": "", "result": ""},
         shows_text=True,

@@ -7,9 +7,10 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
+from tests.plugins.test_faults import lesson
+
 from ademem import api
-from tests.doors.test_faults import lesson
-from tests.doors.three import Doors
+from tests.plugins.three import Doors
 
 SPARE = 320 * 1024
 """Bytes that are left when the doors begin to write."""

@@ -12,9 +12,9 @@ from mcp import Client
 
 from ademem.core import project
 from ademem.doors import cli
-from ademem.doors.mcp.server import Session, make_server
-from ademem.doors.mcp.tools import choose
 from ademem.plugins.ade.server import Server
+from ademem.plugins.mcp.server import Session, make_server
+from ademem.plugins.mcp.tools import choose
 
 
 class Doors(ExitStack):

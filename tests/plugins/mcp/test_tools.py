@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from ademem.doors.mcp import server
-from tests.doors.mcp.conftest import unpack
+from ademem.plugins.mcp import server
+from tests.plugins.mcp.conftest import unpack
 
 LESSON = "Releases are cut on Mondays, because the mirror syncs on Sunday"
 MODES = pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -276,8 +276,7 @@ def test_a_personal_memory_is_changed_judged_pinned_and_removed_by_its_id(serve,
 
 
 def test_settings_choose_the_tools_and_the_instructions_of_a_process(serve, monkeypatch, world):
-    from ademem.doors import cli
-    from ademem.doors.mcp import process, server
+    from ademem.plugins.mcp import process, quick, server
 
     made = []
     monkeypatch.setattr(process, "run", lambda *_: None)
@@ -285,8 +284,8 @@ def test_settings_choose_the_tools_and_the_instructions_of_a_process(serve, monk
     monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(world.root))
     world.configure('[mcp]\ntools = "all"\nread_only = true\ninstructions = false\n')
     monkeypatch.setenv("HOME", world.environment["HOME"])
-    cli.serve_mcp()
-    cli.serve_mcp(tools="memory_get,memory_add")
+    quick.serve()
+    quick.serve(tools="memory_get,memory_add")
 
     session, chosen = made
     assert session.instructions() is None

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ademem.core.project import Project
-    from ademem.doors.mcp.tools import Tool
+    from ademem.plugins.mcp.tools import Tool
     from ademem.search.engine import Filters
     from ademem.store.runtime import Runtime
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from mcp.server.context import ServerRequestContext
 
-    from ademem.doors.mcp.access import Call, Caller
-    from ademem.doors.mcp.tools import Tool
+    from ademem.plugins.mcp.access import Call, Caller
+    from ademem.plugins.mcp.tools import Tool
     from ademem.store.runtime import Runtime
 
     Context = ServerRequestContext[Any]
@@ -81,7 +81,7 @@ class Session:
 
     @cached_property
     def caller(self) -> Caller:
-        from ademem.doors.mcp.access import Caller
+        from ademem.plugins.mcp.access import Caller
 
         return Caller(self.root, self.environment, self.cwd)
 
@@ -160,7 +160,7 @@ class Session:
     async def read_resource(
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        from ademem.doors.mcp import core
+        from ademem.plugins.mcp import core
 
         uri = str(params.uri)
         kind = uri.removeprefix("memory://").partition("/")[0]
@@ -174,7 +174,7 @@ class Session:
         return types.ReadResourceResult(contents=[contents])
 
     async def list_prompts(self, _: Context, __: object) -> types.ListPromptsResult:
-        from ademem.doors.mcp import core
+        from ademem.plugins.mcp import core
 
         prompts = [
             types.Prompt(
@@ -192,7 +192,7 @@ class Session:
     async def get_prompt(
         self, _: Context, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
-        from ademem.doors.mcp import core
+        from ademem.plugins.mcp import core
 
         if params.name not in core.PROMPTS:
             raise MCPError(code=types.INVALID_PARAMS, message=f"Unknown prompt: {params.name}")
@@ -207,7 +207,7 @@ class Session:
     async def complete(
         self, context: Context, params: types.CompleteRequestParams
     ) -> types.CompleteResult:
-        from ademem.doors.mcp import core
+        from ademem.plugins.mcp import core
 
         name, prefix = params.argument.name, params.argument.value
         of = getattr(params.ref, "uri", "")
@@ -221,7 +221,7 @@ class Session:
 
     def _make_call(self, context: Context, arguments: dict[str, Any]) -> Call:
         from ademem.doors.calls import name_agent, name_client
-        from ademem.doors.mcp.access import Call  # nothing of memory is loaded before a call
+        from ademem.plugins.mcp.access import Call  # nothing of memory is loaded before a call
 
         meta = (context.params or {}).get("_meta")
         agent = context.request.headers.get("user-agent", "") if context.request else ""

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from ademem import api
 from ademem.core.trust import personal_folder
-from ademem.doors.mcp.tools import choose
 from ademem.plugins.ade.methods import METHODS
+from ademem.plugins.mcp.tools import choose
 from tests.canaries import CANARIES, found_below, sentence
-from tests.doors.three import Doors
 from tests.examples import FULL
+from tests.plugins.three import Doors
 
 LESSON = "Releases are cut on Mondays, because the mirror syncs on Sunday"
 OTHER = "The parser of invoices reads tokens of at most 64 bytes"

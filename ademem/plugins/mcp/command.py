@@ -8,10 +8,11 @@ from ademem.api.install import describe_entry
 from ademem.core import project as project_
 from ademem.core.errors import UsageError
 from ademem.core.settings import load_configuration
-from ademem.doors.cli import serve_mcp, show
+from ademem.doors.cli import show
 from ademem.doors.cli.commands import Http, Port, Project, app, flag, option
 from ademem.doors.cli.extras import needs
-from ademem.doors.mcp.tools import choose
+from ademem.plugins.mcp import quick
+from ademem.plugins.mcp.tools import choose
 
 
 @app.command()
@@ -33,10 +34,10 @@ def mcp(
     if not http:
         if port:
             raise UsageError("a port is for --http", "ademem mcp --http [PORT]")
-        serve_mcp(project, tools, read_only=read_only)
+        quick.serve(project, tools, read_only=read_only)
     with needs("mcp,http", "the server"):
         from ademem.doors.http import parse_port
-        from ademem.doors.mcp import streamable
+        from ademem.plugins.mcp import streamable
     found = project_.find(project, os.environ, os.getcwd())
     settings = load_configuration(found, os.environ).settings.mcp
     chosen = choose(tools or settings.tools, read_only=read_only or settings.read_only)

@@ -14,13 +14,13 @@ from ademem.core.memory import Draft, Memory, Scope
 from ademem.core.text import counted, fold, preview
 from ademem.core.value import replace as changed
 from ademem.doors.calls import describe_gate_refusal
-from ademem.doors.mcp import core
+from ademem.plugins.mcp import core
 from ademem.search.engine import Filters
 from ademem.store.transitions import CannotDo
 
 if TYPE_CHECKING:
     from ademem.capture.gate import Written
-    from ademem.doors.mcp.access import Call
+    from ademem.plugins.mcp.access import Call
     from ademem.store.runtime import Runtime
 
 Result = dict[str, Any]

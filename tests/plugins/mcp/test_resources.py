@@ -6,7 +6,7 @@ from mcp_types import PromptReference, ResourceTemplateReference
 
 from ademem.core.memory import Category
 from tests.builders import insert, memory
-from tests.doors.mcp.conftest import unpack
+from tests.plugins.mcp.conftest import unpack
 
 RULE = "Login sessions expire after ten minutes"
 LESSON = "Releases are cut on Mondays, because the mirror syncs on Sunday"

@@ -7,8 +7,8 @@ import anyio
 import pytest
 from mcp import Client
 
-from ademem.doors.mcp.server import Session, make_server
-from ademem.doors.mcp.tools import choose
+from ademem.plugins.mcp.server import Session, make_server
+from ademem.plugins.mcp.tools import choose
 
 
 @pytest.fixture

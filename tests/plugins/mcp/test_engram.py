@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.doors.mcp.conftest import unpack
+from tests.plugins.mcp.conftest import unpack
 
 NAMES = """
     search save update review pin unpin suggest_topic_key delete save_prompt context stats timeline

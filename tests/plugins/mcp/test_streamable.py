@@ -16,7 +16,7 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from tests.doors.mcp.conftest import unpack
+from tests.plugins.mcp.conftest import unpack
 
 pytestmark = pytest.mark.slow
 

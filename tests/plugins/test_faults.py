@@ -13,13 +13,13 @@ from hashlib import sha256
 import pytest
 
 from ademem.store.database import SIDECARS
-from tests.doors.three import Doors
 from tests.examples import examples
+from tests.plugins.three import Doors
 
 BEFORE = "Releases are cut on Mondays, because the mirror syncs on Sunday"
 HELD, DAMAGED, ROOM = "another program holds it; try again", "doctor", "make room"
 PRIVATE_MOUNTS = ["unshare", "--map-root-user", "--mount"]
-DISK = 'mount -t tmpfs -o size=6m tmpfs "$1" && exec "$2" -m tests.doors.filling "$1" "$3"'
+DISK = 'mount -t tmpfs -o size=6m tmpfs "$1" && exec "$2" -m tests.plugins.filling "$1" "$3"'
 PAGE = 4096
 
 

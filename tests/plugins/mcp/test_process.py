@@ -19,9 +19,9 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from ademem.doors import calls
-from ademem.doors.mcp import process
-from tests.doors.mcp.conftest import unpack
+from ademem.plugins.mcp import process
 from tests.examples import FULL, examples
+from tests.plugins.mcp.conftest import unpack
 
 pytestmark = pytest.mark.slow
 
@@ -29,7 +29,7 @@ LESSON = "Releases are cut on Mondays, because the mirror syncs on Sunday"
 COMMAND = ["-c", "from ademem.doors.cli import program; program()", "mcp"]
 WAITING = """
 import os, time
-from ademem.doors.mcp import core
+from ademem.plugins.mcp import core
 status = core.status
 def wait(memories, call):
     while not os.path.exists(os.path.join(memories.project.root, "go")):

@@ -1,1 +1,0 @@
-"""MCP: the server that gives programs the tools of memory; parse, call one function, show."""

@@ -1,0 +1,5 @@
+"""Serve memory to other programs by MCP: tools, resources and prompts."""
+
+COMMANDS = {"ademem.plugins.mcp.command": "mcp"}
+PANELS = {"Set-up": "mcp"}
+QUICK = "ademem.plugins.mcp.quick"
