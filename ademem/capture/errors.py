@@ -133,6 +133,12 @@ def is_ordinary(line: str) -> bool:
     return _SLIP.match(line) is not None
 
 
+def is_count(line: str) -> bool:
+    """Tell whether the line counts what failed, and names no error besides."""
+    rest, counts = re.subn(_COUNT, "", line)
+    return counts > 0 and not _ESSENTIAL.match(rest)
+
+
 def is_refusal(error: str) -> bool:
     head = error[:REFUSAL_CHARS].lower()
     return any(refusal in head for refusal in REFUSALS)

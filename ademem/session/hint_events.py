@@ -173,7 +173,10 @@ def _here(rows: list[sqlite3.Row], runtime: Runtime) -> list[sqlite3.Row]:
 
 
 def find_on_error(payload: Payload, line: str, runtime: Runtime) -> list[Tied]:
-    """Find the memory about an error: the same error, else its code or message, else its words."""
+    """Find the memory about an error: the same error, else its code or message, else its words.
+
+    The words of a line that counts failures are about no error.
+    """
     from ademem.capture import errors
     from ademem.search import evidence
     from ademem.search.engine import Filters, current, search
@@ -193,7 +196,7 @@ def find_on_error(payload: Payload, line: str, runtime: Runtime) -> list[Tied]:
     codes = errors.find_codes(error)
     hits = [
         hit
-        for query in filter(None, (line, " ".join(codes)))
+        for query in filter(None, ("" if errors.is_count(line) else line, " ".join(codes)))
         for hit in current(
             search(query, runtime.store, filters, runtime.now, LOOKED_AT, parameters=UNASKED)
         )

@@ -118,6 +118,31 @@ def test_a_failure_is_answered_by_the_one_memory_that_names_its_code_or_message(
     assert [kind for text, kind in TOLD.items() if text in said] == ([told] if told else [])
 
 
+COUNTED = "On release day 3 failed and 2 passed of the tests of billing"
+
+
+@pytest.mark.parametrize(
+    ("error", "is_answered"),
+    [
+        pytest.param("3 failed, 2 passed", False, id="pytest, plain"),
+        pytest.param("=== 3 failed, 2 passed in 0.12s ===", False, id="pytest"),
+        pytest.param("Tests:       3 failed, 2 passed, 5 total", False, id="jest"),
+        pytest.param("billing tests failed on release day", True, id="words"),
+        pytest.param("release day: billing tests failed with 3 errors", True, id="words, counted"),
+    ],
+)
+def test_a_count_of_failures_alone_searches_no_memory(world, error, is_answered):
+    world.know(COUNTED)
+
+    assert (COUNTED in fail(world, "s1", "npm test", error)) is is_answered
+
+
+def test_a_code_above_a_count_of_failures_is_answered(world):
+    world.know(*TOLD)
+
+    assert "bin/reopen" in fail(world, "s1", "npm test", "billing: E4020\n3 failed, 2 passed")
+
+
 def test_no_number_of_sessions_confirms_it(world):
     for session in ("s1", "s2", "s3", "s4"):
         fail(world, session)
