@@ -26,6 +26,7 @@ case $id in
   if [ -n "$id" ] && [ -f "$marks/clear/$id" ] && [ ! -L "$folder/.ade" ] && [ ! -L "$marks" ] &&
     [ ! -L "$marks/clear" ] && [ ! -L "$marks/sites" ]; then
     case $payload in
+    *'"tool_name":"mcp__'*) list= part='"tool_name":"' ;;
     *'"file_path":"'*) list=files part='"file_path":"' ;;
     *'"notebook_path":"'*) list=files part='"notebook_path":"' ;;
     *'"command":"'*) list=commands part='"command":"' ;;
@@ -42,7 +43,7 @@ case $id in
       { [ "$list" = commands ] && [ ${#call} -le 4000 ] && . "$hooks/only_reads.sh" && only_reads "$call"; } ||
       LC_ALL=C grep -qxF -e "$call" "$marks/clear/$id" 2>/dev/null; then
       case $list:$payload in
-      :*.ade/* | :*ademem* | :*settings*) about=.ade ;;
+      :*.ade* | :*ademem* | :*settings*) about=.ade ;;
       :*) exit 0 ;;
       esac
     else
@@ -50,7 +51,9 @@ case $id in
     fi
     # A command that may be ours is read in every turn: approving is for people.
     # So is one at a place of ours, by any tool.
-    case $about in *ade*) case $about in *mem*) about=.ade ;; esac ;; esac
+    case $about in *ade*) case $about in *mem* | *ade.db*) about=.ade ;; esac ;; esac
+    # A call in such a place need not name it.
+    case $head in *'/.ade"'* | */.ade/* | */.config/ademem* | */ademem-data*) about=.ade ;; esac
     # Hooks and variables in the client's settings are asked for; Python reads which change.
     case $about in *settings*) about=.ade ;; esac
     case $head in

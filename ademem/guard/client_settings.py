@@ -1,4 +1,4 @@
-"""Find calls that change hooks or variables in the client's settings, which the person is asked."""
+"""Find calls that change hooks, plugins or variables of the client, which the person is asked."""
 
 from __future__ import annotations
 
@@ -16,22 +16,32 @@ if TYPE_CHECKING:
 
     from ademem.core.settings import GuardSettings
 
-CHANGED = ("hooks", "env")
+CHANGED = ("hooks", "env", "disableAllHooks", "enabledPlugins")
 USUAL = r"\.claude/+(?:\./+)*settings[\w.-]*|\.claude(?=/*(?:[\"'\s;&|]|$))"
 """A file of settings, or the folder in which a command may write one."""
 
 
 def changed_by(
-    tool: str, path: str, command: str, given: dict[str, Any], config: str, settings: GuardSettings
+    tool: str,
+    path: str,
+    command: str,
+    given: dict[str, Any],
+    config: str,
+    root: str,
+    settings: GuardSettings,
+    *,
+    folder: str,
 ) -> str:
     """Return the file of settings whose hooks or variables a call may change, or an empty text.
 
-    *config* is the client's folder. What a shell or another server writes is not read: each such
-    call counts.
+    *config* is the client's folder, *root* the project's, and *folder* that in which the call runs.
+    What a shell or another server writes is not read: each such call counts.
     """
     if tool not in WRITING_TOOLS:
-        places = (os.path.join(config, "settings"),)
-        return own_places.named_in(tool, path, command, given, places, settings, usual=USUAL)
+        places = tuple(os.path.join(each, "settings*") for each in (config, f"{root}/.claude"))
+        return own_places.named_in(
+            tool, path, command, given, places, settings, folder=folder, usual=USUAL
+        )
     folder, name = os.path.split(os.path.realpath(path))
     of_client = os.path.basename(folder) == ".claude" or folder == os.path.realpath(config)
     if not (of_client and name.startswith("settings") and name.endswith(".json")):
@@ -63,7 +73,7 @@ def _parts(text: str | None) -> object:
     if text is None:
         return None
     if not text.strip():
-        return [None, None]
+        return [None] * len(CHANGED)
     try:
         found = loads(text)
     except (ValueError, RecursionError):

@@ -127,24 +127,40 @@ def _own_place(call: ToolCall, payload: Payload, runtime: Runtime) -> str:
     """Return the place of ademem that the call would write, in every mode but `off`."""
     if runtime.settings.guard.mode == "off":
         return ""
-    if call.tool in WRITING_TOOLS and "ade" not in call.path.lower():
+    project = runtime.project
+    spelled = f"{payload.cwd.removeprefix(project.root)} {call.path} {call.command}".lower()
+    if call.tool in (*WRITING_TOOLS, *SHELL_TOOLS) and "ade" not in spelled:
         return ""
-    if call.tool in SHELL_TOOLS and "ade" not in call.command.lower():
-        return ""
-    from ademem.core import trust
     from ademem.guard import own_places
+
+    places = list_own_places(runtime)
+    if call.tool not in SHELL_TOOLS:  # the commands that write settings were refused
+        places += (project.config, project.local_config)
+    return own_places.named_in(
+        *(call.tool, call.path, call.command, payload.tool_input, places, runtime.settings.guard),
+        folder=payload.cwd or project.root,
+    )
+
+
+def list_own_places(runtime: Runtime) -> tuple[str, ...]:
+    """List what only ademem and the person write: data, settings, program and database."""
+    import sys
+
+    from ademem.core import trust
 
     environment, project = runtime.environment, runtime.project
     home = environment.get("HOME") or os.path.expanduser("~")
-    places = (
+    package = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
+    installed = os.path.join(sys.prefix, "share", "ademem")
+    program = (os.path.join(package, "ademem"), os.path.join(package, "hooks"), installed)
+    return (
         trust.data_folder(environment),
         os.path.dirname(trust.config_path(environment)),
         os.path.join(home, ".local", "share", "ademem"),
-        project.database,
+        os.path.join(home, ".local", "bin", "ademem"),
+        *(() if package == project.root else program),
+        f"{project.database}*",
         project.run,
-    )
-    return own_places.named_in(
-        call.tool, call.path, call.command, payload.tool_input, places, runtime.settings.guard
     )
 
 
@@ -152,15 +168,17 @@ def _changes_client(call: ToolCall, payload: Payload, runtime: Runtime) -> str:
     """Return the client's settings file whose hooks or variables the call may change."""
     if runtime.settings.guard.mode == "off":
         return ""
-    texts = (call.path, call.command, str(payload.tool_input) if not call.command else "")
+    is_foreign = call.tool.startswith("mcp__")
+    texts = (call.path, call.command, str(payload.tool_input) if is_foreign else "")
     if not any("settings" in text for text in texts):
         return ""
     from ademem.guard import client_settings
 
     return client_settings.changed_by(
         *(call.tool, call.path, call.command, payload.tool_input),
-        client.config_dir(runtime.environment),
+        *(client.config_dir(runtime.environment), runtime.project.root),
         runtime.settings.guard,
+        folder=payload.cwd or runtime.project.root,
     )
 
 

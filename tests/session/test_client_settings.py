@@ -34,6 +34,14 @@ def path(world, name="settings.json"):
         pytest.param("Write", {"content": json.dumps(HOOKED)}, id="hooks are written"),
         pytest.param("Write", {"content": json.dumps({"env": {"B": "2"}})}, id="variables"),
         pytest.param("Write", {"content": '{"hooks": '}, id="what is no JSON"),
+        pytest.param(
+            "Write", {"content": json.dumps(PLAIN | {"disableAllHooks": True})}, id="all hooks"
+        ),
+        pytest.param(
+            "Write",
+            {"content": json.dumps(PLAIN | {"enabledPlugins": {"ademem@x": False}})},
+            id="a plugin",
+        ),
         pytest.param("Edit", {"old_string": '"1"', "new_string": '"2"'}, id="a variable"),
         pytest.param("Edit", {"old_string": "zebra", "new_string": "x"}, id="an unclear edit"),
         pytest.param(
@@ -102,6 +110,9 @@ def test_a_tool_of_another_server_asks_too(world):
 
     assert decided(world, "mcp__files__write_file", **given)[0] == "ask"
     assert decided(world, "mcp__files__read_file", **given)[0] != "ask"
+    assert decided(world, "mcp__files__edit", command="create", **given)[0] == "ask"
+    assert decided(world, "mcp__files__write_file", file=".claude/x/../settings.json")[0] == "ask"
+    assert decided(world, "Bash", command="cd .claude/x; echo > ../settings.json")[0] == "ask"
 
 
 def test_a_guard_that_is_off_asks_nothing(world):

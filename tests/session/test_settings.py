@@ -122,7 +122,9 @@ def test_the_files_of_settings_are_guarded_before_they_exist(world, calls, name)
     world.fire("user_prompt_submit", prompt="Fix the login sessions", prompt_id="p1")
 
     path = str(world.root / ".ade" / name)
+    foreign = {"tool_name": "mcp__files__write_file", "tool_use_id": "t2"}
     assert world.denial(**calls.write(path), prompt_id="p1")
+    assert world.denial(**foreign, tool_input={"path": path, "content": ""}, prompt_id="p1")
 
 
 class Endpoint(BaseHTTPRequestHandler):

@@ -347,6 +347,29 @@ def test_a_call_that_names_a_file_of_memory_reaches_python_in_a_clear_turn_too(m
     assert machine.asked
 
 
+@pytest.mark.parametrize(
+    ("given", "header"),
+    [
+        pytest.param({"command": "sqlite3 m/ade.db"}, {}, id="the database by a link"),
+        pytest.param({"command": "rm run/x"}, {"cwd": "/w/.ade"}, id="in the folder"),
+        pytest.param({"command": "rm x"}, {"cwd": "/w/.ade/run"}, id="in one below"),
+        pytest.param({"command": "rm x"}, {"cwd": "/h/.config/ademem"}, id="in the settings"),
+        pytest.param({"path": ".ade"}, {"tool_name": "mcp__files__remove"}, id="by another server"),
+        pytest.param(
+            {"command": "create", "file_path": "a", "path": "/w/.ade/ade.db"},
+            {"tool_name": "mcp__files__edit"},
+            id="by a server that names a file and a command, too",
+        ),
+    ],
+)
+def test_a_call_at_a_place_of_ours_reaches_python_in_a_clear_turn_too(machine, given, header):
+    machine.clear("turn-1")
+    machine.list({"files": "other", "commands": "other"})
+    machine.start("PreToolUse", before_tool(given, **header))
+
+    assert machine.asked
+
+
 def test_where_there_is_no_grep_python_decides(machine, tmp_path):
     machine.clear("turn-1")
     machine.list({"files": "/docs/.*$"})
