@@ -19,6 +19,7 @@ from ademem.core.errors import UsageError
 from ademem.files import readers
 from ademem.files.readers import READERS, find_reader
 from ademem.files.readers.items import passages
+from ademem.search.hint_patterns import expand_glob
 from ademem.session import notices
 from ademem.store import foreign, verdicts
 from ademem.store.memories import revisions
@@ -388,6 +389,91 @@ def test_relations_of_notes_are_stored_and_one_without_its_note_is_reported(memo
     rows = memories.store.db.execute("select source_id, target_id, relation from memory_relations")
     assert {deploys.sync_id, builds.sync_id} in [{row[0], row[1]} for row in rows]
     assert "its relation to 'Nowhere' leads to no note" in str(report)
+
+
+def test_a_relation_of_any_format_that_leads_to_nothing_is_reported(memories, source):
+    page = claude_own(source) / "deploys.md"
+    page.write_text(page.read_text() + "See [[rollback]], and `if [[ -z $X ]]`.\n")
+    report = api.import_foreign(memories, str(source))
+
+    (skipped,) = report.skipped
+    assert (skipped.where, "'rollback' leads to nothing" in skipped.why) == ("deploys", True)
+
+
+def test_a_relation_to_a_deleted_memory_is_none(memories, source):
+    path = memory_service(source)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("insert into memory_graph values ('h1', 'h2', 'contradicts')")
+        db.commit()
+
+    assert api.import_foreign(memories, str(path)).skipped == ()
+
+
+def test_the_relations_of_mem0_are_facts_beside_its_memories(memories, source):
+    path = mem0(source)
+    results = json.loads(path.read_text())["results"]
+    triple = {"source": "billing", "relationship": "depends_on", "target": "ledger"}
+    found = {"results": results, "relations": [triple, {"source": "billing"}]}
+    path.write_text(json.dumps(found))
+    report = api.import_foreign(memories, str(path))
+
+    assert only(stored(memories), "billing depends on ledger").scope == "project"
+    assert [each.where for each in report.skipped] == ["result 2", "relation 2"]
+
+
+@pytest.mark.parametrize(
+    ("user", "scope"), [pytest.param("ann", "personal", id="of a person"), ("", "project")]
+)
+def test_the_relations_of_mem0_belong_to_whom_its_memories_belong(source, user, scope):
+    row = {"id": "1", "memory": "Deploys run on Mondays", "user_id": user}
+    triple = {"source": "billing", "relationship": "depends_on", "target": "ledger"}
+    path = source / "mem0.json"
+    path.write_text(json.dumps({"results": [row], "relations": [triple]}))
+    found = find_reader("mem0", str(path)).read(str(path), "")
+
+    assert {item.personal for item in found} == {scope == "personal"}
+
+
+def test_a_fact_without_an_end_is_named(memories, source):
+    palace(source)
+    with closing(sqlite3.connect(source / "knowledge_graph.sqlite3")) as db:
+        db.execute("update triples set object = '' where id = 't1'")
+        db.commit()
+    report = api.import_foreign(memories, str(source))
+
+    assert [each.where for each in report.skipped] == ["triple t1"]
+
+
+def test_a_block_of_no_agent_is_kept(memories, source):
+    path = letta(source)
+    found = json.loads(path.read_text())
+    shared = {"id": "b2", "label": "team", "value": "The team deploys on Mondays"}
+    path.write_text(json.dumps(found | {"blocks": [*found["blocks"], shared]}))
+    api.import_foreign(memories, str(path))
+
+    assert only(stored(memories), "The team deploys").scope_owner_id == "letta"
+
+
+def test_a_long_description_is_the_whole_title(memories, source):
+    description = "When we deploy, " + "and to which of the regions, " * 6 + "and who does it"
+    front = f"---\nname: deploys\ndescription: {description}\nmetadata:\n  type: project\n---\n"
+    pages(source, deploys=f"{front}Deploys run on Mondays.\n")
+    api.import_foreign(memories, str(source))
+
+    assert only(stored(memories), "Mondays").title == description
+
+
+def test_all_files_that_an_observation_changed_are_those_it_is_about(memories, source):
+    path = claude_mem(source, "shop")
+    changed = json.dumps(["src/totals.py", "/home/ann/notes.md", "src/[id].py"])
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("update observations set files_modified = ? where title <> ''", (changed,))
+        db.commit()
+    api.import_foreign(memories, str(path))
+
+    pattern = only(stored(memories), "Totals are rounded").file_scope_pattern
+    assert pattern == "{src/totals.py,src/[id].py}"
+    assert {"src/totals.py", "src/[id].py"} <= set(expand_glob(pattern))
 
 
 def test_a_note_with_null_for_a_title_is_named_by_its_link(memories, source):
@@ -960,6 +1046,44 @@ def test_a_pattern_of_a_rule_is_read_as_editors_write_it(source, globs):
     (rule,) = find_reader("rules", str(source / "a.mdc")).read(str(source / "a.mdc"), "")
 
     assert (rule.content, rule.path) == ("Never use any", "*.ts")
+
+
+@pytest.mark.parametrize(
+    ("globs", "pattern", "matching"),
+    [
+        pytest.param(" *.{ts,tsx}", "*.{ts,tsx}", ["*.ts", "*.tsx"], id="braces"),
+        pytest.param(" *.ts, docs/*.md", "{*.ts,docs/*.md}", ["*.ts", "docs/*.md"], id="a line"),
+        pytest.param("\n  - /src/**\n  - a.{c,h}", "{src/**,a.{c,h}}", ["a.h", "a.c"], id="a list"),
+        pytest.param(' ["lib/**/*.py", "x.py"]', "{lib/**/*.py,x.py}", ["x.py"], id="in brackets"),
+    ],
+)
+def test_all_patterns_of_a_rule_are_read(source, globs, pattern, matching):
+    (source / "a.mdc").write_text(f"---\nglobs:{globs}\n---\n- Never use any\n")
+    (rule,) = find_reader("rules", str(source / "a.mdc")).read(str(source / "a.mdc"), "")
+
+    assert rule.path == pattern
+    assert set(matching) <= set(expand_glob(pattern))
+
+
+@pytest.mark.parametrize(
+    ("globs", "pattern", "lost"),
+    [
+        pytest.param("src/**,!src/gen/**", "src/**", "!src/gen/**", id="what is excluded"),
+        pytest.param(
+            ",".join(f"f{number}.py" for number in range(9)),
+            "{f0.py,f1.py,f2.py,f3.py,f4.py,f5.py,f6.py,f7.py}",
+            "f8.py",
+            id="many",
+        ),
+        pytest.param("a.py," + "x" * 2000, "a.py", "xxx", id="long"),
+    ],
+)
+def test_patterns_of_a_rule_that_are_not_kept_are_reported(source, globs, pattern, lost):
+    (source / "a.mdc").write_text(f"---\nglobs: '{globs}'\n---\n- Never use any\n")
+    skipped, rule = find_reader("rules", str(source / "a.mdc")).read(str(source / "a.mdc"), "")
+
+    assert (rule.path, skipped.where) == (pattern, "a.mdc")
+    assert f"without {lost}" in skipped.why
 
 
 def test_one_file_of_a_folder_of_rules_is_a_rule(source):

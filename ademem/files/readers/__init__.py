@@ -11,7 +11,7 @@ from typing import Any
 from ademem.core.errors import UsageError
 from ademem.core.memory import Draft, Memory, Origin, Scope, Status, Trust
 from ademem.core.redaction import redact
-from ademem.core.text import sha256_hex, unique
+from ademem.core.text import preview, sha256_hex, unique
 from ademem.core.value import Value, replace
 from ademem.files import project_brief, records
 from ademem.files.readers import notes, programs
@@ -33,6 +33,7 @@ from ademem.store.transitions import CannotDo
 READERS: tuple[Reader, ...] = (*programs.READERS, *notes.READERS)
 AUTO = "auto"
 STEP = 1000
+NAME_CHARS = 80
 AS_ORDER = "it reads as an order to a model, and its author is unknown"
 NAMES = tuple(dict.fromkeys(reader.name for reader in READERS))
 
@@ -130,6 +131,9 @@ def import_from(reader: Reader, path: str, job: Job) -> Report:
                     made[found.id] = found
         for item in made.values():
             _relate(reader, item, made, job)
+            for id in unique(id for _, id in item.links if id not in made):
+                why = f"its relation to {preview(redact(id).text, NAME_CHARS)!r} leads to nothing"
+                skipped.append(Skipped(where=redact(item.id).text, why=why))
     return Report(
         format=reader.name,
         event=job.event_id,

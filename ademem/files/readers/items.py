@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
 from ademem.core.clock import parse
 from ademem.core.errors import UsageError
-from ademem.core.memory import TYPES, Category
-from ademem.core.text import replace_surrogates, slug, unique
+from ademem.core.memory import MAX_KEY_CHARS, TYPES, Category
+from ademem.core.text import preview, replace_surrogates, slug, unique
 from ademem.core.value import Value
 
 FILE_BYTES = 8 << 20
@@ -23,6 +23,8 @@ FILES = 5000
 SECTION_CHARS = 2000
 """Longest section of a page that becomes one memory."""
 TAG_CHARS = 60
+MOST_PATTERNS = 8
+"""Patterns of files that one memory has; each may stand for two, with and without `**/`."""
 SECONDS_TO_2100 = 4_102_444_800
 
 
@@ -111,6 +113,26 @@ def texts_of(value: object) -> list[str]:
     return [text for each in value if (text := text_of(each))] if isinstance(value, list) else []
 
 
+def patterns_of(value: object) -> list[str]:
+    """Return patterns of files as `texts_of` reads texts; a comma in braces separates none."""
+    is_line = isinstance(value, str) and not value.lstrip().startswith("[")
+    return texts_of(re.split(r",(?![^{}]*\})", str(value)) if is_line else value)
+
+
+def join_patterns(patterns: Iterable[str]) -> tuple[str | None, str]:
+    """Return one pattern for all of them, and why it leaves some out; empty if it does not.
+
+    One pattern can neither exclude files nor be longer than any key.
+    """
+    given = unique(each.removeprefix("./").lstrip("/") for each in patterns)
+    taken = [each for each in given if each and each[0] != "!"][:MOST_PATTERNS]
+    while len(joined := ",".join(taken)) > MAX_KEY_CHARS - len("{}"):
+        taken.pop()
+    lost = [each for each in given if each not in taken]
+    why = f"its patterns of files are read without {preview(', '.join(lost), 80)}" if lost else ""
+    return (f"{{{joined}}}" if len(taken) > 1 else joined or None), why
+
+
 def moment_of(value: object) -> datetime | None:
     """Read an ISO time, or seconds or milliseconds since 1970."""
     try:
@@ -162,11 +184,13 @@ _BULLET = re.compile(r"^(\s*)(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?(.*)$")
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 
 
+PASSAGES_LACK = "headings without text, tables, prose beside bullets, blocks of code over 10 lines"
+
+
 def passages(text: str) -> Iterator[tuple[str, str, bool]]:
     """Yield bullets, and sections without any, behind their headings; True for a section.
 
-    Blocks of code over 10 lines, tables, headings without text and prose beside bullets are left
-    out.
+    What `PASSAGES_LACK` names is left out.
     """
     for heading, lines in _sections(_without_long_code(text.splitlines())):
         bullets = _bullets(lines)

@@ -14,14 +14,17 @@ from ademem.core.memory import TYPES, Category
 from ademem.core.text import replace_surrogates, sha256_hex, unique
 from ademem.core.value import Value, replace
 from ademem.files.readers.items import (
+    PASSAGES_LACK,
     SECTION_CHARS,
     Found,
     Item,
     Reader,
     Skipped,
     files_below,
+    join_patterns,
     moment_of,
     passages,
+    patterns_of,
     read_text,
     text_of,
     texts_of,
@@ -83,6 +86,9 @@ def _first_pages(paths: Sequence[str], root: str) -> Iterator[Page]:
 def _passage_items(
     page: Page, kind: str, globs: Sequence[str] = (), created_at: datetime | None = None
 ) -> Iterator[Item | Skipped]:
+    path, lost = join_patterns(globs)
+    if lost:
+        yield Skipped(where=page.name, why=lost)
     for whole_heading, text, is_section in passages(page.text):
         heading = whole_heading[:_HEADING_CHARS]
         if is_section and len(text) > SECTION_CHARS:
@@ -94,7 +100,7 @@ def _passage_items(
             content=text,
             title=heading or None,
             kind=kind,
-            path=globs[0] if len(globs) == 1 else None,
+            path=path,
             created_at=created_at,
         )
 
@@ -242,7 +248,7 @@ _KINDS = {
     **dict.fromkeys(("user", "feedback"), Category.PREFERENCE),
     **dict.fromkeys(("project", "reference"), Category.FACT),
 }
-_LINK = re.compile(r"\[\[([^\]|]+)")
+_LINK = re.compile(r"\[\[(?!\s)([^\]|]+)")  # behind a blank it is a test of the shell
 _IMPORT = re.compile(r"^[ \t]*@\S+[ \t]*$", re.M)
 
 
@@ -273,7 +279,7 @@ def _read_claude(page: Page) -> Iterator[Item | Skipped]:
     fields, text, kind = page.fields, page.text, _kind_of(page.fields)
     if not kind:
         if os.path.basename(page.name) != "MEMORY.md":  # the index of the memories
-            globs = texts_of(fields.get("paths"))
+            globs = patterns_of(fields.get("paths"))
             page = replace(page, text=_IMPORT.sub("", text))
             yield from _passage_items(page, Category.CONVENTION, globs)
     elif text.strip():
@@ -281,7 +287,7 @@ def _read_claude(page: Page) -> Iterator[Item | Skipped]:
         yield Item(
             id=name,
             content=text.strip(),
-            title=text_of(fields.get("description"))[:_HEADING_CHARS] or name,
+            title=text_of(fields.get("description")) or name,
             kind=_KINDS[kind],
             topic_key=name[:_HEADING_CHARS],
             personal=kind == "user",
@@ -325,7 +331,7 @@ def _rule_files(path: str) -> list[str]:
 
 
 def _read_rules(page: Page) -> Iterator[Item | Skipped]:
-    return _passage_items(page, Category.CONVENTION, texts_of(page.fields.get("globs")))
+    return _passage_items(page, Category.CONVENTION, patterns_of(page.fields.get("globs")))
 
 
 READERS = (
@@ -334,7 +340,7 @@ READERS = (
         place="a folder with `.memsearch/`",
         fits=_fits_memsearch,
         read=_read_memsearch,
-        dropped="its index in Milvus, prose beside bullets",
+        dropped=f"its index in Milvus, {PASSAGES_LACK}",
     ),
     Reader(
         name="basic-memory",
@@ -357,7 +363,7 @@ READERS = (
         place="a folder of Claude Code's own memory, or with `CLAUDE.md` or `.claude/rules/`",
         fits=_fits_claude,
         read=lambda path, project: _read_each(_claude_pages(path), path, _read_claude),
-        dropped="what `@` imports, blocks of code over 10 lines, prose beside bullets, the index",
+        dropped=f"what `@` imports, {PASSAGES_LACK}, the index",
         files=_claude_pages,
     ),
     Reader(
@@ -365,7 +371,7 @@ READERS = (
         place="a folder or file of rules of other agents",
         fits=lambda path: bool(_rule_files(path)),
         read=lambda path, project: _read_each(_rule_files(path), path, _read_rules),
-        dropped="headings without text, tables, prose beside bullets",
+        dropped=f"descriptions of rules, {PASSAGES_LACK}",
         files=_rule_files,
     ),
 )

@@ -14,15 +14,17 @@ from typing import Any
 
 from ademem.core.errors import UsageError
 from ademem.core.memory import Category
-from ademem.core.text import replace_surrogates
+from ademem.core.text import replace_surrogates, sha256_hex
 from ademem.files.readers.items import (
     EXPORT_BYTES,
     FILE_BYTES,
+    MOST_PATTERNS,
     Found,
     Item,
     Prompt,
     Reader,
     Skipped,
+    join_patterns,
     make_item,
     moment_of,
     object_of,
@@ -108,6 +110,7 @@ def _read_claude_mem(path: str, project: str) -> Found:
                 listed = "\n".join(f"- {fact}" for fact in facts)
                 content = "\n\n".join(filter(None, (prose, listed)))
                 title, files = text_of(row["title"]), texts_of(row["files_modified"])
+                inside = [each for each in files if not os.path.isabs(each)]
                 yield make_item(
                     f"observation {row['id']}",
                     content or title,
@@ -115,7 +118,7 @@ def _read_claude_mem(path: str, project: str) -> Found:
                     title=title if content and title else None,
                     kind=text_of(row["type"]) or Category.FACT,
                     tags=tuple(texts_of(row["concepts"])),
-                    path=files[0] if len(files) == 1 and not os.path.isabs(files[0]) else None,
+                    path=join_patterns(inside)[0],
                     created_at=moment_of(row["created_at_epoch"]),
                 )
         for row in rows(db, "session_summaries", *_PLACED, *_SUMMARY):
@@ -163,6 +166,8 @@ _EDGES = {"contradicts": "conflicts_with", "supersedes": "supersedes"}
 def _read_memory_service(path: str, project: str) -> Found:
     wanted = "content_hash content tags memory_type created_at created_at_iso deleted_at"
     with open_foreign(_file(path, MEMORY_SERVICE)) as db:
+        states = rows(db, "memories", "content_hash", "deleted_at")
+        deleted = {row["content_hash"] for row in states if row["deleted_at"] is not None}
         links: dict[str, list[tuple[str, str]]] = {}
         for edge in rows(db, "memory_graph", "source_hash", "target_hash", "relationship_type"):
             if relation := _EDGES.get(edge["relationship_type"]):
@@ -180,7 +185,9 @@ def _read_memory_service(path: str, project: str) -> Found:
                 kind=text_of(row["memory_type"]) or Category.FACT,
                 tags=tuple(texts_of(row["tags"])),
                 created_at=moment_of(row["created_at"]) or moment_of(row["created_at_iso"]),
-                links=tuple(links.get(row["content_hash"], ())),
+                links=tuple(
+                    link for link in links.get(row["content_hash"], ()) if link[1] not in deleted
+                ),
             )
 
 
@@ -222,14 +229,21 @@ def _read_palace(path: str, project: str) -> Found:
         names = {row["id"]: text_of(row["name"]) for row in rows(db, "entities", "id", "name")}
         times = ("valid_from", "valid_to", "extracted_at")
         for row in rows(db, "triples", "id", "subject", "predicate", "object", *times):
-            subject, object = (names.get(row[end]) or row[end] for end in ("subject", "object"))
             if not row["valid_to"]:
-                predicate = text_of(row["predicate"]).replace("_", " ")
-                yield Item(
+                subject, object = (
+                    names.get(row[end]) or text_of(row[end]) for end in ("subject", "object")
+                )
+                yield make_item(
+                    f"triple {row['id']}",
+                    _sentence(subject, text_of(row["predicate"]), object),
                     id=f"triple:{row['id']}",
-                    content=f"{subject} {predicate} {object}",
                     created_at=moment_of(row["valid_from"]) or moment_of(row["extracted_at"]),
                 )
+
+
+def _sentence(subject: str, predicate: str, object: str) -> str:
+    """Return a triple as a sentence; empty for one that lacks an end."""
+    return f"{subject} {predicate.replace('_', ' ')} {object}" if subject and object else ""
 
 
 # mem0
@@ -256,7 +270,8 @@ def _read_mem0(path: str, project: str) -> Found:
             for row in rows(db, "history", "memory_id", "old_memory", "event"):
                 if row["event"] == "UPDATE" and (text := text_of(row["old_memory"])):
                     earlier.setdefault(text_of(row["memory_id"]), []).append(text)
-    for number, row in enumerate(results if isinstance(results, list) else (), 1):
+    results = results if isinstance(results, list) else []
+    for number, row in enumerate(results, 1):
         content = text_of(row.get("memory")) if isinstance(row, dict) else ""
         if not content:
             yield Skipped(where=f"result {number}", why="it has no text")
@@ -270,8 +285,20 @@ def _read_mem0(path: str, project: str) -> Found:
             tags=tuple(texts_of(row.get("categories") or metadata.get("categories"))),
             created_at=moment_of(row.get("created_at")),
             agent=agent or None,
-            personal=bool(text_of(row.get("user_id")) and not agent),
+            personal=_is_personal(row),
         )
+    triples = found.get("relations") if isinstance(found, dict) else ()
+    is_personal = any(map(_is_personal, map(object_of, results)))  # whose is not told
+    for number, triple in enumerate(triples if isinstance(triples, list) else (), 1):
+        about = object_of(triple)
+        source, target = text_of(about.get("source")), text_of(about.get("target"))
+        content = _sentence(source, text_of(about.get("relationship")), target)
+        id = f"relation:{sha256_hex(content)[:16]}"
+        yield make_item(f"relation {number}", content, id=id, personal=is_personal)
+
+
+def _is_personal(row: dict[str, Any]) -> bool:
+    return bool(text_of(row.get("user_id")) and not text_of(row.get("agent_id")))
 
 
 # OpenMemory
@@ -329,7 +356,10 @@ def _read_letta(path: str, project: str) -> Found:
     blocks = {text_of(block.get("id")): block for block in map(object_of, found["blocks"])}
     listed = found.get("agents")
     agents = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
-    for agent in agents or [{"name": "letta", "block_ids": list(blocks)}]:
+    owned = {id for agent in agents for id in texts_of(agent.get("block_ids"))}
+    if rest := [id for id in blocks if id not in owned]:
+        agents.append({"name": "letta", "block_ids": rest})
+    for agent in agents:
         name = text_of(agent.get("name")) or replace_surrogates(str(agent.get("id")))
         for id in texts_of(agent.get("block_ids")):
             block = blocks.get(id, {})
@@ -353,7 +383,8 @@ READERS = (
         ),
         read=_read_claude_mem,
         projects=_claude_mem_projects,
-        dropped="subtitles, counts of tokens, files that were read",
+        dropped="subtitles, counts of tokens, files that were read, absolute paths, and all but"
+        f" {MOST_PATTERNS} of the files that one observation changed",
     ),
     Reader(
         name="mcp-memory-service",
@@ -362,34 +393,35 @@ READERS = (
             path, MEMORY_SERVICE, "memories", "content_hash", "memory_type"
         ),
         read=_read_memory_service,
-        dropped="vectors, other edges of its graph, deleted memories",
+        dropped="vectors, metadata, other edges of its graph, deleted memories",
     ),
     Reader(
         name="mempalace",
         place="`sqlite_exact.sqlite3` or its folder",
         fits=_fits_palace,
         read=_read_palace,
-        dropped="vectors, closets, descriptions of pictures, facts that have an end",
+        dropped="vectors, closets, descriptions of pictures, sources of drawers, properties of"
+        " entities, facts that have an end",
     ),
     Reader(
         name="mem0",
         place="JSON of `get_all()`",
         fits=_fits_mem0,
         read=_read_mem0,
-        dropped="vectors, entities, messages",
+        dropped="vectors, metadata, messages",
     ),
     Reader(
         name="openmemory",
         place="the exported zip",
         fits=_fits_open_memory,
         read=_read_open_memory,
-        dropped="deleted memories, access controls, the history of states",
+        dropped="deleted memories, metadata, access controls, the history of states",
     ),
     Reader(
         name="letta",
         place="an `.af` file",
         fits=lambda path: _fits(path, ".af .json", "blocks"),
         read=_read_letta,
-        dropped="messages, tools, settings of models",
+        dropped="descriptions of blocks, messages, tools, settings of models",
     ),
 )
