@@ -7,9 +7,8 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
-from tests.plugins.test_faults import lesson
-
 from ademem import api
+from tests.plugins.test_faults import lesson
 from tests.plugins.three import Doors
 
 SPARE = 320 * 1024
