@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from ademem.core import project, shared_files
 from ademem.core.memory import Category
 from ademem.core.settings import Settings
-from ademem.store import open_store
+from ademem.store.opening import open_store
 from ademem.store.runtime import Runtime
 from ademem.sync import checks, mirror
 from ademem.sync.merging import merge_versions

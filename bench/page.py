@@ -46,7 +46,7 @@ from ademem.plugins.page.pages import PAGES
 from ademem.plugins.page.rendering import static_files
 from ademem.search import embedding
 from ademem.search.engine import ORDERS
-from ademem.store import open_store
+from ademem.store.opening import open_store
 from ademem.store.runtime import Runtime
 from hooks import p95, sentence, timed
 

@@ -26,7 +26,7 @@ from ademem.api import install
 from ademem.api.install import Where
 from ademem.core import clock, project
 from ademem.search import dense
-from ademem.store import open_store
+from ademem.store.opening import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

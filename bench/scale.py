@@ -37,8 +37,9 @@ from ademem.core.memory import Draft, Origin, Trust
 from ademem.core.settings import GateSettings, Settings
 from ademem.search import dense, embedding
 from ademem.search.engine import Filters, search
-from ademem.store import memories, open_store
+from ademem.store import memories
 from ademem.store.memories import Change
+from ademem.store.opening import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable

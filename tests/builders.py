@@ -10,8 +10,9 @@ from ademem.core.memory import Category, Importance, Memory, Scope, Status, Tier
 from ademem.core.settings import Settings
 from ademem.core.text import dedupe_key, sha256_hex
 from ademem.core.value import replace
-from ademem.store import Store, memories, open_store, stamps
+from ademem.store import Store, memories, stamps
 from ademem.store.memories import Change
+from ademem.store.opening import open_store
 from ademem.store.runtime import Runtime
 
 if TYPE_CHECKING:

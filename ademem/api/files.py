@@ -22,17 +22,10 @@ from ademem.files import beads, engram, project_brief, readers, records
 from ademem.files.project_brief import Agent, BadCore, CoreMemory, FileSource
 from ademem.files.records import Imported
 from ademem.files.texts import Problem
-from ademem.store import (
-    admission,
-    briefs,
-    jobs,
-    ledger,
-    memory_queries,
-    open_in_memory,
-    revisions,
-)
+from ademem.store import admission, briefs, jobs, ledger, memory_queries, revisions
 from ademem.store.database import DryRun
 from ademem.store.memories import new_event
+from ademem.store.opening import open_in_memory
 from ademem.store.runtime import Runtime, is_writable, move_personal, open_runtime
 from ademem.sync import checks, importer, mirror, record_import
 from ademem.sync.importer import ImportReport

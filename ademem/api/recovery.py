@@ -18,9 +18,10 @@ from ademem.core.project import Project, was_read, worktrees
 from ademem.core.shared_files import locked
 from ademem.core.text import counted
 from ademem.core.value import Value, replace
-from ademem.store import admission, agreements, backups, forget_readings, inspection, repair
+from ademem.store import admission, adoption, agreements, backups, inspection, repair
 from ademem.store.ade import text, word
 from ademem.store.database import MigrationFailed, NewerDatabase, remove_files
+from ademem.store.opening import forget_readings
 from ademem.store.runtime import Runtime, open_runtime, personal_project
 from ademem.sync import mirror, tracked_files
 from ademem.sync.importer import lock_path
@@ -121,7 +122,7 @@ def _admit(
     """Check as every opening does; return corrections, and the damage that prevented the checks."""
     noted = trust.last_inspection(project.database, environment)  # so that it is inspected again
     try:
-        admission.admit(project, environment, clock.stamp(now), WAIT_S, noted)
+        adoption.admit(project, environment, clock.stamp(now), WAIT_S, noted)
     except NewerDatabase:
         corrected = repair.correct_version(project.database)
         if not corrected:

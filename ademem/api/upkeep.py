@@ -108,7 +108,7 @@ def scrub(runtime: Runtime, *, dry_run: bool = False) -> Scrubbed:
         try:
             confined.check_database(path, root)
             with closing(connect(path, WAIT_S)) as db:
-                found = texts.scrub(Store(db, ""), runtime.now, dry_run=dry_run)
+                found = texts.scrub(Store(db, "", observer=None), runtime.now, dry_run=dry_run)
         except (sqlite3.Error, AdememError):
             left.append(Left(what=f"{path}, which cannot be cleaned", hint="delete it"))
         else:

@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 import os
-import time
 
-from ademem.core import confined, trust
-from ademem.core.client import config_dir, transcript_folder
-from ademem.core.clock import datetime, stamp
 from ademem.core.errors import suppress
-from ademem.store import admission, database
+from ademem.store import database
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any, TypeVar
+    from datetime import datetime
+    from typing import Any, Protocol, TypeVar
 
-    from ademem.core.project import Project
+    from ademem.core.memory import Memory
     from ademem.store.database import IdleConnections
+    from ademem.store.memories import Change
 
     T = TypeVar("T")
+    Row = Mapping[str, Any]
     Values = Sequence[object] | Mapping[str, object]
+
+    class Observer(Protocol):
+        """Gets the changes of shared rows, in the transaction of each."""
+
+        def protect(self, store: Store, before: Memory, after: Memory, change: Change) -> Memory:
+            """Return the row to store in place of *after*."""
+
+        def follow(
+            self, store: Store, before: Row | None, after: Row | None, change: Change
+        ) -> None: ...
+
+        def follow_relation(self, store: Store, id: str, actor: str, now: datetime) -> None: ...
+
 
 LIVE = "status <> 'archived' and deleted_at is null and superseded_by is null"
 CURRENT = "deleted_at is null and superseded_by is null and quarantine_reason is null"
@@ -45,22 +57,21 @@ WRITES = (
 )
 """Changes that a read-only copy of the database refuses; counts and logs may be lost with it."""
 
-_FROM_ELSEWHERE = (
-    *("title", "content", "tags", "anchors", "file_scope_pattern", "topic_key", "knowledge_key"),
-    *("bead", "agent_id", "source_id", "source_branch", "source_session_id", "scope_owner_id"),
-)
-"""Columns of another's database that reach a terminal, git, a file name or a path."""
-
-JUDGING_S = 0.5
-"""Seconds that one opening may search a database that was not made here for instructions."""
-
 
 class Store:
     def __init__(
-        self, db: sqlite3.Connection, project_id: str, *, secret: str = "", is_trusted: bool = True
+        self,
+        db: sqlite3.Connection,
+        project_id: str,
+        *,
+        observer: Observer | None,
+        secret: str = "",
+        is_trusted: bool = True,
     ) -> None:
         self.db = db
         self.project_id = project_id
+        self.observer = observer
+        """None for a database that is not shared while this store writes to it."""
         self.secret = secret
         """Secret of the database, by which the person's data folder recognizes it; never shown."""
         self.is_trusted = is_trusted
@@ -206,205 +217,6 @@ class Store:
                 self.close()
 
 
-def open_store(
-    project: Project,
-    now: datetime,
-    *,
-    wait_s: float = 5.0,
-    environment: Mapping[str, str] = os.environ,
-    is_copy: bool = False,
-    connections: IdleConnections | None = None,
-) -> Store:
-    """Open the project's database, made or migrated if need be.
-
-    A database that may not be used is set aside and made anew (see `admission`), and so is one that
-    ADE left. *wait_s* bounds the waiting for another writer; a database that *is_copy* of another
-    one needs no backup; *connections* are those of a process that opens it often. Raises
-    NewerDatabase, MigrationFailed, sqlite3.OperationalError (locked, read-only, cannot be opened),
-    sqlite3.DatabaseError (damaged), Refused, or OSError when the folder cannot be made.
-    """
-    state = admission.state(project)
-    noted = trust.last_inspection(project.database, environment)
-    store = None
-    if admission.is_still_admitted(project, noted, state):
-        idle = connections.take(project.database, state, wait_s) if connections else None
-        try:
-            store = _open(
-                project, now, wait_s, environment, is_copy=is_copy, is_noted=True, idle=idle
-            )
-        except database.DatabaseError:
-            if not database.is_none(project.database):
-                raise
-        if store:
-            store.connections = connections
-    if store is None:
-        admission.admit(project, environment, stamp(now), wait_s, noted)
-        store = _open(project, now, wait_s, environment, is_copy=is_copy, is_noted=False)
-        assert store
-        state = admission.state(project)
-    if state != noted:
-        with suppress(OSError):  # a look at each opening is what it costs not to note this one
-            trust.note_inspection(project.database, state, environment)
-    if not store.is_trusted:
-        from ademem.core.settings import trust_roots  # the person's own databases need none of it
-
-        if trust.is_under_trusted_root(project.root, trust_roots(environment), environment):
-            store.is_trusted = True
-        else:
-            store.judged = _quarantine_instructions(store, project, environment)
-            store.distrust()
-    return store
-
-
-def _quarantine_instructions(
-    store: Store, project: Project, environment: Mapping[str, str]
-) -> int | None:
-    """Return the last row that was searched; None if all were.
-
-    The same look takes control characters out of the rows, which anybody may have written.
-    """
-    from ademem.core.json_text import array, loads
-    from ademem.core.text import in_one_line, without_controls
-    from ademem.guard.injection import instruction_in
-
-    def plain(name: str, value: object) -> object:
-        if not isinstance(value, str):
-            return value
-        if name == "anchors":
-            texts = loads(value)
-            return array(map(in_one_line, filter(lambda each: isinstance(each, str), texts)))
-        return without_controls(value) if name == "content" else in_one_line(value)
-
-    identity = f"{store.secret} {os.stat(project.database).st_ino}"
-    last = trust.last_judged_row(project.database, identity, environment)
-    deadline = time.monotonic() + JUDGING_S
-    rows = store.db.execute(
-        f"select seq, quarantine_reason, {', '.join(_FROM_ELSEWHERE)} from unified_memories"
-        " where seq > ? order by seq",
-        (last,),
-    )
-    held, cleaned, is_complete, before = [], [], True, last
-    for seq, reason, *values in rows:
-        fields = dict(zip(_FROM_ELSEWHERE, values, strict=True))
-        shown = {name: plain(name, value) for name, value in fields.items()}
-        if shown != fields:
-            cleaned.append(shown | {"seq": seq})
-        texts = (str(shown[name]) for name in ("title", "content") if shown[name])
-        found = None if reason else instruction_in("\n".join(texts))
-        if found:
-            held.append((found, seq))
-        last = seq
-        if time.monotonic() > deadline:
-            is_complete = False
-            break
-    if held or cleaned:
-        with store.transaction() as db:
-            db.executemany("update unified_memories set quarantine_reason = ? where seq = ?", held)
-            names = ", ".join(f"{name} = :{name}" for name in _FROM_ELSEWHERE)
-            db.executemany(f"update unified_memories set {names} where seq = :seq", cleaned)
-    if last != before:
-        with suppress(OSError):
-            trust.note_judged_row(project.database, identity, last, environment)
-    return None if is_complete else last
-
-
-def _open(
-    project: Project,
-    now: datetime,
-    wait_s: float,
-    environment: Mapping[str, str],
-    *,
-    is_copy: bool,
-    is_noted: bool,
-    idle: tuple[sqlite3.Connection, Callable[[], None]] | None = None,
-) -> Store | None:
-    """Open the database; None where one that *is_noted* needs a look, as another has its inode."""
-    path = project.database
-    if not os.path.exists(path):
-        forget_readings(project)
-        _register(database.create(path), environment)
-
-    def back_up() -> str:
-        from ademem.store import backups  # a migration is rare
-
-        return "" if is_copy else backups.make_before_migration(project, environment, now)
-
-    store = None
-    db, put_back = idle or (database.connect(path, wait_s), None)
-    try:
-        if database.is_outdated(db):
-            if is_noted:
-                return None
-            found = database.version(db)
-            if found == 0:
-                forget_readings(project)
-            database.migrate(db, now, back_up)
-            if found == 0 or (
-                found < database.FIRST_WITH_SECRET and _has_sessions_of(db, project, environment)
-            ):
-                _register(database.read_secret(db), environment)
-        secret = database.read_secret(db)
-        is_registered = trust.is_registered(secret, environment)
-        if is_noted and not is_registered:
-            from ademem.store import inspection  # the person's own databases need none of it
-
-            if not inspection.has_shipped_schema(db):
-                return None
-        database.write_ahead(db, path)
-        id = _project_id(db, project, now)
-        store = Store(db, id, secret=secret, is_trusted=is_registered)
-        store.put_back = put_back
-    finally:
-        if store is None:
-            db.close()
-    return store
-
-
-def forget_readings(project: Project) -> None:
-    """Let all worktrees read their files again, which a new database does not know."""
-    from ademem.core.project import worktrees
-
-    for each in (project, *worktrees(project)):
-        with suppress(OSError):
-            confined.remove(each.root, each.readings)
-
-
-def _register(secret: str, environment: Mapping[str, str]) -> None:
-    if secret:
-        with suppress(OSError):
-            trust.register_store(secret, environment)
-
-
-def _has_sessions_of(
-    db: sqlite3.Connection, project: Project, environment: Mapping[str, str]
-) -> bool:
-    """Return True if a session in the database has its transcript in this home.
-
-    Databases from before there were secrets are this person's if Claude Code worked with them here:
-    it keeps a transcript of each session under a random id, in a folder outside of the project.
-    Our own records of an installation prove less: those of a project lie inside it, where an
-    archive may have them, and the one for all projects says nothing about any of them.
-    """
-    of_clients = os.path.join(config_dir(environment), "projects")
-    slug = transcript_folder(project.root)
-    try:
-        folders = [name for name in os.listdir(of_clients) if name.startswith(slug)]
-        there = {
-            name.removesuffix(".jsonl")
-            for folder in folders
-            for name in os.listdir(os.path.join(of_clients, folder))
-        }
-    except OSError:
-        return False
-    return any(row[0] in there for row in db.execute("select id from sessions limit 10000"))
-
-
-def open_in_memory(project: Project, now: datetime) -> Store:
-    db = database.connect(":memory:", 0)
-    database.run_schema(db)
-    return Store(db, _project_id(db, project, now))
-
-
 def schema_version(store: Store) -> int:
     return database.version(store.db)
 
@@ -422,17 +234,3 @@ def is_in_hub(store: Store) -> bool:
 def changes(store: Store) -> int:
     """Return a count that grows with every change of a memory, except with counted accesses."""
     return int(database.value(store.db, "changes") or 0)
-
-
-def _project_id(db: sqlite3.Connection, project: Project, now: datetime) -> str:
-    row = db.execute("select id from projects order by rowid limit 1").fetchone()
-    if row is None:
-        moment = stamp(now)
-        with database.Transaction(db):
-            db.execute(
-                "insert into projects (id, root_path, display_name, created_at, last_opened_at)"
-                " select ?, ?, ?, ?, ? where not exists (select 1 from projects)",
-                (project.name, project.root, project.name, moment, moment),
-            )
-            row = db.execute("select id from projects order by rowid limit 1").fetchone()
-    return str(row[0])

@@ -102,7 +102,7 @@ def adopt(source: sqlite3.Connection, db: sqlite3.Connection, now_stamp: str) ->
             reason=f"ADE had {json.dumps(lost, default=repr)}" if lost else None,
             event_id=event,
         )
-        memories.insert(Store(db, project), memories.from_values(new), change)
+        memories.insert(Store(db, project, observer=None), memories.from_values(new), change)
     steps[BRIEFS] = [row for row in steps[BRIEFS] if not instruction_in(_prose(row))]
     steps["memory_procedure_details"] = _with_sources(
         steps["memory_procedure_details"], rows("memory_procedure_sources")

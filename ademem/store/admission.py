@@ -1,9 +1,10 @@
 """Admission of a database, decided before SQLite reads a byte of it.
 
 A project's folder may come from a clone or an archive, and a database in it from anybody. Before it
-is used, this module looks at its file, and `inspection` at its schema. A database that git checked
-out, that is a link or no regular file, that belongs to another user, or that is none of ours is
-renamed to `ade.db.foreign-N`; the store is then built from the files.
+is used, this module looks at its file, `inspection` at its schema, and `adoption` acts on what they
+find. A database that git checked out, that is a link or no regular file, that belongs to another
+user, or that is none of ours is renamed to `ade.db.foreign-N`; the store is then built from the
+files.
 
 Hooks open the database all day, so a close look is noted in the person's data folder with the state
 it was made in: inode and device of the database and the state of git's index. The note decides
@@ -18,29 +19,23 @@ from __future__ import annotations
 
 import os
 import stat
-import time
 
-from ademem.core import confined, repository, trust
+from ademem.core import confined, repository
 from ademem.core.confined import Refused
-from ademem.core.errors import UnusableStore
 from ademem.core.repository import index_state
-from ademem.core.shared_files import locked
 from ademem.store.database import SIDECARS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from ademem.core.project import Project
 
 DATABASE = "ade.db"
 FOREIGN = ".foreign-"
 JOURNAL_END = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
 """The last bytes of a rollback journal that names a file which SQLite deletes afterwards."""
-PAUSE_S = 0.02
 _SEPARATOR = " | "
 _NAMES = tuple(DATABASE + suffix for suffix in ("", *SIDECARS))
-_SCRATCH = ("run", "log")
+SCRATCH = ("run", "log")
 """Folders below `.ade/` whose files are always of this machine."""
 
 
@@ -54,7 +49,7 @@ def state(project: Project) -> str:
     # Our databases have a rollback journal only while they are made.
     if os.path.lexists(f"{project.database}-journal"):
         return ""
-    for name in _SCRATCH:
+    for name in SCRATCH:
         if os.path.islink(os.path.join(project.ade, name)):
             return ""
     indexes = [index_state(folder) for folder in {project.root: 0, project.home_root: 0}]
@@ -70,48 +65,6 @@ def is_still_admitted(project: Project, noted: str, current: str) -> bool:
         return bool(current)
     same_file = noted.partition(_SEPARATOR)[0] == current.partition(_SEPARATOR)[0]
     return same_file and not list_tracked(project, as_written=True)
-
-
-def admit(
-    project: Project,
-    environment: Mapping[str, str],
-    now_stamp: str,
-    wait_s: float,
-    noted: str,
-) -> None:
-    """Look closely and set aside what may not be used; one process at a time.
-
-    *noted* is the state of the last look before; a later one by another process is enough. Raises
-    NewerDatabase, sqlite3.Error, UnusableStore after *wait_s*, or Refused where a component of the
-    path is a link.
-    """
-    if not confined.exists(project.home_root, project.home):
-        return
-    deadline = time.monotonic() + wait_s
-    while True:
-        with locked(project.home, root=project.home_root, wait=False) as is_ours:
-            latest = trust.last_inspection(project.database, environment) if is_ours else ""
-            if is_ours and latest != noted and latest == state(project):
-                return
-            if is_ours:
-                for name in _SCRATCH:
-                    seen = confined.status(project.root, os.path.join(project.ade, name))
-                    if seen and (
-                        stat.S_ISLNK(seen.st_mode)
-                        or repository.list_tracked(project.ade, [f"{name}/"])
-                    ):
-                        rename_as_foreign(project.root, project.ade, (name,), seen)
-                seen = confined.status(project.home_root, project.database)
-                if why_foreign(project):
-                    rename_database(project, seen)
-                elif seen:
-                    from ademem.store import inspection
-
-                    inspection.admit(project, seen, environment, now_stamp, wait_s)
-                return
-        if time.monotonic() > deadline:
-            raise UnusableStore(f"another process is taking over {project.database}", "try again")
-        time.sleep(PAUSE_S)
 
 
 def why_foreign(project: Project) -> str:
@@ -131,7 +84,7 @@ def why_foreign(project: Project) -> str:
 def list_tracked(project: Project, *, as_written: bool = False) -> list[str]:
     """Return machine-local files that git tracks; with *as_written* those that it wrote."""
     found = repository.list_tracked(project.home, _NAMES, as_written=as_written)
-    scratch = [f"{name}/" for name in _SCRATCH]
+    scratch = [f"{name}/" for name in SCRATCH]
     below = repository.list_tracked(project.ade, scratch, as_written=as_written)
     return [
         *(os.path.join(project.home, name) for name in found),

@@ -14,7 +14,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3 as sqlite3
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-    from datetime import datetime
     from operator import methodcaller
     from typing import Any, TypeVar
 
@@ -329,30 +328,6 @@ def read_secret(db: sqlite3.Connection) -> str:
     row = db.execute(_SECRETS[made[0][0]]).fetchone()
     is_whole = row and isinstance(row[0], bytes) and len(row[0]) == SECRET_BYTES
     return row[0].hex() if is_whole else ""
-
-
-def migrate(db: sqlite3.Connection, now: datetime, back_up: Callable[[], str]) -> None:
-    """Bring the database to SCHEMA_VERSION; *back_up* makes a copy before, and returns its path."""
-    db.execute("pragma foreign_keys = off")
-    try:
-        with Transaction(db):
-            if is_outdated(db):  # another process may have got here first
-                from ademem.store import repair
-
-                found, backup = version(db), back_up()
-                try:
-                    mended = repair.repair_rows(db, now) if found else []
-                    db.execute("pragma ignore_check_constraints = on")
-                    run_schema(db, found)
-                    db.execute("pragma ignore_check_constraints = off")
-                    mended += repair.repair_rows(db, now)  # of tables that have another name now
-                    repair.keep_originals(db, mended, now)
-                    if found < FIRST_WITH_SECRET:
-                        add_secret(db)
-                except sqlite3.Error as error:
-                    raise MigrationFailed(error, backup) from error
-    finally:
-        db.execute("pragma foreign_keys = on")
 
 
 def write_ahead(db: sqlite3.Connection, path: str) -> None:

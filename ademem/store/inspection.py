@@ -7,21 +7,17 @@ view or expression of it is run by reading it.
 
 from __future__ import annotations
 
-import os
 import time
 from enum import StrEnum
 
 from ademem.core import trust
 from ademem.core.text import sha256_hex
-from ademem.store import admission, database
+from ademem.store import database
 from ademem.store.database import sqlite3
-from ademem.store.full_text import INDEXES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from ademem.core.project import Project
+    from collections.abc import Iterable, Mapping
 
     Object = tuple[str, str, str, str]
     """Type, name, table and SQL of a row of `sqlite_schema`."""
@@ -42,7 +38,6 @@ VALUE_BYTES = 16_000_000
 _OPTIONS = (("DEFENSIVE", True), ("ENABLE_TRIGGER", False), ("ENABLE_VIEW", False))
 _ENDLESS = (sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_NOMEM)
 _MISFIT = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH)
-"""Error codes of tables that are not what their names say."""
 
 
 class Kind(StrEnum):
@@ -55,24 +50,6 @@ class Kind(StrEnum):
 
 class TooMuch(Exception):
     """A table holds more than is read."""
-
-
-def admit(
-    project: Project,
-    seen: os.stat_result,
-    environment: Mapping[str, str],
-    now_stamp: str,
-    wait_s: float,
-) -> None:
-    match kind_of(project.database, environment, wait_s):
-        case Kind.ADE:
-            from ademem.store.ade import adopt
-
-            _replace(project, seen, lambda source, db: adopt(source, db, now_stamp), wait_s)
-        case Kind.MIXED:
-            _replace(project, seen, _copy_ours, wait_s)
-        case Kind.FOREIGN:
-            admission.rename_database(project, seen)
 
 
 def kind_of(path: str, environment: Mapping[str, str], wait_s: float = 0.0) -> Kind:
@@ -198,44 +175,9 @@ def _spell(objects: Iterable[Object]) -> set[Object]:
     return {(kind, name, table, sql.replace('"', "")) for kind, name, table, sql in objects}
 
 
-def _copy_ours(source: sqlite3.Connection, db: sqlite3.Connection) -> None:
-    """Leave everything but our own tables behind; opening migrates them."""
-    database.run_schema(db, upto=database.version(source))
-    for table, columns in plain_tables(db).items():
-        if not table.startswith(INDEXES):  # which triggers fill
-            names, marks = ", ".join(map(quote, columns)), ", ".join("?" * len(columns))
-            query = f"insert or replace into {quote(table)} ({names}) values ({marks})"
-            db.executemany(query, read_rows(source, table, columns))
-
-
-def _replace(
-    project: Project,
-    seen: os.stat_result,
-    fill: Callable[[sqlite3.Connection, sqlite3.Connection], None],
-    wait_s: float,
-) -> None:
-    """Put what *fill* makes in its place; nothing where its rows do not fit or never end."""
-    from contextlib import closing
-
-    temporary = replacement = database.create_temporary(project.database)
-    try:
-        with (
-            closing(sqlite3.connect(temporary, isolation_level=None)) as db,
-            closing(open_read_only(project.database, wait_s, COPY_S)) as source,
-        ):
-            db.row_factory = sqlite3.Row
-            try:
-                with database.Transaction(db):
-                    fill(source, db)
-            except (TooMuch, sqlite3.Error) as error:
-                if not is_beyond_bounds(error) and _code(error) not in _MISFIT:
-                    raise
-                replacement = ""
-            else:
-                db.execute("pragma journal_mode = wal")
-        admission.rename_database(project, seen, replacement)
-    finally:
-        database.remove_files(temporary)
+def is_misfit(error: Exception) -> bool:
+    """Tell whether a table is not what its name says."""
+    return _code(error) in _MISFIT
 
 
 def _code(error: Exception) -> int:

@@ -172,11 +172,9 @@ def _note_place(store: Store, before: dict[str, Any] | None, row: dict[str, Any]
 def _protected(store: Store, before: dict[str, Any], memory: Memory, change: Change) -> Memory:
     copied = "select 1 from main.unified_memories where kept_of = ?"
     is_own = change.author is None and change.vouched is None
-    if is_own and not store.has_row(copied, (memory.id,)):
+    if store.observer is None or (is_own and not store.has_row(copied, (memory.id,))):
         return memory
-    from ademem.store import kept_copies
-
-    return kept_copies.protect(store, from_values(before), memory, change)
+    return store.observer.protect(store, from_values(before), memory, change)
 
 
 def raw_row(db: sqlite3.Connection, id: str) -> dict[str, Any] | None:

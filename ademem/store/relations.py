@@ -369,10 +369,8 @@ def list_shared(store: Store) -> list[dict[str, Any]]:
 def journal(store: Store, id: str, actor: str, now: datetime) -> None:
     from ademem.store import stamps
 
-    if stamps.targets(store.db):
-        from ademem.store import replication
-
-        replication.journal_relation(store, id, actor, now)
+    if store.observer and stamps.targets(store.db):
+        store.observer.follow_relation(store, id, actor, now)
 
 
 def id_of(one: Memory, other: Memory) -> str:

@@ -18,8 +18,8 @@ from ademem.core.redaction import redact
 from ademem.core.text import clean, dedupe_key, sha256_hex, without_controls
 from ademem.core.value import Value, replace
 from ademem.store import (
-    LIVE,
     Store,
+    conflict_candidates,
     database,
     jobs,
     journal,
@@ -104,7 +104,7 @@ def apply(
         if row and row["scope"] != Scope.PROJECT:
             _defer(store, record, change.at, "its id is that of a memory of another scope here")
             return Applied(memory=None, before=None, changed=False)
-        if waits and not _is_whole(record) and _delete_derived(store, record.id):
+        if waits and not _is_whole(record) and conflict_candidates.delete(store, record.id):
             row = None  # the candidate was decided on: it waits for the rest of its record
         current = stamps.record_of_row(row) if row else read(store, record.id)
         joined = registers.join(current, record) if current else record
@@ -233,17 +233,17 @@ def _make_room(store: Store, memory: Memory, change: Change) -> Memory:
     """Hide the younger of two live memories with one text; of one topic, the younger loses it."""
     if not memory.live:
         return memory
-    withdraw(store, memory.dedupe_key, memory.id)
-    alike = _live(store, "dedupe_key = ?", memory.dedupe_key, memory.id)
+    conflict_candidates.withdraw(store, memory.dedupe_key, memory.id)
+    alike = conflict_candidates.find_live(store, "dedupe_key = ?", memory.dedupe_key, memory.id)
     if memory.topic_key:  # also one that lost the topic to another
-        for other in _live(store, _LOST_TOPIC, memory.topic_key, memory.id):
+        for other in conflict_candidates.find_live(store, _LOST_TOPIC, memory.topic_key, memory.id):
             if dedupe_key(other.content, memory.topic_key) == memory.dedupe_key:
                 alike.append(other)
     for other in alike:
         if _age(other) < _age(memory):
             return replace(memory, superseded_by=other.id)
         _show(store, other, replace(other, superseded_by=memory.id), change)
-    for other in _live(store, "topic_key = ?", memory.topic_key, memory.id):
+    for other in conflict_candidates.find_live(store, "topic_key = ?", memory.topic_key, memory.id):
         if _age(other) < _age(memory):
             return _make_room(store, _without_topic(memory), change)
         _show(store, other, _make_room(store, _without_topic(other), change), change)
@@ -252,16 +252,6 @@ def _make_room(store: Store, memory: Memory, change: Change) -> Memory:
 
 def _without_topic(memory: Memory) -> Memory:
     return replace(memory, topic_key=None, dedupe_key=dedupe_key(memory.content, None))
-
-
-def _live(store: Store, where: str, key: str | None, but: str = "") -> list[Memory]:
-    rows = store.db.execute(
-        "select * from main.unified_memories where project_id = ? and scope = 'project'"
-        f" and ifnull(scope_owner_id, '') = '' and {LIVE} and kept_of is null and {where}"
-        " and id <> ?",
-        (store.project_id, key, but),
-    )
-    return memories.from_rows(rows)
 
 
 def _age(memory: Memory) -> tuple[str, str]:
@@ -349,11 +339,11 @@ def _reveal(store: Store, key: str, topic: str | None, change: Change) -> None:
     )
     if hidden := memories.from_rows(rows):
         eldest = min(hidden, key=_age)
-        if not _live(store, "dedupe_key = ?", key, eldest.id):
+        if not conflict_candidates.find_live(store, "dedupe_key = ?", key, eldest.id):
             shown = replace(eldest, superseded_by=None)
             _show(store, eldest, _make_room(store, shown, change), change)
-    lost = _live(store, _LOST_TOPIC, topic) if topic else []
-    if lost and not _live(store, "topic_key = ?", topic):
+    lost = conflict_candidates.find_live(store, _LOST_TOPIC, topic) if topic else []
+    if lost and not conflict_candidates.find_live(store, "topic_key = ?", topic):
         eldest = min(lost, key=_age)
         own = dedupe_key(eldest.content, topic)
         shown = replace(eldest, topic_key=topic, dedupe_key=own)
@@ -379,7 +369,7 @@ def _show_candidates(
         if memories.raw_row(store.db, one.id) is None and read(store, one.id) is None:
             memory = memories.get(store, one.memory_id)
             row = admit(_row_of_candidate(one, memory, change.at), None)
-            if not _live(store, "dedupe_key = ?", row.dedupe_key, row.id):
+            if not conflict_candidates.find_live(store, "dedupe_key = ?", row.dedupe_key, row.id):
                 shown = replace(change, operation="insert", actor="system")
                 memories.insert(store, row, shown, json.dumps({stamps.DERIVED: memory.id}))
 
@@ -411,22 +401,7 @@ def _row_of_candidate(one: Candidate, memory: Memory, now: datetime) -> Memory:
 def _drop_candidates(store: Store, record: Record, but: Container[str]) -> None:
     for one in registers.conflict_candidates(record):
         if one.id not in but:
-            _delete_derived(store, one.id)
-
-
-def withdraw(store: Store, key: str, id: str) -> bool:
-    """Delete an undecided candidate whose text the memory *id* takes over."""
-    found = _live(store, "dedupe_key = ?", key, id)
-    return any(_delete_derived(store, one.id) for one in found if one.source_type == MERGE)
-
-
-def _delete_derived(store: Store, id: str) -> bool:
-    row = memories.raw_row(store.db, id)
-    if row is None or stamps.record_of_row(row) is not None:
-        return False
-    store.db.execute("delete from memory_revisions where memory_id = ?", (id,))
-    store.db.execute("delete from main.unified_memories where id = ?", (id,))
-    return True
+            conflict_candidates.delete(store, one.id)
 
 
 def _defer(store: Store, record: Record, now: datetime, reason: str) -> None:

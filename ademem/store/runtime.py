@@ -16,7 +16,8 @@ from ademem.core.settings import MirrorSettings, Settings, load_configuration
 from ademem.core.text import clean
 from ademem.core.trust import has_personal, personal_folder
 from ademem.core.who import NOT_ASKED, Who
-from ademem.store import Store, database, open_store
+from ademem.store import Store, database
+from ademem.store.opening import open_store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -194,10 +194,8 @@ def follow_up(store: Store, before: Row | None, after: Row | None, change: Chang
             query = "select 1 from unified_memories where dedupe_key = ? and superseded_by notnull"
             frees_text = bool(before["topic_key"]) or store.has_row(query, (key,))
     ends_conflict = before and ('"heads":' in before["stamps"] or '"seen":' in before["stamps"])
-    if frees_text or ends_conflict or targets(store.db):
-        from ademem.store import replication
-
-        replication.follow_up(store, before, after, change)
+    if store.observer and (frees_text or ends_conflict or targets(store.db)):
+        store.observer.follow(store, before, after, change)
 
 
 def targets(db: sqlite3.Connection) -> list[str]:

@@ -431,11 +431,11 @@ def _change(memory: Memory, act: Act, operation: str, **changes: Any) -> Memory:
     except sqlite3.IntegrityError as error:
         if str(error) in FORBIDDEN:
             raise
-        from ademem.store import replication
+        from ademem.store import conflict_candidates
 
         key = changes.get("dedupe_key", memory.dedupe_key)
         with act.store.transaction():
-            if replication.withdraw(act.store, key, memory.id):
+            if conflict_candidates.withdraw(act.store, key, memory.id):
                 return _change(memory, act, operation, **changes)
         raise CannotDo("another live memory says the same", "`ademem recall` finds it") from error
     return changed

@@ -12,8 +12,9 @@ from ademem.core.errors import LOCKED, READ_ONLY, UnusableStore
 from ademem.core.settings import load_configuration
 from ademem.core.text import sha256_hex
 from ademem.core.value import replace
-from ademem.store import admission, open_store
+from ademem.store import admission
 from ademem.store.database import SIDECARS
+from ademem.store.opening import open_store
 from ademem.store.runtime import Runtime
 
 TYPE_CHECKING = False

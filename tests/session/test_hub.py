@@ -10,7 +10,8 @@ import pytest
 
 from ademem.core import project
 from ademem.core.clock import now
-from ademem.store import hub_state, open_store
+from ademem.store import hub_state
+from ademem.store.opening import open_store
 from tests.test_architecture import DAY, NETWORK, ROOT, Day
 
 FIRE = """

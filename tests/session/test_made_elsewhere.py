@@ -9,12 +9,12 @@ from contextlib import closing
 
 import pytest
 
-from ademem import api, store
+from ademem import api
 from ademem.core import project, trust
 from ademem.core.memory import Draft, Importance, Origin, Trust
 from ademem.core.value import replace
 from ademem.files import IGNORED, enrolment, project_brief
-from ademem.store import briefs, database, memories
+from ademem.store import briefs, database, memories, opening
 from ademem.store.memories import Change
 from tests import persons
 from tests.builders import NOW
@@ -297,7 +297,7 @@ def test_orders_in_its_rows_are_quarantined_before_anything_shows_them(crafted):
 
 
 def test_rows_that_no_opening_had_time_for_are_shown_by_none(crafted, monkeypatch):
-    monkeypatch.setattr(store, "JUDGING_S", -1.0)
+    monkeypatch.setattr(opening, "JUDGING_S", -1.0)
     with closing(sqlite3.connect(crafted.root / ".ade/ade.db")) as db, db:
         columns = [row[1] for row in db.execute("pragma table_info(unified_memories)")]
         fresh = {"seq": "seq + 1", "id": "'b' || id", "sync_id": "'b'", "dedupe_key": "'b'"}

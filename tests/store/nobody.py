@@ -9,7 +9,8 @@ import sqlite3
 import sys
 
 from ademem.core.project import Project
-from ademem.store import inspection, open_store  # noqa: F401
+from ademem.store import inspection  # noqa: F401
+from ademem.store.opening import open_store
 from tests.builders import NOW
 
 NOBODY = 65534

@@ -7,7 +7,8 @@ from contextlib import closing
 from functools import cache
 from pathlib import Path
 
-from ademem.store import Store, database, open_store
+from ademem.store import Store, database
+from ademem.store.opening import Replicating, open_store
 from tests.builders import NOW, project
 
 
@@ -15,7 +16,7 @@ def in_memory() -> Store:
     """A new store that is gone when it is closed."""
     db = database.connect(":memory:", wait_s=0)
     db.deserialize(_new())
-    return Store(db, "atlas")
+    return Store(db, "atlas", observer=Replicating())
 
 
 @cache

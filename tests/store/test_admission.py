@@ -11,8 +11,9 @@ from contextlib import closing
 import pytest
 
 from ademem.core import trust
-from ademem.store import admission, database, inspection, memories, open_store
+from ademem.store import admission, adoption, database, inspection, memories
 from ademem.store.database import FIRST_VERSION, SCHEMA_VERSION
+from ademem.store.opening import open_store
 from tests import builders
 from tests.builders import NOW, memory, project
 from tests.store import foreign, older
@@ -307,7 +308,7 @@ def test_tables_beside_ours_of_an_old_version_are_left_behind_and_ours_are_copie
 def test_a_close_look_is_taken_once(tmp_path, path, monkeypatch):
     reopen(tmp_path)
     looks = []
-    monkeypatch.setattr(admission, "admit", lambda *given: looks.append(given))
+    monkeypatch.setattr(adoption, "admit", lambda *given: looks.append(given))
     reopen(tmp_path)
     assert looks == []
 
@@ -322,7 +323,7 @@ def test_a_commit_of_other_files_needs_no_close_look(tmp_path, path, monkeypatch
     reopen(tmp_path)
     (tmp_path / "a.py").write_text("a = 2\n")
     foreign.commit(tmp_path, "a.py")
-    monkeypatch.setattr(admission, "admit", lambda *_: pytest.fail("looked closely"))
+    monkeypatch.setattr(adoption, "admit", lambda *_: pytest.fail("looked closely"))
     reopen(tmp_path)
 
     assert trust.last_inspection(str(path), os.environ) == admission.state(project(tmp_path))

@@ -14,8 +14,9 @@ import pytest
 from ademem import api
 from ademem.core.errors import NoSuchMemory
 from ademem.core.project import Project
-from ademem.store import database, memories, open_store
+from ademem.store import database, memories
 from ademem.store.database import IdleConnections
+from ademem.store.opening import open_store
 from tests import builders
 from tests.builders import NOW, memory, open_project, project
 from tests.store import older, racing

@@ -12,14 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from ademem.store import (
-    backups,
-    database,
-    inspection,
-    maintenance,
-    open_store,
-    repair,
-)
+from ademem.store import backups, database, inspection, maintenance, repair
+from ademem.store.opening import open_store
 from tests import builders
 from tests.builders import NOW, memory, open_project, project
 from tests.examples import some

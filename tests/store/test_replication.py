@@ -23,16 +23,8 @@ from ademem.core.registers import (
 )
 from ademem.core.settings import GateSettings
 from ademem.core.value import replace
-from ademem.store import (
-    database,
-    journal,
-    memories,
-    open_store,
-    relations,
-    replication,
-    stamps,
-    transitions,
-)
+from ademem.store import database, journal, memories, relations, replication, stamps, transitions
+from ademem.store.opening import open_store
 from tests.builders import project
 from tests.examples import examples
 from tests.store.replicas import (

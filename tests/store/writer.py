@@ -13,7 +13,7 @@ from ademem.capture import gate
 from ademem.core import project
 from ademem.core.memory import Draft
 from ademem.core.settings import GateSettings
-from ademem.store import open_store
+from ademem.store.opening import open_store
 from tests.builders import NOW
 
 if TYPE_CHECKING:

@@ -18,13 +18,8 @@ from ademem.core.memory import Scope, Status
 from ademem.core.settings import GateSettings
 from ademem.core.value import replace
 from ademem.files import engram
-from ademem.store import (
-    memories,
-    memory_queries,
-    open_store,
-    relations,
-    transitions,
-)
+from ademem.store import memories, memory_queries, relations, transitions
+from ademem.store.opening import open_store
 from ademem.sync import engram_chunks, folder
 from ademem.sync.engram_chunks import BadManifest
 from ademem.sync.record_import import make_admission_rule

@@ -18,7 +18,8 @@ from ademem.core.errors import AdememError, UsageError
 from ademem.core.memory import Scope, Status
 from ademem.core.settings import GateSettings
 from ademem.core.value import replace
-from ademem.store import journal, memories, open_store, relations, replication, stamps, transitions
+from ademem.store import journal, memories, relations, replication, stamps, transitions
+from ademem.store.opening import open_store
 from ademem.sync import folder
 from tests.builders import project
 from tests.examples import examples

@@ -89,7 +89,7 @@ from ademem.sync import mirror
 from ademem.core import project
 from ademem.core.settings import Settings
 from ademem.files import knowledge
-from ademem.store import open_store
+from ademem.store.opening import open_store
 from tests import builders
 from tests.builders import NOW
 place = project.at(sys.argv[1])

@@ -15,7 +15,8 @@ from ademem import api
 from ademem.api import model
 from ademem.files import enrolment
 from ademem.search.embedding.install import Done
-from ademem.store import open_store, sessions
+from ademem.store import sessions
+from ademem.store.opening import open_store
 from ademem.synthesis.procedures import records
 from ademem.synthesis.procedures.records import Wording
 from tests import builders

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ademem.store import open_store
+from ademem.store.opening import open_store
 from ademem.synthesis.procedures import records
 from ademem.synthesis.procedures.records import Wording
 from tests import builders

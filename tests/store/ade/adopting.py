@@ -10,6 +10,7 @@ from typing import Any
 from ademem.core.clock import stamp
 from ademem.core.memory import Memory
 from ademem.store import Store, ade, database, memories
+from ademem.store.opening import Replicating
 from tests.builders import NOW
 from tests.store import ade_file
 from tests.store.ade_file import CODE
@@ -23,7 +24,8 @@ def adopted_store(ddl: str = CODE, **rows: list[dict[str, Any]]) -> Store:
     with closing(source), database.Transaction(db):
         ade.adopt(source, db, stamp(NOW))
     db.execute("pragma foreign_keys = on")
-    return Store(db, db.execute("select id from projects order by rowid").fetchone()[0])
+    named = db.execute("select id from projects order by rowid").fetchone()[0]
+    return Store(db, named, observer=Replicating())
 
 
 def one(store: Store, id: str = "m") -> Memory:

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ademem.store import memories, open_store
+from ademem.store import memories
+from ademem.store.opening import open_store
 from tests import builders
 from tests.builders import NOW
 from tests.examples import examples

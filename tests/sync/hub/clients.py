@@ -4,7 +4,8 @@ from datetime import timedelta
 
 from ademem.core.settings import GateSettings, HubSettings
 from ademem.core.value import replace
-from ademem.store import hub_state, memories, open_store
+from ademem.store import hub_state, memories
+from ademem.store.opening import open_store
 from ademem.sync.hub import rounds
 from tests.builders import project
 from tests.store.replicas import NOON, act_of, learn
