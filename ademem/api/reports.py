@@ -123,7 +123,7 @@ def vectors(runtime: Runtime) -> dict[str, Any]:
 
 def work_due(runtime: Runtime) -> dict[str, Any]:
     context = running.JobContext(runtime, lambda: runtime.now, running.find_model(runtime))
-    able = [kind.name for kind in running.JOBS if kind.able(context)]
+    able = [kind.name for kind in running.kinds() if kind.able(context)]
     due = {name: len(jobs.list_due(runtime.store, name, runtime.now)) for name in able}
     runs = running.recent_runs(runtime.project)
     return {

@@ -2,7 +2,7 @@
 
 A part is a folder of `ademem/plugins`, or a package of somebody else with an entry point of the
 group `ademem`. Its `__init__` imports nothing of its own; each constant with the name of a seam
-(COMMANDS, GROUPS, PANELS, HIDDEN, QUICK) says what the part adds there.
+(COMMANDS, GROUPS, PANELS, HIDDEN, QUICK; JOBS, EXCHANGE) says what the part adds there.
 """
 
 from __future__ import annotations
@@ -53,6 +53,20 @@ def added(seam: str, *, by_others: bool = False) -> Iterator[tuple[ModuleType, A
     for part in (*built_in(), *(of_others() if by_others else ())):
         if given := getattr(part, seam, None):
             yield part, given
+
+
+def modules(seam: str, *, by_others: bool = False) -> Iterator[Any]:
+    """Yield the module that each part names at a seam which hooks read, too.
+
+    Of this package the record in `ademem.plugins` says which parts do, as a hook looks for none. A
+    record that is stale loses a part.
+    """
+    record = getattr(_load("record", PACKAGE), "MODULES", {}) if os.path.isdir(FOLDER) else {}
+    parts = (*map(named, record.get(seam, ())), *(of_others() if by_others else ()))
+    for part in filter(None, parts):
+        name = getattr(part, seam, "")
+        if name and (module := _load(part.__name__.rpartition(".")[2], name)):
+            yield module
 
 
 def _load(name: str, module: str) -> ModuleType | None:

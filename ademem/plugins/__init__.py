@@ -1,1 +1,4 @@
 """Parts around the core; each folder is one, and `core/plugins.py` says how it is found."""
+
+MODULES = {"JOBS": ("hub",), "EXCHANGE": ("hub",)}
+"""Parts that name a module at a seam, which hooks load by this record."""

@@ -23,6 +23,7 @@ from ademem.store import (
     logs,
     memories,
     missions,
+    person_in_hub,
     relations,
     sessions,
 )
@@ -268,13 +269,11 @@ def since_last_session(reader: Reader) -> list[Entry]:
 def from_colleagues(reader: Reader) -> list[Entry]:
     if not is_in_hub(reader.store):
         return []
-    from ademem.store import hub_state
-
     moment = sessions.last_start(reader.store, reader.now, but=reader.session)
-    state = hub_state.read(reader.store)
-    if not (moment and state):
+    if not moment:
         return []
-    count, people = briefs.count_arrived(reader.store, moment, but=state.person)
+    own = person_in_hub(reader.store)
+    count, people = briefs.count_arrived(reader.store, moment, but=own)
     names = f"{counted(count, 'memory')} from {counted(people, 'colleague')}"
     return [line(f"{names} since {_minute(moment)}")] if count else []
 

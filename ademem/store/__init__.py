@@ -231,6 +231,13 @@ def is_in_hub(store: Store) -> bool:
     return bool(database.value(store.db, HUB))
 
 
+def person_in_hub(store: Store) -> str:
+    """Return the name by which the hub knows who works here."""
+    from ademem.core.json_text import loads
+
+    return str(loads(database.value(store.db, HUB) or "{}").get("person", ""))
+
+
 def changes(store: Store) -> int:
     """Return a count that grows with every change of a memory, except with counted accesses."""
     return int(database.value(store.db, "changes") or 0)

@@ -243,6 +243,10 @@ def values(db: sqlite3.Connection, prefix: str) -> dict[str, str]:
     return {name.removeprefix(prefix): text for name, text in db.execute(query, (prefix,))}
 
 
+def delete_value(db: sqlite3.Connection, name: str) -> None:
+    db.execute("delete from store_values where name = ?", (name,))
+
+
 def delete_values(db: sqlite3.Connection, prefix: str) -> None:
     db.execute(f"delete from store_values where {_BEGINNING}", (prefix,))
 

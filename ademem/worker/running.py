@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from ademem import store as store_
-from ademem.core import confined, trust
+from ademem.core import confined, plugins, trust
 from ademem.core.clock import datetime, parse, stamp, timedelta
 from ademem.core.errors import suppress
 from ademem.core.json_text import loads
@@ -18,7 +18,6 @@ from ademem.store import (
     Store,
     agreements,
     embeddings,
-    is_in_hub,
     jobs,
     kept_copies,
     maintenance,
@@ -325,37 +324,6 @@ def is_backup_needed(context: JobContext) -> bool:
     )
 
 
-def sync_hub(context: JobContext, _job: Job) -> datetime | None:
-    """After a failure the state of the hub has the time of the next try."""
-    from ademem.store import hub_state
-    from ademem.sync.hub.rounds import Hub
-    from ademem.sync.hub.transport import HubError
-
-    runtime, settings = context.runtime, context.runtime.settings
-    while context.patient and context.pause and hub_state.is_changing(context.store, context.now()):
-        context.pause()
-    if not hub_state.is_due(context.store, context.now(), settings.hub.pull_minutes):
-        return None
-    try:
-        done = Hub(context.store, runtime.project, settings.gate, settings.hub, context.now).run()
-    except hub_state.LeaseHeld:
-        return context.now() + hub_state.LEASE
-    except HubError:
-        context.figures["failures"] = 1
-        return None
-    context.figures |= {"received": done.received, "changed": done.changed, "sent": done.sent}
-    return None
-
-
-def is_hub_needed(context: JobContext) -> bool:
-    if not is_in_hub(context.store):
-        return False
-    from ademem.store import hub_state
-
-    minutes = context.runtime.settings.hub.pull_minutes
-    return hub_state.is_due(context.store, context.now(), minutes)
-
-
 JOBS: tuple[Kind, ...] = (
     Kind(name="extract", run=extract),
     Kind(name="episode", run=episode),
@@ -381,14 +349,21 @@ JOBS: tuple[Kind, ...] = (
     Kind(name="sweep", run=sweep, needed=lambda context: is_due(context, SWEEP)),
     Kind(name=CROWDED, run=consolidate),
     Kind(name="backup", run=back_up, needed=is_backup_needed),
-    Kind(name="hub", run=sync_hub, needed=is_hub_needed),
 )
 """In the order in which they run; each has rows in the table `jobs`."""
 
 
+def kinds(*, by_others: bool = False) -> list[Kind]:
+    """Return the kinds of the core and of the parts in the order in which they run."""
+    found = list(JOBS)
+    for module in plugins.modules("JOBS", by_others=by_others):
+        found += module.JOBS
+    return found
+
+
 def any_due(runtime: Runtime) -> bool:
     context = JobContext(runtime, lambda: runtime.now, find_model(runtime), patient=True)
-    return any(due(context, kind) for kind in JOBS)
+    return any(due(context, kind) for kind in kinds())
 
 
 def due(context: JobContext, kind: Kind) -> list[Job]:
@@ -413,15 +388,16 @@ def run_due(context: JobContext, *, retry: bool = False, wait: bool = False) -> 
         jobs.unpark(context.store, context.now())
         jobs.queue(context.store, "embed", "project", context.now())
     done: list[str] = []
+    every = kinds(by_others=True)
     # Ask again after the lock is released: a process that found it held left its jobs to us.
-    while any(due(context, kind) for kind in JOBS):
+    while any(due(context, kind) for kind in every):
         project = context.runtime.project
         with locked(lock(project), root=project.home_root, wait=wait) as ours:
             if not ours:
                 break
             done += [
                 job.kind
-                for kind in JOBS
+                for kind in every
                 for job in due(context, kind)
                 if _run_job(kind, job, context)
             ]

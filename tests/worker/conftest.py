@@ -35,7 +35,7 @@ class World:
 
     def due(self, **changes):
         shift = self.shift(**changes)
-        return [kind.name for kind in running.JOBS if running.due(shift, kind)]
+        return [kind.name for kind in running.kinds() if running.due(shift, kind)]
 
     def later(self, **delta):
         self.now += timedelta(**delta)

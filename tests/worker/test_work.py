@@ -194,13 +194,13 @@ def test_no_worker_is_started_when(world, started, why):
 
 
 def test_every_kind_of_work_is_in_the_table_once():
-    names = [kind.name for kind in running.JOBS]
+    names = [kind.name for kind in running.kinds()]
 
     assert len(set(names)) == len(names)
 
 
 def test_what_hooks_start_a_worker_for_at_once_has_no_conditions():
-    bound = [kind for kind in running.JOBS if kind.able is not Kind.able or kind.patience_s]
+    bound = [kind for kind in running.kinds() if kind.able is not Kind.able or kind.patience_s]
 
     assert {*(kind.name for kind in bound), embeddings.FAILURES} == set(worker.CONDITIONAL)
 

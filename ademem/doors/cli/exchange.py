@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from ademem import api
-from ademem.api.exchanging import HubStatus, Preview, SyncStatus
-from ademem.core import who
+from ademem.api.exchanging import Preview
+from ademem.core import plugins, who
 from ademem.core.errors import AdememError, NotFound, UsageError
 from ademem.core.text import counted, join_counts, preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import DryRun, Project, command, flag, open_project, option
-from ademem.store.hub_state import Parked
 from ademem.store.runtime import Runtime
-from ademem.sync.hub.mutations import to_bytes
 
 PREVIEW_CHARS = 60
-READER = "reader"
 
 
 @command()
@@ -41,10 +39,9 @@ def sync(
     with open_project(project) as memories:
         if engram:
             return _sync_engram(memories, status, leave, import_, force, dry_run)
+        others = list(plugins.modules("EXCHANGE", by_others=True))
         if status:
-            found, hub = api.get_exchange_status(memories), api.get_hub_status(memories)
-            values = as_dict(found) | ({"hub": hub} if hub else {})
-            return show.report(values, _status_lines(found, hub))
+            return _show_status(memories, others)
         if leave:
             hint = "`ademem sync --status` shows the folders"
             if folder is None:
@@ -56,29 +53,28 @@ def sync(
             return show.report({"left": folder}, [line])
         enrolled = api.list_folders(memories)
         folders = [folder] if folder else enrolled
-        with_hub = folder is None and api.get_hub_status(memories) is not None
-        if not folders and not with_hub:
-            hint = "`ademem sync --dir FOLDER` enrols one, `ademem hub join` a server"
-            raise UsageError("no folder is enrolled", hint)
+        joined = [each for each in others if not folder and each.is_enrolled(memories.store)]
+        if not folders and not joined:
+            hints = ("`ademem sync --dir FOLDER` enrols one", *(each.HINT for each in others))
+            raise UsageError("no folder is enrolled", ", ".join(hints))
         if dry_run:
             plans = [api.preview_sync(memories, each, force=force) for each in folders]
             lines = [line for plan in plans for line in _plan_lines(plan)]
-            values = {"folders": plans}
-            if with_hub:
-                values["hub"] = plan = api.preview_hub(memories)
-                lines += [to_bytes(one).decode() for one in plan.mutations]
-                lines += _parked_lines(plan.parked)
+            values: dict[str, Any] = {"folders": plans}
+            for each in joined:
+                values[each.NAME], of_other = each.preview(memories)
+                lines += of_other
             return show.report(values, lines)
         if folder and os.path.realpath(folder) not in enrolled:
             who.require_person(memories.by, f"to share memories through {folder}")
-        return _exchange(memories, folders, with_hub, force)
+        return _exchange(memories, folders, joined, force)
 
 
-def _exchange(memories: Runtime, folders: list[str], with_hub: bool, force: bool) -> None:
-    done, failed, synced = [], [], None
-    if with_hub:
+def _exchange(memories: Runtime, folders: list[str], joined: list[Any], force: bool) -> None:
+    done, failed, reports = [], [], {}
+    for other in joined:
         try:
-            synced = api.sync_hub(memories)
+            reports[other.NAME] = other.exchange(memories)
         except AdememError as error:
             if not folders:
                 raise
@@ -87,7 +83,7 @@ def _exchange(memories: Runtime, folders: list[str], with_hub: bool, force: bool
         try:
             done.append(api.sync_folder(memories, each, force=force))
         except AdememError as error:
-            if len(folders) == 1 and not with_hub:
+            if len(folders) == 1 and not joined:
                 raise
             failed.append(f"{each}: {error}")
     problems = [*failed, *(f"{one.path}: {text}" for one in done for text in one.problems)]
@@ -99,25 +95,14 @@ def _exchange(memories: Runtime, folders: list[str], with_hub: bool, force: bool
         lines.append(f"{one.path}: {received}, {counted(one.sent, 'record')} sent")
         lines += [*_undo_lines(one.event), *_held_back_lines(one.held_back)]
     values: dict[str, object] = {"folders": done, "problems": problems}
-    if synced:
-        received = f"{counted(synced.received, 'change')} received, {synced.changed} changed here"
-        lines.append(f"hub: {received}, {counted(synced.sent, 'record')} sent")
-        if synced.has_more:
-            lines.append("hub: there is more to receive; `ademem sync` goes on")
-        lines += [*_undo_lines(synced.event), *_parked_lines(synced.parked)]
-        state = api.get_hub_status(memories)
-        if state and state.waiting and state.role == READER:
-            lines.append(f"hub: {_waiting_of(state)}")
-        values["hub"] = synced
+    for name, (value, of_other) in reports.items():
+        values[name] = value
+        lines += of_other
     show.report(values, lines, problems, fails=bool(problems))
 
 
 def _undo_lines(event: str) -> list[str]:
     return [f"`ademem undo {event}` takes back what changed here"] if event else []
-
-
-def _parked_lines(parked: tuple[Parked, ...]) -> list[str]:
-    return [f"not sent: {one.entity} {one.id}, as {one.why} ({one.rule})" for one in parked]
 
 
 def _held_back_lines(ids: tuple[str, ...]) -> list[str]:
@@ -140,46 +125,30 @@ def _plan_lines(plan: Preview) -> list[str]:
     return lines
 
 
-def _status_lines(found: SyncStatus, hub: HubStatus | None) -> list[str]:
-    lines = []
-    if hub:
-        lines.append(
-            f"{hub.url}: {hub.lifecycle} as {hub.person}, {hub.role} of {hub.project};"
-            f" {_waiting_of(hub)}"
-        )
-        if hub.reason:
-            when = f"; tried again from {hub.retry_at}" if hub.retry_at else ""
-            if hub.lifecycle == "stopped":
-                when = "; only `ademem sync` tries again"
-            lines.append(f"  {hub.reason}{when}")
-        if hub.put_back_at:
-            lines.append(
-                f"  its database had lost changes on {hub.put_back_at}; they are sent again"
-            )
-        lines += _parked_lines(hub.parked)
+def _show_status(memories: Runtime, others: list[Any]) -> None:
+    found, lines = api.get_exchange_status(memories), []
+    values = as_dict(found)
+    for other in others:
+        value, of_other = other.show_status(memories)
+        if value:
+            values[other.NAME] = value
+            lines += of_other
     for each in found.folders:
         if not each.is_there:
             lines.append(f"{each.path}: not there; {counted(each.waiting, 'record')} to send")
             continue
-        others = counted(len(each.replicas), "database")
+        databases = counted(len(each.replicas), "database")
         lines.append(
             f"{each.path}: {counted(each.waiting, 'record')} to send,"
-            f" {counted(len(each.unread), 'chunk')} to read, {others} there"
+            f" {counted(len(each.unread), 'chunk')} to read, {databases} there"
         )
-    if not found.folders and not hub:
+    if not found.folders and not lines:
         lines.append("off: no folder is enrolled (`ademem sync --dir FOLDER` enrols one)")
     if found.deferred:
         waiting = counted(found.deferred, "record")
         lines.append(f"{waiting} of others waiting since {found.oldest[:10]}")
     lines += [f"given up: {each}" for each in found.dead]
-    return lines
-
-
-def _waiting_of(hub: HubStatus) -> str:
-    records = counted(hub.waiting, "record")
-    if hub.waiting and hub.role == READER:
-        return f"{records} not sent, as a reader sends nothing"
-    return f"{records} to send"
+    show.report(values, lines)
 
 
 def _sync_engram(

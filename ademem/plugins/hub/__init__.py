@@ -1,8 +1,10 @@
-"""Share memories through a server of the team: the server, its members and its page."""
+"""Share memories through a server of the team: its clients, the server, members and the page."""
 
 COMMANDS = {"ademem.plugins.hub.commands": "hub"}
 PANELS = {"Team": "hub"}
 HIDDEN = ("hub page",)
+JOBS = "ademem.plugins.hub.jobs"
+EXCHANGE = "ademem.plugins.hub.exchange"
 GROUPS = {
     "hub": "Share memories through a server of the team.",
     "hub project": "Projects of the hub.",

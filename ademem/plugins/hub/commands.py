@@ -11,7 +11,6 @@ from typing import Annotated, Any
 
 import typer
 
-from ademem import api
 from ademem.core import who
 from ademem.core.clock import now
 from ademem.core.errors import NotFound, UsageError
@@ -31,7 +30,8 @@ from ademem.doors.cli.commands import (
     option,
 )
 from ademem.doors.cli.extras import needs
-from ademem.store.hub import administration
+from ademem.plugins.hub import client
+from ademem.plugins.hub.store import administration
 from ademem.store.runtime import Runtime
 
 CERTIFICATE_DAYS = 14
@@ -53,7 +53,7 @@ Role = Annotated[str, typer.Argument(metavar="ROLE", help="reader, writer, revie
 @contextmanager
 def _open_database(dsn: Dsn = "") -> Iterator[Any]:
     with needs("hub", "the hub"):
-        from ademem.store.hub import database
+        from ademem.plugins.hub.store import database
 
     with closing(database.connect(dsn)) as db:
         yield db
@@ -73,7 +73,7 @@ def join(
     Nothing leaves yet: `ademem sync --dry-run` shows the bytes that will.
     """
     who.require_person(memories.by, "`ademem hub join`")
-    state = api.join_hub(memories, url, code)
+    state = client.join(memories, url, code)
     values = {"project": state.slug, "person": state.person, "role": state.role}
     line = f"joined {state.slug} as {state.person}, {state.role}"
     hint = "`ademem sync --dry-run` shows what would leave, `ademem sync` sends it"
@@ -84,7 +84,7 @@ def join(
 def leave(memories: Runtime) -> None:
     """Leave the hub; the memories stay."""
     who.require_person(memories.by, "`ademem hub leave`")
-    state = api.leave_hub(memories)
+    state = client.leave(memories)
     if state is None:
         raise NotFound("this project is in no hub", "`ademem hub join URL CODE`")
     show.report({"left": state.slug}, [f"left {state.slug}; what came from it stays"])
@@ -96,7 +96,7 @@ def open_page(project: Project = None) -> None:
     if not sys.stderr.isatty() or not who.of_process().is_person:
         raise UsageError("the address has a code, which only a terminal shows", "run it in one")
     with open_project(project) as memories:
-        show.echo(f"{api.open_hub_page(memories)}\n(opens once within a minute)", err=True)
+        show.echo(f"{client.open_page(memories)}\n(opens once within a minute)", err=True)
 
 
 @command("hub serve")
@@ -127,7 +127,7 @@ def serve(
 def migrate(db: Any) -> None:
     """Bring the database of the hub up to date, as its owner."""
     with needs("hub", "the hub"):
-        from ademem.store.hub import database
+        from ademem.plugins.hub.store import database
 
     done = database.migrate(db)
     lines = [f"ran {name}" for name in done] or ["the schema is up to date"]
@@ -144,8 +144,8 @@ def check(
     As the owner of the database it sees devices too; only the role that serves passes.
     """
     with needs("hub", "the hub"):
-        from ademem.store.hub import database
-    from ademem.sync.hub import transport
+        from ademem.plugins.hub.store import database
+    from ademem.plugins.hub import transport
 
     found = database.check(db, now())
     days = transport.certificate_days(url) if url else None
@@ -320,7 +320,7 @@ def purge(
     if bool(ids) == bool(person) or (keep_texts and not person):
         raise UsageError("give ids, or --person", "--keep-texts is of --person")
     with _open_database(dsn) as db:
-        from ademem.sync.hub import mutations
+        from ademem.plugins.hub import mutations
 
         if dry_run:
             records = administration.list_memories_of(db, slug, person) if person else []
@@ -343,7 +343,7 @@ def purge(
 def backup(folder: Path = argument("DIR", "Where backups are kept."), dsn: Dsn = "") -> None:
     """Back up the hub; delete its backups older than 30 days."""
     with needs("hub", "the hub"):
-        from ademem.store.hub import copies
+        from ademem.plugins.hub.store import copies
 
     made, expired = copies.back_up(dsn, folder, now())
     lines = [f"wrote {made}", *(f"deleted {name}, which is too old" for name in expired)]
@@ -357,7 +357,7 @@ def restore(folder: Path = argument("DIR", "A folder hub-…Z."), dsn: Dsn = "")
     Each clone then sends again what the backup lacks.
     """
     with needs("hub", "the hub"):
-        from ademem.store.hub import copies
+        from ademem.plugins.hub.store import copies
 
     found = copies.restore(dsn, folder)
     lines = [f"restored {slug} up to {project['head']}" for slug, project in found.items()]
@@ -376,8 +376,8 @@ def move(
     Its clients follow by themselves; invitations that are not used yet end.
     """
     with needs("hub", "the hub"):
-        from ademem.store.hub import copies
-    from ademem.sync.hub.transport import check_url
+        from ademem.plugins.hub.store import copies
+    from ademem.plugins.hub.transport import check_url
 
     done = copies.move(dsn, slug, to, check_url(url))
     line = f"moved {slug} up to {done.head}; no push was possible for {done.pause_s:.1f} s"

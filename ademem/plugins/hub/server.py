@@ -37,10 +37,10 @@ from ademem.core.errors import UsageError
 from ademem.core.value import Value
 from ademem.doors import http
 from ademem.doors.http import Refused
+from ademem.plugins.hub import mutations
 from ademem.plugins.hub.page import HubPage, Visit
-from ademem.store.hub import administration, copies, database, requests
-from ademem.store.hub.requests import Caller, Connection
-from ademem.sync.hub import mutations
+from ademem.plugins.hub.store import administration, copies, database, requests
+from ademem.plugins.hub.store.requests import Caller, Connection
 
 PORT = 7440
 CONNECTIONS = 8

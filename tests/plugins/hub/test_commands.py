@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from ademem.plugins.hub import commands as hub_commands
-from ademem.store.hub import administration, database
-from ademem.sync.hub import mutations
+from ademem.plugins.hub import mutations
+from ademem.plugins.hub.store import administration, database
 from tests import persons
 from tests.docs_tables import leaves
-from tests.hubs import Served, fields, mutation
+from tests.plugins.hub.hubs import Served, fields, mutation
 from tests.postgres import make_database
 
 

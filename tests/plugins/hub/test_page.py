@@ -3,7 +3,7 @@
 import pytest
 
 from ademem.plugins.page.rendering import POLICY
-from tests.hubs import Served, mutation
+from tests.plugins.hub.hubs import Served, mutation
 from tests.postgres import make_database
 
 

@@ -8,12 +8,11 @@ import time
 import pytest
 
 from ademem.core.errors import AdememError, UsageError
-from ademem.plugins.hub import server
-from ademem.store.hub import administration, database
-from ademem.sync.hub import mutations
+from ademem.plugins.hub import mutations, server
+from ademem.plugins.hub.store import administration, database
 from bench import hub as bench
 from tests.examples import examples
-from tests.hubs import Served, fields, mutation, wait_until
+from tests.plugins.hub.hubs import Served, fields, mutation, wait_until
 from tests.postgres import make_database
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from ademem import api
 from ademem.plugins.evaluation import golden
-from tests.hubs import Served, mutation
+from tests.plugins.hub.hubs import Served, mutation
 from tests.plugins.page.window import CANDIDATES, expect, find_violations
 from tests.postgres import make_database
 
