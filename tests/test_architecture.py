@@ -457,6 +457,7 @@ OPENERS = {
     "core/trust.py": "what the person agreed to, in their own folder",
     "core/settings.py": "are there files of settings",
     "core/clone_variables.py": "settings of the client, in the clone",
+    "guard/touch.py": "files that a call names, Makefile and package.json; none below `.ade/`",
     "guard/client_settings.py": "settings of the client, which a call would change",
     "core/setting_sources.py": "the person's own settings, and what was read of them before",
     "api/files.py": "is there a database",

@@ -303,15 +303,16 @@ LOOKED_AT = 3
 def find_irreversible(command: str, settings: GuardSettings) -> str:
     script = shell.parse(command)
     parts = parts_in(script, settings) if script else ()
-    return next((part.command.line for part in parts if _is_irreversible(part)), "")
+    return next((part.command.line for part in parts if is_irreversible(part)), "")
 
 
 def is_irreversible_tool(tool: str) -> bool:
     return not IRREVERSIBLE_VERBS.isdisjoint(programs.split_words(tool.rpartition("__")[2]))
 
 
-def _is_irreversible(part: CommandPart) -> bool:
-    if not part.command.words or not judge_part(part).mutates:
+def is_irreversible(part: CommandPart, mutates: bool | None = None) -> bool:
+    """True if the command cannot be taken back; *mutates* tells a judgement that was made."""
+    if not part.command.words or not (judge_part(part).mutates if mutates is None else mutates):
         return False
     texts = [word.text for word in part.command.words[1:]]
     if any(IRREVERSIBLE_OPTIONS.fullmatch(text) for text in texts):

@@ -263,6 +263,7 @@ WRITING_OPTIONS = {
     " --smart-relinquish-var --sync --update-catalog --vacuum-files --vacuum-size --vacuum-time",
     "kubectl cluster-info": "--output-directory",
     "kubectl kustomize": "--output -o",
+    "markdownlint": "--fix -f",
     "mypy": "--any-exprs-report --cobertura-xml-report --html-report --install-types --junit-xml"
     " --linecount-report --linecoverage-report --lineprecision-report --txt-report --xml-report",
     "npm audit": "fix",

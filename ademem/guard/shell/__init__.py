@@ -159,7 +159,7 @@ def without_values(words: Iterable[Word], valued: list[str]) -> Iterator[Word]:
 
 _DEEPEST = 8
 _UNKNOWN = Word(text="{}", expands=True)
-_SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "ash"})
+SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "ash"})
 _EXECS = {
     "find": "-exec -execdir -ok -okdir",
     **dict.fromkeys(("fd", "fdfind"), "--exec --exec-batch -X -x"),
@@ -237,7 +237,7 @@ def unwrap(command: Command, depth: int = 0) -> Iterator[Command]:
 
 def _unwrap_once(command: Command) -> list[Command]:
     name = command.name
-    if name in _SHELLS:
+    if name in SHELLS:
         words = command.words
         at = _behind_options(words, 1, ["-o", "-O", "--rcfile", "--init-file"], assigns=False)
         if at < len(words) and any(sets_option(word.text, "-c") for word in words[1:at]):
@@ -257,11 +257,11 @@ def _unwrap_once(command: Command) -> list[Command]:
     for start in (3, 2, 1):
         prefix = PREFIXES.get(" ".join(texts[:start]))
         if prefix:
-            return _unwrap_prefix(command, prefix, start)
+            return unwrap_prefix(command, prefix, start)
     return [command]
 
 
-def _unwrap_prefix(command: Command, prefix: Prefix, start: int) -> list[Command]:
+def unwrap_prefix(command: Command, prefix: Prefix, start: int) -> list[Command]:
     words = command.words
     at = _behind_options(words, start, prefix.valued.split())
     if prefix.marked:

@@ -1,0 +1,172 @@
+"""What a script itself tells about its variables, loops, arguments and aliases.
+
+A variable may have several values: each that the script assigns counts, wherever it stands.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice, product
+
+from ademem.core.value import Value, replace
+from ademem.guard import shell
+from ademem.guard.shell import Command, Redirect, Word, is_assignment
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ademem.guard.shell import Script
+
+MOST_VALUES = 16
+"""Combinations of values for which a command is read; further ones are left out."""
+
+_LOOP = r"\bfor\s+(\w+)\s+in\s+([^;\n]+)"
+_FUNCTION = r"(?:\bfunction\s+)?([\w.-]+)\s*\(\s*\)\s*[{(\n]|\bfunction\s+([\w.-]+)"
+_REFERENCE = (
+    r"\$(\w+|[@*])|\$\{(\w+|[@*])(?:\[[@*\d]+\])?(?::?[-=]([^{}]*)|[^{}]*)\}"
+    r"|\$\(\s*(pwd|git\s+rev-parse\s+--show-toplevel)\s*\)|`(pwd)`"
+)
+_DECLARING = ("export", "local", "declare", "readonly", "typeset")
+
+
+class Variables(Value):
+    values: dict[str, tuple[Word, ...]]
+    """Values of variables and parameters, each as the script has it."""
+    aliases: dict[str, str]
+    root: str
+    """Folder that a repository's own commands call its top."""
+
+
+def read_variables(script: Script, text: str, root: str = ".") -> Variables:
+    """Collect assignments, loops, aliases, and the arguments of functions and of `set --`."""
+    values: dict[str, list[Word]] = {}
+    aliases: dict[str, str] = {}
+    if "for " in text:
+        for name, items in re.findall(_LOOP, text):
+            values.setdefault(name, []).extend(_words_of(items))
+    functions = {one or other for one, other in re.findall(_FUNCTION, text)} if "(" in text else ()
+    for command in script:
+        words = command.words
+        name = command.name
+        declared = words[1:] if name in _DECLARING else ()
+        assigned = (*command.assignments, *declared)
+        for at, word in enumerate(assigned):
+            if not is_assignment(word.text.replace("+=", "=", 1)):
+                continue
+            variable, _, value = word.text.partition("=")
+            items = [replace(word, text=value)]
+            if not value:  # an array, or nothing
+                rest = assigned[at + 1 :]
+                items = list(rest) if not any(is_assignment(each.text) for each in rest) else []
+            values.setdefault(variable.rstrip("+"), []).extend(items)
+        if name == "alias":
+            pairs = (word.text.partition("=") for word in words[1:])
+            aliases.update((variable, value) for variable, sign, value in pairs if sign)
+        if name in functions or (name == "set" and words[1:2] and words[1].text == "--"):
+            _add_arguments(values, words[1 if name in functions else 2 :])
+        if name in shell.SHELLS and len(words) > 3:  # sh -c 'rm "$1"' _ legacy
+            behind = next((at for at, word in enumerate(words) if word.text == "-c"), len(words))
+            _add_arguments(values, words[behind + 3 :])
+    return Variables(
+        values={name: tuple(items) for name, items in values.items()}, aliases=aliases, root=root
+    )
+
+
+def _add_arguments(values: dict[str, list[Word]], words: tuple[Word, ...]) -> None:
+    for at, word in enumerate(words, 1):
+        for name in (str(at), "@", "*"):
+            values.setdefault(name, []).append(word)
+
+
+def _words_of(items: str) -> list[Word]:
+    script = shell.parse(f"x {items.strip()}")
+    return list(script[0].words[1:]) if script else [Word(text=word) for word in items.split()]
+
+
+def resolve(command: Command, known: Variables) -> list[Command]:
+    """Return the command with known values in place of its variables, once for each combination."""
+    words = command.words
+    if words and (value := known.aliases.get(words[0].text)):
+        script = shell.parse(value)
+        if script and script[-1].words and script[-1].words[0] != words[0]:
+            last = script[-1]
+            whole = replace(last, words=last.words + words[1:], redirects=command.redirects)
+            return [*script[:-1], *resolve(whole, known)]
+    if not any(_refers(word) for word in _words_in(command)):
+        return [command]
+    names = {name for word in _words_in(command) for name in _names(word) if name in known.values}
+    lists = names & {"@", "*"} | {name for name in names if f"{name}[" in _text_of(command)}
+    single = sorted(names - lists)
+    combinations = product(*(known.values[name] for name in single))
+    found = []
+    for combination in islice(combinations, MOST_VALUES):
+        chosen: dict[str, tuple[Word, ...]] = {
+            name: (word,) for name, word in zip(single, combination, strict=True)
+        }
+        chosen |= {name: known.values[name] for name in lists}
+        found.append(_replaced(command, chosen, known.root))
+    return found
+
+
+def _words_in(command: Command) -> Iterator[Word]:
+    yield from command.words
+    yield from (redirect.target for redirect in command.redirects)
+    if command.stdin:
+        yield command.stdin
+
+
+def _text_of(command: Command) -> str:
+    return " ".join(word.text for word in _words_in(command))
+
+
+def _refers(word: Word) -> bool:
+    return word.expands and ("$" in word.text or "`" in word.text)
+
+
+def _names(word: Word) -> list[str]:
+    if not _refers(word):
+        return []
+    return [found[1] or found[2] or "" for found in re.finditer(_REFERENCE, word.text)]
+
+
+def _replaced(command: Command, chosen: dict[str, tuple[Word, ...]], root: str) -> Command:
+    words = tuple(each for word in command.words for each in _expand(word, chosen, root))
+    redirects = tuple(
+        Redirect(operator=each.operator, fd=each.fd, target=_expand(each.target, chosen, root)[0])
+        for each in command.redirects
+    )
+    stdin = _expand(replace(command.stdin, quoted=True), chosen, root)[0] if command.stdin else None
+    return replace(command, words=words, redirects=redirects, stdin=stdin)
+
+
+def _expand(word: Word, chosen: dict[str, tuple[Word, ...]], root: str) -> tuple[Word, ...]:
+    if not _refers(word):
+        return (word,)
+    whole = re.fullmatch(_REFERENCE, word.text)
+    if whole and (values := chosen.get(whole[1] or whole[2] or "")):
+        if word.quoted:
+            return values
+        return tuple(
+            Word(text=part, expands=value.expands or _is_pattern(part))
+            for value in values
+            for part in value.text.split() or [""]
+        )
+
+    def value_of(found: re.Match[str]) -> str:
+        values = chosen.get(found[1] or found[2] or "")
+        if values:
+            return " ".join(value.text for value in values)
+        if found[4] or found[5]:
+            return "." if (found[4] or found[5]) == "pwd" else root
+        if found[1] == "PWD" or found[2] == "PWD":
+            return "."
+        return found[3] if found[3] is not None else found[0]
+
+    text = re.sub(_REFERENCE, value_of, word.text)
+    expands = "$" in text or "`" in text or (not word.quoted and _is_pattern(text))
+    return (replace(word, text=text, expands=expands),)
+
+
+def _is_pattern(text: str) -> bool:
+    return any(sign in text for sign in "*?[{")

@@ -1,0 +1,634 @@
+"""What a tool call touches: files it may write, commands and scripts it runs, acts, text."""
+
+from __future__ import annotations
+
+import os
+import re
+from itertools import pairwise
+
+from ademem.core.errors import suppress
+from ademem.core.value import Value, replace
+from ademem.guard import acts, mutation, programs, shell, wrappers, writers
+from ademem.guard.policy import SHELL_TOOLS, WRITING_TOOLS, own_tool
+from ademem.guard.shell import Command, Word, is_option
+from ademem.guard.shell.variables import Variables, read_variables, resolve
+from ademem.guard.writers import Written, written_by
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
+
+    from ademem.core.settings import GuardSettings
+
+MOST_BYTES = 64_000
+"""Part of a Makefile, a package.json or a patch that is read."""
+MOST_CHARS = 200_000
+"""Part of a command that cannot be parsed which is read word by word."""
+MOST_COMMANDS = 400
+MOST_FILES = 200
+"""Files that a pattern may stand for; one that stands for more is its folder."""
+_DEEPEST = 6
+
+
+class Touch(Value):
+    """A fact is listed whether or not the call changes something; who asks decides what counts."""
+
+    writes: tuple[str, ...] = ()
+    """Absolute paths that the call may write, create, move or delete, links not followed; a folder
+    counts for all below. A pattern that meets no file stands as it is."""
+    works: tuple[str, ...] = ()
+    """Folders in which its commands work, absolute."""
+    runs: tuple[str, ...] = ()
+    """Scripts by their absolute path; `make:target` and `script:name` of a package.json."""
+    argvs: tuple[tuple[str, ...], ...] = ()
+    """Simple commands behind wrappers, as typed and with the usual name of their subcommand."""
+    acts: frozenset[str] = frozenset()
+    text: str = ""
+    """New text, and that of documents in a command that goes into files."""
+    removed: str = ""
+    changes: bool = False
+    creates: bool = False
+    """True if there are files to write and none of them exists yet."""
+    irreversible: bool = False
+
+
+def touch(tool: str, tool_input: dict[str, Any], cwd: str, settings: GuardSettings) -> Touch:
+    """Return what a call touches; nothing is run, and no text raises."""
+    if not isinstance(tool_input, dict) or own_tool(tool, settings.mcp_servers):
+        return Touch()
+    if tool in WRITING_TOOLS:
+        return _touch_file(tool_input, cwd)
+    if tool.startswith("mcp__"):
+        return _touch_server(tool, tool_input, cwd, settings)
+    command = tool_input.get("command")
+    if (tool in SHELL_TOOLS or tool == "PreSkillShellCommand") and isinstance(command, str):
+        return touch_command(command, cwd, settings, is_powershell=tool == "PowerShell")
+    return Touch()
+
+
+def _touch_file(given: dict[str, Any], cwd: str) -> Touch:
+    path = next((value for key in _FILE_KEYS if isinstance(value := given.get(key), str)), "")
+    writes = (_absolute(path, cwd),) if path else ()
+    return Touch(
+        writes=writes,
+        text="\n".join(_texts(given, _NEW)),
+        removed="\n".join(_texts(given, _OLD)),
+        changes=True,
+        creates=_are_new(writes),
+    )
+
+
+_FILE_KEYS = ("file_path", "notebook_path", "path")
+_NEW = r"content|contents|text|data|body|code|new_\w+|newText|new_?source|insert\w*|replacement"
+_OLD = r"old_\w+|oldText|search|original"
+_FOLDERS = r"cwd|work\w*|repo(?:_path|sitory_path)?|root|project\w*|base_?(?:dir|path)"
+_PATHS = (
+    rf"(?!(?:{_FOLDERS})\Z)(?:\w*_)?(?:paths?|files?|uris?|filename|filepath|directory|folder|dir)"
+)
+_PLACES = r"(?:\w*_)?(?:source|destination|target|dest|src|dst|from|to)"
+"""Names of arguments that hold a path, or something else such as a person."""
+_COMMANDS = r"command|cmd|command_?line|script|shell"
+_PATCHES = r"patch|diff"
+_SOURCES = r"source\w*|src|from"
+
+
+def _texts(value: object, pattern: str, depth: int = 0, key: str = "") -> Iterator[str]:
+    """Yield texts below keys that *pattern* matches, in whatever lists and objects they stand."""
+    if isinstance(value, str):
+        if re.fullmatch(pattern, key):
+            yield value
+    elif depth < _DEEPEST and isinstance(value, dict):
+        for name, each in value.items():
+            yield from _texts(each, pattern, depth + 1, _snake(str(name)))
+    elif depth < _DEEPEST and isinstance(value, list):
+        for each in value:
+            yield from _texts(each, pattern, depth + 1, key)
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z\d])(?=[A-Z])|-", "_", name).lower()
+
+
+def _touch_server(tool: str, given: dict[str, Any], cwd: str, settings: GuardSettings) -> Touch:
+    """Read the arguments of another server's tool by their names, and its acts off its own name."""
+    name = " ".join(programs.split_words(tool.rpartition("__")[2]))
+    changes = programs.mcp_tool_changes(tool, settings)
+    works = [_absolute(path, cwd) for path in _texts(given, _FOLDERS) if _is_path(path)]
+    folder = works[0] if works else cwd
+    found = Touch(works=tuple(works))
+    commands = list(_texts(given, _COMMANDS))
+    if commands:
+        words = [*_texts(given, r"args|arguments|argv")]
+        line = " ".join([commands[0], *map(_quoted, words)])
+        found = touch_command("\n".join([line, *commands[1:]]), folder, settings)
+        changes = changes and found.changes
+    if not changes:
+        return replace(found, changes=False)
+    paths = [path for path in _texts(given, _PATHS) if _is_path(path)]
+    paths += [
+        path for path in _texts(given, _PLACES) if _is_path(path) and re.search(r"/|\w\.\w", path)
+    ]
+    if programs.split_words(name)[-1:] in (["add"], ["stage"]):  # to the index of git
+        paths = []
+    if "copy" in name.split():
+        sources = {*_texts(given, _SOURCES)}
+        paths = [path for path in paths if path not in sources]
+    for patch in _texts(given, _PATCHES):
+        paths += writers.files_in_patch(patch)
+    writes = tuple(dict.fromkeys((*found.writes, *(_absolute(path, folder) for path in paths))))
+    return replace(
+        found,
+        writes=writes,
+        acts=found.acts | set(acts.find_acts(name)),
+        text="\n".join([*_texts(given, _NEW), *_texts(given, _PATCHES)]) or found.text,
+        removed="\n".join(_texts(given, _OLD)),
+        changes=True,
+        creates=_are_new(writes),
+        irreversible=found.irreversible or mutation.is_irreversible_tool(tool),
+    )
+
+
+def _is_path(text: str) -> bool:
+    """True for a path or a `file:` address, on one line; another address is none."""
+    is_address = re.match(r"[\w+.-]+://", text) and not text.startswith("file://")
+    return bool(text) and len(text) < 4096 and "\n" not in text and not is_address
+
+
+def _quoted(word: str) -> str:
+    return word if re.fullmatch(r"[\w./:=@%+,-]+", word) else "'" + word.replace("'", "'\\''") + "'"
+
+
+def touch_command(
+    command: str, cwd: str, settings: GuardSettings, *, is_powershell: bool = False
+) -> Touch:
+    if is_powershell:
+        command = command.replace("\\", "/")
+    script = shell.parse(command)
+    walk = _Walk(cwd, settings)
+    if script is None:
+        walk.changes = True
+        walk.read_words(command[:MOST_CHARS])
+    else:
+        walk.read(script, command)
+    if is_powershell and "::" in command:
+        walk.write(Written(word=Word(text=path)) for path in writers.paths_in_code(command))
+    return walk.touch()
+
+
+class _Walk:
+    """Follow the commands of a script in their order, with the folder in which each works."""
+
+    def __init__(self, cwd: str, settings: GuardSettings) -> None:
+        self.settings = settings
+        self.folders: tuple[str, ...] = (cwd,)
+        """The folder of the next command; two where a subshell may have left it again."""
+        self.left: tuple[str, ...] = (cwd,)
+        self.writes: dict[str, None] = {}
+        self.works: dict[str, None] = {}
+        self.runs: dict[str, None] = {}
+        self.argvs: dict[tuple[str, ...], None] = {}
+        self.acts: set[str] = set()
+        self.texts: list[str] = []
+        self.listed: list[Word] = []
+        """Folders in which the script looks for files, for loops over what it finds."""
+        self.changes = False
+        self.irreversible = False
+        self.is_recipe = False
+        self.count = 0
+
+    def touch(self) -> Touch:
+        writes = tuple(self.writes)
+        return Touch(
+            writes=writes,
+            works=tuple(self.works),
+            runs=tuple(self.runs),
+            argvs=tuple(self.argvs),
+            acts=frozenset(self.acts),
+            text="\n".join(self.texts),
+            changes=self.changes,
+            creates=_are_new(writes),
+            irreversible=self.irreversible,
+        )
+
+    def read(self, script: Iterable[Command], text: str) -> None:
+        script = tuple(script)
+        may_leave = "(" in text and re.search(r"\([^)]*\b(?:cd|pushd)\b", text) is not None
+        known = read_variables(script, text, _top(self.folders[0]) if "rev-parse" in text else ".")
+        self.listed += [word for command in script for word in writers.searched(command)]
+        for outer in script:
+            before = self.folders
+            for command in self._commands(outer, known):
+                if not self._enter(command, may_leave):
+                    self._take(command)
+            if outer.name in shell.SHELLS or outer.name == "env":
+                self.folders = before
+
+    def read_words(self, text: str) -> None:
+        """Cut what is no shell command at `;`, `&`, `|` and lines, and take it word by word."""
+        known = Variables(values={}, aliases={}, root=".")
+        for piece in re.split(r"[;|\n]+|&+(?!>)", text)[:MOST_COMMANDS]:
+            targets = re.findall(r"(?<![<=-])>{1,2}\|?\s*([^\s;|&<>()]+)", piece)
+            bare = re.sub(r"\d?>{1,2}\|?\s*[^\s;|&<>()]+|[\"'`(){}]", " ", piece)
+            words = [Word(text=word) for word in bare.split()]
+            while words and (words[0].text in shell.KEYWORDS or shell.is_assignment(words[0].text)):
+                words = words[1:]
+            redirects = tuple(
+                shell.Redirect(operator=">", fd=None, target=Word(text=target.strip("\"'")))
+                for target in targets
+            )
+            command = Command(words=tuple(words), redirects=redirects)
+            for each in self._commands(command, known):
+                if not self._enter(each, may_leave=False):
+                    self._take(each)
+
+    def _commands(self, outer: Command, known: Variables, depth: int = 0) -> Iterator[Command]:
+        """Yield the commands that one runs, through all wrappers, with its variables' values."""
+        for command in resolve(outer, known) if depth < _DEEPEST else [outer]:
+            for inner in shell.unwrap(command):
+                if inner is not command and depth < _DEEPEST:
+                    self._name(command)
+                    yield from self._commands(inner, known, depth + 1)
+                    continue
+                self.count += 1
+                if self.count > MOST_COMMANDS:
+                    return
+                yield inner
+                for deeper in wrappers.inner_commands(inner) if depth < _DEEPEST else ():
+                    yield from self._commands(deeper, known, depth + 1)
+
+    def _enter(self, command: Command, may_leave: bool) -> bool:
+        """Follow `cd` and its kin; True if the command is one."""
+        name = command.name.lower()
+        if name not in ("cd", "pushd", "popd", "chdir", "set-location", "sl"):
+            return False
+        words = [word for word in command.words[1:] if word.text == "-" or not is_option(word.text)]
+        if name == "popd" or (words and words[0].text == "-"):
+            self.folders, self.left = self.left, self.folders
+            return True
+        target = words[0].text if words else "~"
+        entered = tuple(_absolute(target, folder) for folder in self.folders)
+        if "$" in target or "`" in target:
+            return True
+        self.left = self.folders
+        self.folders = tuple(dict.fromkeys((*entered, *(self.folders if may_leave else ()))))[:4]
+        return True
+
+    def _take(self, command: Command) -> None:
+        before = self.folders
+        if folder := _folder_option(command):
+            self.folders = tuple(_absolute(folder, each) for each in self.folders)
+        self.works.update(dict.fromkeys(self.folders))
+        part = mutation.look_up(command, self.settings)
+        mutates = mutation.judge_part(part).mutates
+        if not self.is_recipe:
+            self.changes = self.changes or mutates
+            self.irreversible = self.irreversible or mutation.is_irreversible(part, mutates)
+        self.listed += writers.searched(command)
+        found = list(written_by(command)) if mutates or command.redirects else []
+        self.write(found, command)
+        if command.words:
+            self._run(command)
+            self._name(command)
+        if found and command.stdin:
+            self.texts.append(command.stdin.text)
+        elif found and writers.is_edit_in_place(command):
+            self.texts += [word.text for word in command.words[1:]]
+        elif found and command.name in ("echo", "printf"):
+            self.texts.append(" ".join(word.text for word in command.words[1:]))
+        self.folders = before
+
+    def _name(self, command: Command) -> None:
+        argv = tuple(word.text for word in command.words)
+        if argv and argv[0] not in shell.SHELLS and argv[0] != "eval":
+            named = (acts.program_name(argv[0]), *argv[1:])
+            if named not in self.argvs:
+                self.argvs.update(dict.fromkeys((named, acts.canonical(named))))
+                self.acts |= acts.acts_of(argv)
+
+    def write(self, found: Iterable[Written], command: Command | None = None) -> None:
+        for written in found:
+            for each in self._listed_in(written, command):
+                for folder in self.folders:
+                    self.writes.update(dict.fromkeys(_paths(each, folder)))
+
+    def _listed_in(self, written: Written, command: Command | None) -> list[Written]:
+        """Return the files of a patch, or the folders searched for what only a search knows."""
+        word = written.word
+        if written.listed and not written.listed.expands:
+            text = _read(_absolute(written.listed.text, self.folders[0]))
+            paths = writers.files_in_patch(text)
+            base = "" if word.text == "." else f"{word.text}/"
+            return [Written(word=Word(text=base + path, quoted=True)) for path in paths] or [
+                written
+            ]
+        if word.expands and re.fullmatch(r"\{\}|\$\w+|\$\{\w+\}|\$\(.*\)|`.*`", word.text, re.S):
+            sources = _searched_by(command) or _searched_in(word.text) or self.listed
+            return [Written(word=each) for each in dict.fromkeys(sources)] or [written]
+        return [written]
+
+    def _run(self, command: Command) -> None:
+        folder = self.folders[0]
+        words = [word.text for word in command.words]
+        if script := _script_of(command):
+            self.runs[_absolute(script, folder)] = None
+            self.acts.update(acts.acts_named(os.path.basename(script).partition(".")[0]))
+        name = acts.program_name(words[0])
+        if name in ("make", "gmake"):
+            self._run_targets(words[1:], folder)
+        elif name in ("npm", "pnpm", "yarn", "bun"):
+            self._run_scripts(name, words[1:], folder)
+
+    def _run_targets(self, words: Sequence[str], folder: str) -> None:
+        files = [value for option, value in pairwise(words) if option == "-f"]
+        targets = [
+            word for word in words if not is_option(word) and "=" not in word and word not in files
+        ]
+        text = ""
+        for name in files or ("GNUmakefile", "makefile", "Makefile"):
+            if text := _read(_absolute(name, folder)):
+                break
+        recipes = _recipes(text)
+        for target in targets or list(recipes)[:1]:
+            self.runs[f"make:{target}"] = None
+            self.acts.update(acts.acts_named(target))
+            self._read_recipe(recipes.get(target, ""))
+
+    def _run_scripts(self, name: str, words: Sequence[str], folder: str) -> None:
+        operands = [word for word in words if not is_option(word)]
+        runs = operands[:1] and operands[0] in ("run", "run-script", "rum", "urn")
+        wanted = operands[1:2] if runs else operands[:1]
+        if not wanted:
+            return
+        script = {"t": "test", "tst": "test"}.get(wanted[0], wanted[0])
+        if not runs and name == "npm" and script not in ("test", "start", "stop", "restart"):
+            return
+        scripts = _package_scripts(folder)
+        if not runs and script not in scripts:
+            return
+        self.runs[f"script:{script}"] = None
+        self.acts.update(acts.acts_named(script))
+        for each in (f"pre{script}", script, f"post{script}"):
+            self._read_recipe(scripts.get(each, ""))
+
+    def _read_recipe(self, text: str) -> None:
+        if not text or self.is_recipe:
+            return
+        self.is_recipe, before = True, self.folders
+        for line in [text] if shell.parse(text) is not None else text.splitlines():
+            script = shell.parse(line)
+            if script is None:
+                self.read_words(line)
+            else:
+                self.read(script, line)
+        self.is_recipe, self.folders = False, before
+
+
+_FOLDER_OPTIONS = {
+    "git": ("-C", "--work-tree"),
+    **dict.fromkeys(("make", "gmake", "ninja"), ("-C", "--directory")),
+    **dict.fromkeys(("npm", "pnpm"), ("-C", "--prefix", "--dir")),
+    "yarn": ("--cwd",),
+    "bun": ("--cwd",),
+    "uv": ("--directory", "--project"),
+    "cargo": ("-C",),
+    "just": ("-d", "--working-directory"),
+    "go": ("-C",),
+    "terraform": ("-chdir",),
+}
+
+
+def _folder_option(command: Command) -> str:
+    """Return the folder in which a program works that is told by an option, or an empty text."""
+    options = _FOLDER_OPTIONS.get(command.name)
+    if not options:
+        return ""
+    words = [word.text for word in command.words]
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        name, equals, value = word.partition("=")
+        if word in options:
+            return following
+        if equals and name in options:
+            return value
+    return ""
+
+
+_INTERPRETERS = (
+    "python pypy node bash sh zsh dash ksh ruby perl php lua deno bun tsx ts-node Rscript"
+    " source . pwsh"
+    " powershell osascript go julia elixir groovy"
+).split()
+
+
+def _script_of(command: Command) -> str:
+    """Return the file that a command runs: itself, or the first operand of an interpreter."""
+    words = [word.text for word in command.words]
+    typed = words[0]
+    if "/" in typed and command.name == typed and not command.words[0].expands:
+        return typed
+    if acts.program_name(typed) not in _INTERPRETERS:
+        return ""
+    at = 1
+    while at < len(words) and (is_option(words[at]) or words[at] in ("run", "tool")):
+        if words[at] == "-m" and at + 1 < len(words):
+            return words[at + 1].replace(".", "/") + ".py"
+        if words[at] in ("-c", "-e", "-r", "-p", "--eval"):
+            return ""
+        at += 2 if words[at] in ("-W", "-X", "-r", "--require", "-I", "--import", "--loader") else 1
+    script = words[at] if at < len(words) and not command.words[at].expands else ""
+    return script if re.search(r"[\w)]\.\w+$|/", script) else ""
+
+
+def _searched_by(command: Command | None) -> list[Word]:
+    """Return the folders searched by what is piped into a command, or by a find that runs it."""
+    if command is None:
+        return []
+    source: Command | None = command
+    found: list[Word] = []
+    while source is not None and not found:
+        found = [word for each in shell.unwrap(source) for word in writers.searched(each)]
+        source = source.source
+    return found
+
+
+def _searched_in(text: str) -> list[Word]:
+    """Return the folders searched by a command in a substitution: `rm $(find legacy)`."""
+    inner = re.fullmatch(r"\$\((.*)\)|`(.*)`", text, re.S)
+    script = shell.parse((inner[1] or inner[2] or "").strip()) if inner else None
+    return [word for each in script or () for word in writers.searched(each)]
+
+
+def _recipes(text: str) -> dict[str, str]:
+    """Return the lines of each target of a Makefile, those of its prerequisites first."""
+    values = dict(re.findall(r"(?m)^(\w+)\s*[:?]?=\s*(.*)$", text))
+    own: dict[str, list[str]] = {}
+    needs: dict[str, list[str]] = {}
+    current: list[str] = []
+    for line in text.replace("\\\n", " ").splitlines():
+        if line[:1] == "\t":
+            for target in current:
+                own[target].append(line.strip().lstrip("@-+"))
+        elif found := re.match(r"([^\s:#=][^:#=]*?)\s*::?(?!=)\s*([^#=]*)", line):
+            current = found[1].split()
+            inline = found[2].partition(";")[2].strip()
+            for target in current:
+                own.setdefault(target, []).extend([inline] if inline else [])
+                needs.setdefault(target, []).extend(found[2].partition(";")[0].split())
+        elif line.strip() and not line.startswith("#"):
+            current = []
+
+    def value_of(found: re.Match[str]) -> str:
+        return str(values.get(found[1], found[0]))
+
+    recipes = {}
+    for target, lines in own.items():
+        if target.startswith(".") or "%" in target:
+            continue
+        whole = "\n".join([*(line for need in needs[target] for line in own.get(need, ())), *lines])
+        recipes[target] = re.sub(r"\$[({](\w+)[)}]", value_of, whole).replace("$$", "$")
+    return recipes
+
+
+def _package_scripts(folder: str) -> dict[str, str]:
+    """Return the scripts of the nearest package.json at or above *folder*."""
+    from ademem.core.json_text import loads
+
+    while True:
+        if text := _read(os.path.join(folder, "package.json")):
+            with suppress(ValueError, RecursionError):
+                found = loads(text)
+                scripts = found.get("scripts") if isinstance(found, dict) else None
+                items = scripts.items() if isinstance(scripts, dict) else ()
+                return {name: body for name, body in items if isinstance(body, str)}
+            return {}
+        parent = os.path.dirname(folder)
+        if parent == folder or os.path.lexists(os.path.join(folder, ".git")):
+            return {}
+        folder = parent
+
+
+def _read(path: str) -> str:
+    """Return the beginning of a plain file; empty for what is none or cannot be read."""
+    with suppress(OSError, ValueError):
+        if os.path.isfile(path):
+            with open(path, "rb") as file:
+                return file.read(MOST_BYTES).decode("utf-8", "replace")
+    return ""
+
+
+def _top(folder: str) -> str:
+    """Return the nearest folder with a repository at or above *folder*."""
+    at = folder
+    while not os.path.lexists(os.path.join(at, ".git")):
+        parent = os.path.dirname(at)
+        if parent == at:
+            return folder
+        at = parent
+    return at
+
+
+_TEMPORARY = re.compile(r"(?i)mktemp|\$\{?\w*(?:te?mp)\w*")
+
+
+def _absolute(path: str, folder: str) -> str:
+    path = path.removeprefix("file://").replace("\0", "")
+    if path[:1] == "~":
+        path = os.path.expanduser(path)
+    return os.path.normpath(os.path.join(folder, path))
+
+
+def _paths(written: Written, folder: str) -> Iterator[str]:
+    """Yield the files that a word names in a folder, as far as the file system tells."""
+    text = written.word.text
+    if not text or text.startswith(("/dev/", "&", ">(")) or re.match(r"[\w+.-]+://", text):
+        return
+    for each in _alternatives(text) if written.word.expands else [text]:
+        if "$" in each or "`" in each:
+            each = _known_part(each)
+            if not each:
+                continue
+        path = _absolute(each, folder)
+        if written.is_new and os.path.isdir(path):
+            continue
+        if written.is_guess and not _may_be_file(each, path):
+            continue
+        matches = _matches(path) if written.word.expands and _has_pattern(path) else [path]
+        for match in matches:
+            if written.into and (
+                each.endswith("/") or len(written.into) > 1 or os.path.isdir(match)
+            ):
+                yield from (os.path.join(match, name) for name in written.into)
+            else:
+                yield match
+
+
+def _known_part(text: str) -> str:
+    """Return what is known of a path with a variable: behind a leading one, or before another.
+
+    A folder that a variable names is taken for the working folder, unless it is temporary.
+    """
+    if _TEMPORARY.search(text):
+        return ""
+    rest = re.sub(r"^(?:\$\w+|\$\{[^{}]*\}|\$\([^()]*\)|`[^`]*`)/", "", text)
+    known = re.split(r"[$`]", rest)[0]
+    return known if known == rest else known.rpartition("/")[0]
+
+
+def _may_be_file(text: str, path: str) -> bool:
+    return os.path.lexists(path) or ("/" in text and os.path.isdir(os.path.dirname(path)))
+
+
+def _has_pattern(text: str) -> bool:
+    return any(sign in text for sign in "*?[")
+
+
+def _alternatives(text: str) -> list[str]:
+    """Expand `{a,b}`; a range stands as a pattern."""
+    found = re.search(r"(?<!\$)\{([^{}]*)\}", text)
+    if not found or ("," not in found[1] and ".." not in found[1]):
+        return [text]
+    before, after = text[: found.start()], text[found.end() :]
+    choices = found[1].split(",") if "," in found[1] else ["*"]
+    return [each for choice in choices[:16] for each in _alternatives(before + choice + after)][:64]
+
+
+def _matches(pattern: str) -> list[str]:
+    """Return the files that a pattern stands for, or their folder if these are too many.
+
+    Where none exists it is returned as it is.
+    """
+    head, _, rest = pattern.partition("/") if pattern[:1] != "/" else ("/", "", pattern[1:])
+    found = [head]
+    for part in rest.split("/"):
+        if not _has_pattern(part):
+            found = [os.path.join(each, part) for each in found]
+            continue
+        if "**" in part:
+            return found
+        regex = re.compile(_regex(part))
+        parents, found = found, []
+        for parent in parents:
+            with suppress(OSError):
+                found += [
+                    os.path.join(parent, name) for name in os.listdir(parent) if regex.match(name)
+                ]
+        if len(found) > MOST_FILES:
+            return parents
+        if not found:
+            return [pattern]
+    return [each for each in found if os.path.lexists(each)] or [pattern]
+
+
+def _regex(part: str) -> str:
+    """Translate the pattern of one name; a hidden file needs its dot."""
+    body = re.sub(r"[^*?\[\]\w]", lambda found: re.escape(found[0]), part)
+    body = body.replace("*", ".*").replace("?", ".").replace("[!", "[^")
+    try:
+        re.compile(body)
+    except re.error:
+        body = ".*".join(map(re.escape, part.split("*")))
+    return ("" if part[:1] == "." else r"(?!\.)") + body + r"\Z"
+
+
+def _are_new(writes: Sequence[str]) -> bool:
+    return bool(writes) and not any(map(os.path.lexists, writes))

@@ -1,0 +1,198 @@
+"""Programs that run a command elsewhere or also do something else: containers, terminals, npx.
+
+`shell.unwrap` removes wrappers that add nothing to the command, so that the command alone may be
+judged. Here the outer command counts, too, and so more can be unwrapped.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ademem.core.value import replace
+from ademem.guard import shell
+from ademem.guard.shell import Command, Prefix, Word, is_option
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_CONTAINER = (
+    "-v -e -w -p -u -h -l -c -m -a --volume --env --workdir --publish --user --hostname"
+    " --label --name"
+    " --network --net --entrypoint --mount --env-file --add-host --cpus --memory --platform --pull"
+    " --restart --gpus --ipc --pid --shm-size --tmpfs --ulimit --device --cap-add --cap-drop --dns"
+    " --expose --link --log-driver --security-opt --userns --volumes-from --stop-signal --runtime"
+)
+_PACKAGE = Prefix(valued="-p --package -w --workspace --filter -F --prefix -C --dir")
+_ENVIRONMENT = Prefix(valued="-n -p --name --prefix --env -e --python --project --with")
+_PLAIN = Prefix()
+_ONE = Prefix(operands=1)
+_BEHIND_DASHES = Prefix(marked=True)
+
+RUNNERS = {
+    **dict.fromkeys(("docker run", "docker container run"), Prefix(valued=_CONTAINER, operands=1)),
+    **dict.fromkeys(
+        ("docker compose run", "docker-compose run", "podman-compose run"),
+        Prefix(valued=f"{_CONTAINER} -T", operands=1),
+    ),
+    "docker container exec": Prefix(valued="-e -u -w --env --user --workdir", operands=1),
+    **dict.fromkeys(
+        ("npx", "bunx", "pnpx", "npm exec", "npm x", "pnpm exec", "pnpm dlx"), _PACKAGE
+    ),
+    **dict.fromkeys(("yarn exec", "yarn dlx", "bun x", "yarn run", "corepack"), _PACKAGE),
+    **dict.fromkeys(
+        ("uvx", "pipx run", "uv tool run", "hatch run", "pdm run", "rye run"), _ENVIRONMENT
+    ),
+    **dict.fromkeys(
+        ("pixi run", "conda run", "mamba run", "micromamba run", "uv run"), _ENVIRONMENT
+    ),
+    **dict.fromkeys(
+        ("poetry run", "pipenv run", "bundle exec", "rbenv exec", "pyenv exec"), _PLAIN
+    ),
+    **dict.fromkeys(("asdf exec", "volta run", "devbox run", "nodenv exec"), _PLAIN),
+    **dict.fromkeys(("nvm exec", "nvm run", "direnv exec", "n exec", "rvm do"), _ONE),
+    "fnm exec": Prefix(valued="--using"),
+    **dict.fromkeys(
+        ("mise exec", "mise x", "rtx exec", "lerna exec", "aws-vault exec"), _BEHIND_DASHES
+    ),
+    **dict.fromkeys(("op run", "doppler run", "infisical run", "kubectl run"), _BEHIND_DASHES),
+    **dict.fromkeys(("nix shell", "devcontainer exec", "heroku run", "wsl"), _PLAIN),
+    **dict.fromkeys(
+        ("dotenv", "cross-env", "env-cmd", "dotenvx run"), Prefix(valued="-f -e --file")
+    ),
+    **dict.fromkeys(("chronic", "unbuffer", "caffeinate", "busybox", "toybox", "tini"), _PLAIN),
+    **dict.fromkeys(
+        ("xvfb-run", "dbus-run-session", "dumb-init", "fakeroot", "proxychains"), _PLAIN
+    ),
+    **dict.fromkeys(("strace", "ltrace"), Prefix(valued="-e -o -p -s -u")),
+    "ionice": Prefix(valued="-c -n -p"),
+    **dict.fromkeys(("taskset", "chrt", "setarch", "gosu", "su-exec", "faketime"), _ONE),
+    "flock": Prefix(valued="-w -E --timeout", operands=1),
+    **dict.fromkeys(("chroot", "arch-chroot"), _ONE),
+    "systemd-run": Prefix(valued="-p -u --unit --property --uid --gid"),
+    "runuser": Prefix(valued="-u -g -G"),
+    "parallel": Prefix(valued="-j -a -n -N --jobs --colsep"),
+    **dict.fromkeys(
+        ("watchexec", "nodemon", "entr", "reflex"), Prefix(valued="-w -e --watch --ext -i")
+    ),
+    "git bisect run": _PLAIN,
+    "git submodule foreach": Prefix(joins=True),
+    **dict.fromkeys(("concurrently", "hyperfine", "run-p", "run-s"), _PLAIN),
+}
+"""Commands with the rest of which another command begins."""
+
+_TEXT_OPTIONS = {
+    **dict.fromkeys(("npx", "npm", "npm exec"), "-c --call"),
+    **dict.fromkeys(
+        ("script", "su", "runuser", "flock", "vagrant", "nix", "expect"), "-c --command"
+    ),
+    **dict.fromkeys(("nix-shell",), "--run --command"),
+    **dict.fromkeys(("nodemon", "watchexec"), "-x --exec"),
+    "git": "-x --exec",
+    **dict.fromkeys(("powershell", "pwsh", "cmd"), "-c -command /c -Command"),
+    "screen": "stuff",
+    "osascript": "-e",
+    **dict.fromkeys(("env",), "-S --split-string"),
+}
+"""Options, or words, behind which a whole command line stands as one word."""
+
+_TERMINALS = {
+    "tmux": "new new-session neww new-window split-window splitw respawn-pane respawnp"
+    " send-keys send"
+    " run-shell run display-popup popup kill-session",
+    "screen": "",
+    "zellij": "run",
+}
+_LINES = frozenset("concurrently hyperfine parallel tmux screen zellij run-p run-s".split())
+"""Programs whose words are command lines if they hold a blank."""
+
+
+def inner_commands(command: Command) -> Iterator[Command]:
+    """Yield the commands that *command* runs besides doing something of its own."""
+    name = command.name
+    texts = [name, *(word.text for word in command.words[1:3])]
+    for start in (3, 2, 1):
+        prefix = RUNNERS.get(" ".join(texts[:start])) if len(texts) >= start else None
+        if prefix:
+            yield from _unwrap(command, prefix, start)
+            break
+    if name in _TEXT_OPTIONS:
+        yield from _texts_behind(command, _TEXT_OPTIONS[name].split())
+    if name in _LINES:
+        yield from _lines(command)
+    if name in _TERMINALS:
+        yield from _behind_options_of(command, _TERMINALS[name].split())
+    if name == "script" and (inner := _behind_file(command)):
+        yield inner
+    if name in ("at", "batch") and command.stdin:
+        yield from shell.parse(command.stdin.text) or ()
+    if name == "docker" and "--entrypoint" in [word.text for word in command.words]:
+        yield from _entered(command)
+
+
+def _unwrap(command: Command, prefix: Prefix, start: int) -> Iterator[Command]:
+    for inner in shell.unwrap_prefix(command, prefix, start):
+        if inner is not command and inner.words:
+            yield replace(inner, words=_bare(inner.words))
+
+
+def _bare(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """Leave out `--`, and the version of a package: `npx -y pnpm@9 install`."""
+    if words[0].text == "--" and len(words) > 1:
+        words = words[1:]
+    name, at, _ = words[0].text.partition("@")
+    return (replace(words[0], text=name), *words[1:]) if name and at else words
+
+
+def _texts_behind(command: Command, options: list[str]) -> Iterator[Command]:
+    words = command.words
+    for at, word in enumerate(words[:-1]):
+        name, equals, value = word.text.partition("=")
+        is_cluster = word.text[:1] == "-" and word.text[:2] != "--" and "-c" in options
+        if word.text in options or (is_cluster and word.text.endswith("c")):
+            rest = words[at + 1]
+            line = (
+                rest.text if " " in rest.text else " ".join(each.text for each in words[at + 1 :])
+            )
+            yield from shell.parse(line.replace("\\n", "\n")) or ()
+            return
+        if equals and name in options:
+            yield from shell.parse(value) or ()
+
+
+def _lines(command: Command) -> Iterator[Command]:
+    for word in command.words[1:]:
+        if " " in word.text and not word.text.startswith("-"):
+            yield from shell.parse(word.text) or ()
+
+
+def _behind_options_of(command: Command, verbs: list[str]) -> Iterator[Command]:
+    """Yield what a terminal is told to run as separate words: `tmux new -d npm test`."""
+    words = command.words
+    at = next((i for i, word in enumerate(words) if word.text in verbs), 0 if not verbs else None)
+    if at is None:
+        return
+    at += 1
+    while at < len(words) and is_option(words[at].text):
+        takes = re.fullmatch(r"-\w*[cefnstxyFlpS]|--(?:name|cwd)", words[at].text)
+        at += 2 if takes else 1
+    rest = words[at:]
+    if len(rest) > 1 and " " not in rest[0].text:
+        yield replace(command, words=rest, redirects=())
+
+
+def _behind_file(command: Command) -> Command | None:
+    """Return the command of `script -q /dev/null npm install`, as BSD has it."""
+    operands = [at for at, word in enumerate(command.words) if at and not is_option(word.text)]
+    has_text = any(re.fullmatch(r"-\w*c|--command.*", word.text) for word in command.words)
+    if has_text or len(operands) < 2:
+        return None
+    return replace(command, words=command.words[operands[1] :], redirects=())
+
+
+def _entered(command: Command) -> Iterator[Command]:
+    words = command.words
+    at = next(i for i, word in enumerate(words) if word.text == "--entrypoint")
+    for inner in _unwrap(command, RUNNERS["docker run"], 2):
+        if at + 1 < len(words):
+            yield replace(inner, words=(words[at + 1], *inner.words))

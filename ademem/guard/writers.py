@@ -1,0 +1,812 @@
+"""Programs that write files, and which words of a command name these.
+
+One table, `WRITERS`, for all that asks what a command changes. Nothing is looked up in the file
+system here: what a word names may depend on what is there, and `Written` says how.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from itertools import pairwise
+
+from ademem.core.settings import GuardSettings
+from ademem.core.value import Value, replace
+from ademem.guard import mutation, shell
+from ademem.guard.shell import Command, Word, is_option, sets_option, takes_value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from ademem.guard.shell import Script
+
+    Pick = Callable[["Arguments"], Iterable["Written"]]
+
+
+class Written(Value):
+    """A file, or a folder with all below it, that a command may write, create, move or delete."""
+
+    word: Word
+    into: tuple[str, ...] = ()
+    """Names of the files that are written in it if it is a folder."""
+    is_new: bool = False
+    """True if nothing is written where it is there already."""
+    is_guess: bool = False
+    """True if the word may stand for something else; it counts if there is such a file."""
+    implied: bool = False
+    """True if the command names no file, and takes the working folder."""
+    listed: Word | None = None
+    """A patch that names the files, for who can read it."""
+
+
+class Writer(Value):
+    pick: Pick
+    valued: str = ""
+    """Options whose value is the next word."""
+    only: str = ""
+    """Options without any of which it writes nothing."""
+    unless: str = ""
+    """Options with any of which it writes nothing."""
+    edits: bool = False
+    """True if the command does nothing but edit files: `sed -i`, `tee`, `patch`."""
+
+
+class Arguments:
+    """The words behind a program and its subcommands."""
+
+    def __init__(self, words: Sequence[Word], valued: str, command: Command) -> None:
+        self.words = words
+        self.command = command
+        self.valued = valued.split()
+        self.operands: list[Word] = []
+        self.behind: list[Word] | None = None
+        """Operands behind `--`; None without one."""
+        left = iter(words)
+        for word in left:
+            if self.behind is not None:
+                self.behind.append(word)
+                self.operands.append(word)
+            elif word.text == "--" and not word.quoted:
+                self.behind = []
+            elif is_option(word.text):
+                if takes_value(word.text, self.valued):
+                    next(left, None)
+            else:
+                self.operands.append(word)
+
+    def has(self, option: str, *, whole: bool = False) -> bool:
+        """True if *option* is set, also abbreviated unless it must stand *whole*."""
+        is_long = whole and option[:2] == "--"
+        return any(
+            word.text.partition("=")[0] == option if is_long else _sets(word.text, option)
+            for word in self.words
+        )
+
+    def values(self, *options: str) -> list[Word]:
+        """Return the values of options: `-o x`, `-ox`, `--output x`, `--output=x`."""
+        found: list[Word] = []
+        for word, following in pairwise((*self.words, Word(text=""))):
+            name, equals, value = word.text.partition("=")
+            if word.text in options or (
+                word.text[:2] != "--"
+                and is_option(word.text)
+                and takes_value(word.text, [*options])
+            ):
+                found.append(following)
+            elif equals and name in options:
+                found.append(replace(word, text=value))
+            elif any(len(each) == 2 and _is_glued(word.text, each) for each in options):
+                found.append(replace(word, text=word.text[2:]))
+        return [word for word in found if word.text]
+
+
+def _sets(word: str, option: str) -> bool:
+    if option in ("-i", "-w", "-n") and word[:2] in ("-M", "-I"):  # of perl: a module, a folder
+        return False
+    if len(option) > 2 and option[1] != "-":
+        return word == option or word.startswith(f"{option}=")
+    return sets_option(word, option)
+
+
+def _is_glued(word: str, option: str) -> bool:
+    return word[:2] == option and len(word) > 2 and word[2] not in "=-"
+
+
+def _operands(arguments: Arguments) -> Iterator[Written]:
+    return (Written(word=word) for word in arguments.operands)
+
+
+def _behind_first(arguments: Arguments) -> Iterator[Written]:
+    return (Written(word=word) for word in arguments.operands[1:])
+
+
+def _first(arguments: Arguments) -> Iterator[Written]:
+    return (Written(word=word) for word in arguments.operands[:1])
+
+
+def _last(arguments: Arguments) -> Iterator[Written]:
+    return (Written(word=word) for word in arguments.operands[-1:])
+
+
+def _new(arguments: Arguments) -> Iterator[Written]:
+    return (Written(word=word, is_new=True) for word in arguments.operands)
+
+
+_HERE = Word(text=".")
+
+
+def _tree(arguments: Arguments) -> Iterator[Written]:
+    """The operands, or the working folder: `ruff format`, `go fmt ./...`."""
+    for word in arguments.operands:
+        text = word.text.removesuffix("...").rstrip("/") or "."
+        yield Written(word=replace(word, text=text))
+    if not arguments.operands:
+        yield Written(word=_HERE, implied=True)
+
+
+def _target(arguments: Arguments, *, sources: Sequence[Word], target: Word) -> Iterator[Written]:
+    names = tuple(posixpath.basename(word.text.rstrip("/")) for word in sources)
+    yield Written(word=target, into=names)
+
+
+def _copied(arguments: Arguments) -> Iterator[Written]:
+    folders = arguments.values("-t", "--target-directory")
+    operands = arguments.operands
+    if folders:
+        yield from _target(arguments, sources=operands, target=folders[0])
+    elif len(operands) > 1:
+        yield from _target(arguments, sources=operands[:-1], target=operands[-1])
+
+
+def _moved(arguments: Arguments) -> Iterator[Written]:
+    folders = arguments.values("-t", "--target-directory")
+    operands = arguments.operands
+    if folders or len(operands) > 1:
+        yield from (Written(word=word) for word in (operands if folders else operands[:-1]))
+        yield from _copied(arguments)
+
+
+def _linked(arguments: Arguments) -> Iterator[Written]:
+    operands = arguments.operands
+    if len(operands) == 1 and not arguments.values("-t", "--target-directory"):
+        yield Written(word=replace(operands[0], text=posixpath.basename(operands[0].text)))
+    yield from _copied(arguments)
+
+
+def _installed(arguments: Arguments) -> Iterator[Written]:
+    return _new(arguments) if arguments.has("-d") else _copied(arguments)
+
+
+_REMOTE = r"(?:[\w.-]+@)?[\w.-]{2,}:(?!\\)|\w+://"
+
+
+def _synchronised(arguments: Arguments) -> Iterator[Written]:
+    operands = arguments.operands
+    if arguments.has("--remove-source-files"):
+        yield from (Written(word=word) for word in operands[:-1])
+    if len(operands) < 2 or re.match(_REMOTE, operands[-1].text):
+        return
+    whole = arguments.has("--delete") or any(word.text.endswith("/") for word in operands[:-1])
+    names = () if whole else tuple(posixpath.basename(word.text) for word in operands[:-1])
+    yield Written(word=operands[-1], into=names)
+
+
+def _of_dd(arguments: Arguments) -> Iterator[Written]:
+    for word in arguments.words:
+        if word.text.startswith("of="):
+            yield Written(word=replace(word, text=word.text[3:]))
+
+
+def _behind_script(arguments: Arguments) -> Iterator[Written]:
+    """Files of sed, perl and awk: the first operand is the script, unless an option has it."""
+    scripts = ("-e", "-f", "-E", "--expression", "--file", "--source")
+    has_script = any(
+        any(takes_value(word.text, [each]) for each in scripts[:3] if each in arguments.valued)
+        or word.text.partition("=")[0] in scripts[3:]
+        for word in arguments.words
+        if is_option(word.text)
+    )
+    files = [word for word in arguments.operands if word.text]  # BSD: `sed -i '' …`
+    return (Written(word=word) for word in (files if has_script else files[1:]))
+
+
+def _of_awk(arguments: Arguments) -> Iterator[Written]:
+    """Files that the script prints to; with `-i inplace` the operands."""
+    for word in arguments.operands[:1]:
+        for path in re.findall(r">\s*\"([^\"]+)\"", word.text):
+            yield Written(word=Word(text=path, quoted=True))
+    if any(word.text == "inplace" for word in arguments.values("-i", "--include")):
+        yield from _behind_script(arguments)
+
+
+def _unpacked(arguments: Arguments) -> Iterator[Written]:
+    """The archive that tar makes, or the folder into which it unpacks."""
+    first = arguments.words[0].text if arguments.words else ""
+    old_style = first if first[:1] != "-" else ""
+    letters = old_style + "".join(
+        word.text for word in arguments.words if re.fullmatch(r"-\w+", word.text)
+    )
+    long = {word.text.partition("=")[0] for word in arguments.words}
+    archives = arguments.values("--file") or _value_of_cluster(arguments.words, "f")
+    folders = arguments.values("-C", "--directory", "--one-top-level")
+    if "x" in letters or long & {"--extract", "--get"}:
+        if "O" not in letters and "--to-stdout" not in long:
+            yield Written(word=folders[-1] if folders else _HERE, implied=not folders)
+    elif set("cru") & set(letters) or long & {"--create", "--append", "--update"}:
+        yield from (Written(word=word) for word in archives)
+        if "--remove-files" in long:
+            yield from (Written(word=word) for word in arguments.operands[bool(old_style) :])
+
+
+def _value_of_cluster(words: Sequence[Word], letter: str) -> list[Word]:
+    """Return the word behind a cluster that ends in *letter*: `tar czf a.tgz`."""
+    for at, word in enumerate(words[:-1]):
+        if re.fullmatch(rf"-?\w*{letter}", word.text) and (at == 0 or word.text[:1] == "-"):
+            return [words[at + 1]]
+    return []
+
+
+def _of_unzip(arguments: Arguments) -> Iterator[Written]:
+    folders = arguments.values("-d")
+    yield Written(word=folders[0] if folders else _HERE, implied=not folders)
+
+
+def _of_7z(arguments: Arguments) -> Iterator[Written]:
+    folders = arguments.values("-o")
+    verb = arguments.operands[0].text if arguments.operands else ""
+    if verb in ("x", "e"):
+        yield Written(word=folders[0] if folders else _HERE, implied=not folders)
+    elif verb in ("a", "d", "u"):
+        yield from (Written(word=word) for word in arguments.operands[1:2])
+
+
+def _compressed(arguments: Arguments) -> Iterator[Written]:
+    """A file that is replaced by a packed one, or by what was packed in it."""
+    for word in arguments.operands:
+        yield Written(word=word)
+        yield Written(word=replace(word, text=re.sub(r"\.(?:gz|bz2|xz|zst|lz4)$", "", word.text)))
+
+
+def _patched(arguments: Arguments) -> Iterator[Written]:
+    """Files that a patch names, or the folder in which one applies that cannot be read here."""
+    if arguments.operands:
+        yield from (Written(word=word) for word in arguments.operands[:1])
+    else:
+        patches = arguments.values("-i", "--input")
+        yield from _in_patch(arguments, patches, arguments.values("-d", "--directory"))
+
+
+def _applied(arguments: Arguments) -> Iterator[Written]:
+    yield from _in_patch(arguments, arguments.operands, arguments.values("--directory"))
+
+
+def _in_patch(
+    arguments: Arguments, patches: Sequence[Word], folders: Sequence[Word]
+) -> Iterator[Written]:
+    command = arguments.command
+    fed = [redirect.target for redirect in command.redirects if redirect.operator == "<"]
+    if command.stdin and not command.stdin.expands and not patches:
+        for path in files_in_patch(command.stdin.text):
+            whole = posixpath.join(folders[0].text, path) if folders else path
+            yield Written(word=Word(text=whole, quoted=True))
+        return
+    listed = next(iter((*patches, *fed)), None)
+    yield Written(word=folders[0] if folders else _HERE, implied=True, listed=listed)
+
+
+def files_in_patch(text: str) -> list[str]:
+    """Return the paths that a patch changes, in the forms of diff, git, and `*** Update File:`."""
+    lines = (
+        r"(?m)^(?:(?:\+\+\+|---) (?:[ab]/)?|\*\*\* (?:Add|Update|Delete) File: "
+        r"|rename (?:from|to) )"
+    )
+    found = re.findall(rf"{lines}([^\t\n]+)", text)
+    return list(dict.fromkeys(path.strip() for path in found if path.strip() != "/dev/null"))
+
+
+def _restored(arguments: Arguments) -> Iterator[Written]:
+    """Files of `git checkout`: behind `--` or a commit; one word may be a branch, too."""
+    if arguments.behind is not None:
+        yield from (Written(word=word) for word in arguments.behind)
+    elif not any(
+        arguments.has(option) for option in ("-b", "-B", "--orphan", "--detach", "--track")
+    ):
+        first, *rest = arguments.operands or [_HERE]
+        if arguments.operands:
+            is_folder = first.text in (".", "..") or first.text.startswith(("./", "../", ":/"))
+            yield Written(word=first, is_guess=not is_folder)
+        yield from (Written(word=word) for word in rest)
+
+
+def _of_restore(arguments: Arguments) -> Iterator[Written]:
+    staged = arguments.has("--staged") or arguments.has("-S")
+    if not staged or arguments.has("--worktree") or arguments.has("-W"):
+        yield from _operands(arguments)
+
+
+def _behind_dashes(arguments: Arguments) -> Iterator[Written]:
+    return (Written(word=word) for word in arguments.behind or ())
+
+
+def _cloned(arguments: Arguments) -> Iterator[Written]:
+    first, *rest = arguments.operands or [_HERE]
+    if rest:
+        yield Written(word=rest[0])
+    elif arguments.operands:
+        name = posixpath.basename(first.text.rstrip("/")).removesuffix(".git")
+        yield Written(word=replace(first, text=name.rpartition(":")[2]))
+
+
+def _found(arguments: Arguments) -> Iterator[Written]:
+    """Folders in which find deletes, and files that it writes."""
+    if arguments.has("-delete"):
+        yield from (Written(word=word) for word in searched(arguments.command))
+    yield from (Written(word=word) for word in arguments.values("-fprint", "-fprint0", "-fls"))
+
+
+def _downloaded(arguments: Arguments) -> Iterator[Written]:
+    """Files of curl and wget: named, or called as the last part of the address."""
+    is_wget = arguments.command.name.startswith("wget")
+    named = ("-O", "--output-document") if is_wget else ("-o", "--output")
+    folders = arguments.values(*(("-P", "--directory-prefix") if is_wget else ("--output-dir",)))
+    folder = folders[0].text if folders else ""
+    files = [word for word in arguments.values(*named) if word.text != "-"]
+    by_address = is_wget or any(
+        arguments.has(each) for each in ("-O", "--remote-name", "--remote-name-all")
+    )
+    if not files and by_address and not arguments.values(*named):
+        for word in arguments.operands:
+            name = posixpath.basename(word.text.split("?")[0].split("#")[0].rstrip("/"))
+            files.append(replace(word, text=name or "index.html"))
+    for word in files:
+        yield Written(word=replace(word, text=posixpath.join(folder, word.text)))
+
+
+_CHANGES_ROWS = (
+    r"(?is)^\s*(?:\w+\s+)*?(?:insert|update|delete|drop|alter|create|replace|vacuum|reindex|with\b.*\b"
+    r"(?:insert|update|delete)|begin|pragma\s+\w+\s*=|\.(?:import|restore|read|recover|clone))\b"
+)
+
+
+def _of_database(arguments: Arguments) -> Iterator[Written]:
+    stdin = arguments.command.stdin
+    texts = [word.text for word in arguments.operands[1:]]
+    texts += [stdin.text] if stdin else []
+    is_fed = any(redirect.operator == "<" for redirect in arguments.command.redirects)
+    if is_fed or any(re.match(_CHANGES_ROWS, each) for text in texts for each in text.split(";")):
+        yield from _first(arguments)
+
+
+def _opened(arguments: Arguments) -> Iterator[Written]:
+    """Files of an editor that gets commands: `vim -c …`, `ex -s`, `emacs --batch`."""
+    words = [word for word in arguments.operands if not word.text.startswith("+")]
+    gets = any(arguments.has(each) for each in ("-c", "-es", "-s", "--cmd", "--batch"))
+    if gets or len(words) < len(arguments.operands) or arguments.command.stdin:
+        yield from (Written(word=word) for word in words)
+
+
+def _of_code(arguments: Arguments) -> Iterator[Written]:
+    """Paths in code that an interpreter gets as text, if the code writes at all."""
+    codes = [word.text for word in arguments.values("-c", "-e", "-r", "-p", "--eval", "--print")]
+    stdin = arguments.command.stdin
+    if not codes and stdin and not [word for word in arguments.operands if word.text != "-"]:
+        codes.append(stdin.text)
+    for code in codes:
+        yield from (Written(word=Word(text=path, quoted=True)) for path in paths_in_code(code))
+
+
+_WRITES_IN_CODE = (
+    r"(?i)\bopen\([^)]*,\s*(?:mode\s*=\s*)?[fr]?[\"'][rb+]*[wax+]|write|unlink|remove|rmtree|rename"
+    r"|replace\([\"'][^\"']*/|\bcopy|\bmove|mkdir|touch\(|truncate|\bdump\(|\bsave|to_csv|\.rm\b|rmdir"
+    r"|file_put_contents|appendfile|symlink|outputstream|system|subprocess|delete"
+)
+_PATH_IN_CODE = r"""["'`]((?:~|\.{1,2})?/?[\w@.+-]+(?:/[\w@.+\[\]*-]+)*/?)["'`]"""
+
+
+def paths_in_code(code: str) -> list[str]:
+    """Return literals with a slash or a file's ending of code that seems to write files."""
+    if not re.search(_WRITES_IN_CODE, code):
+        return []
+    literals = dict.fromkeys(re.findall(_PATH_IN_CODE, code))
+    return [text for text in literals if "/" in text.strip("./") or re.search(r"\w\.\w+$", text)]
+
+
+_PATH_PARAMETERS = (
+    "-path -literalpath -filepath -destination -newname -outfile -destinationpath -target".split()
+)
+
+
+def _of_cmdlet(arguments: Arguments) -> Iterator[Written]:
+    """Parameters of PowerShell that name files, else the first operands."""
+    named: list[Word] = []
+    positional: list[Word] = []
+    words = iter(arguments.words)
+    for word in words:
+        lower = word.text.lower()
+        if not is_option(lower):
+            positional.append(word)
+        elif lower not in _SWITCHES and (value := next(words, None)):
+            named += [value] if lower in _PATH_PARAMETERS else []
+    moves = arguments.command.name.lower().startswith(
+        ("move", "copy", "cp", "mv", "mi", "ren", "rni")
+    )
+    found = named + positional[: max(0, (2 if moves else 1) - len(named))]
+    for word in found:
+        for path in word.text.split(","):
+            yield Written(word=replace(word, text=path))
+
+
+_SWITCHES = frozenset(
+    "-recurse -force -append -confirm -whatif -nonewline -verbose -passthru".split()
+)
+
+_SED = Writer(pick=_behind_script, valued="-e -f", only="-i --in-place", edits=True)
+_COPY = "-t --target-directory -S --suffix"
+_CHECKS = "--check --diff --dry-run --list-different -l"
+_TREE = Writer(pick=_tree)
+
+
+def _formatter(only: str = "", unless: str = "--check --diff", valued: str = "") -> Writer:
+    return Writer(pick=_tree, only=only, unless=unless, valued=valued)
+
+
+_PRETTIER = "--config --parser --ignore-path --plugin --print-width --tab-width"
+_ESLINT = "-c --config --ext --rule --parser --plugin --ignore-path -f --format --max-warnings"
+_RUFF = "--config --select --ignore --extend-select --line-length --target-version --exclude"
+_CODE = Writer(pick=_of_code)
+_CMDLET = Writer(pick=_of_cmdlet)
+
+WRITERS: dict[str, Writer] = {
+    # files
+    "tee": Writer(pick=_operands, edits=True),
+    "sponge": Writer(pick=_operands, edits=True),
+    "cp": Writer(pick=_copied, valued=_COPY),
+    "mv": Writer(pick=_moved, valued=_COPY),
+    "ln": Writer(pick=_linked, valued=_COPY),
+    "link": Writer(pick=_copied),
+    "install": Writer(pick=_installed, valued=f"{_COPY} -m -o -g --mode --owner --group"),
+    "rsync": Writer(
+        pick=_synchronised,
+        valued="-e --rsh --exclude --include --filter -f --files-from --exclude-from",
+        unless="-n --dry-run --list-only",
+    ),
+    **dict.fromkeys(
+        ("scp", "rclone copy", "rclone sync"), Writer(pick=_synchronised, valued="-P -i")
+    ),
+    **dict.fromkeys(
+        ("rm", "unlink", "shred", "srm", "trash", "trash-put", "rimraf", "del-cli", "rmdir"),
+        Writer(pick=_operands, valued="-n --iterations -s --size"),
+    ),
+    "truncate": Writer(pick=_operands, valued="-s --size -r --reference"),
+    "touch": Writer(pick=_operands, valued="-d -t -r --date --reference --time"),
+    "mkdir": Writer(pick=_new, valued="-m --mode"),
+    "mkfifo": Writer(pick=_operands),
+    "fallocate": Writer(pick=_operands, valued="-l -o --length --offset"),
+    **dict.fromkeys(("chmod", "chown", "chgrp"), Writer(pick=_behind_first)),
+    "dd": Writer(pick=_of_dd),
+    "split": Writer(pick=_behind_first, valued="-b -l -n -a"),
+    "rename": Writer(pick=_behind_first, unless="-n --no-act"),
+    # texts
+    **dict.fromkeys(("sed", "gsed"), _SED),
+    **dict.fromkeys(
+        ("perl", "ruby"),
+        Writer(pick=_behind_script, valued="-e -E", only="-i", edits=True),
+    ),
+    **dict.fromkeys(
+        ("awk", "gawk", "mawk"),
+        Writer(pick=_of_awk, valued="-i -f -F -v --include --file --source -e"),
+    ),
+    "sd": Writer(pick=lambda given: (Written(word=word) for word in given.operands[2:])),
+    "yq": Writer(pick=_behind_first, only="-i --inplace --in-place"),
+    **dict.fromkeys(("ed", "red"), Writer(pick=_operands, valued="-p", edits=True)),
+    **dict.fromkeys(
+        ("ex", "vi", "vim", "nvim", "emacs"), Writer(pick=_opened, valued="-c --cmd -S -u")
+    ),
+    "patch": Writer(
+        pick=_patched,
+        valued="-i -d -p -o --input --directory --strip",
+        unless="--dry-run",
+        edits=True,
+    ),
+    "comby": Writer(
+        pick=lambda given: (Written(word=word) for word in given.operands[2:]), only="-i"
+    ),
+    "ast-grep": Writer(
+        pick=_tree, only="-U --update-all", valued="-p -r -l --pattern --rewrite --lang"
+    ),
+    "codemod": Writer(pick=_tree),
+    "jscodeshift": Writer(pick=_operands, valued="-t --transform --parser", unless="-d --dry"),
+    "dos2unix": Writer(pick=_operands),
+    "unix2dos": Writer(pick=_operands),
+    # archives, downloads and databases
+    **dict.fromkeys(("tar", "bsdtar", "gtar"), Writer(pick=_unpacked, valued="-f -C -T -X --file")),
+    "unzip": Writer(pick=_of_unzip, valued="-d -x", unless="-l -p -t -v -Z"),
+    **dict.fromkeys(("7z", "7za", "7zz"), Writer(pick=_of_7z)),
+    "zip": Writer(pick=_first),
+    **dict.fromkeys(
+        ("gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd"),
+        Writer(pick=_compressed, unless="-c -l -t --stdout --list --test"),
+    ),
+    "curl": Writer(
+        pick=_downloaded,
+        valued="-o --output --output-dir -H -d -X -u -A -m -F -b -c -w -e -T --data --header"
+        " --request --user --max-time --retry --url --cookie --form --json --data-raw --data-binary"
+        " --proxy -x",
+    ),
+    "wget": Writer(
+        pick=_downloaded,
+        valued="-O -P -o -U --output-document --directory-prefix --header --user-agent",
+    ),
+    **dict.fromkeys(("sqlite3", "duckdb"), Writer(pick=_of_database)),
+    # git
+    "git checkout": Writer(pick=_restored, valued="-b -B --orphan --conflict"),
+    "git restore": Writer(pick=_of_restore, valued="-s --source"),
+    "git mv": Writer(pick=_moved, unless="-n --dry-run"),
+    "git rm": Writer(pick=_operands, unless="--cached -n --dry-run"),
+    "git clean": Writer(pick=_tree, valued="-e --exclude", unless="-n --dry-run"),
+    **dict.fromkeys(
+        ("git apply", "git am"),
+        Writer(
+            pick=_applied,
+            valued="-p --directory --exclude --include --whitespace -C",
+            unless="--check --stat --numstat --summary --cached --abort",
+            edits=True,
+        ),
+    ),
+    **dict.fromkeys(
+        ("git stash", "git stash push"), Writer(pick=_behind_dashes, valued="-m --message")
+    ),
+    "git clone": Writer(
+        pick=_cloned, valued="-b --branch --depth -o --origin -c --config -j --filter"
+    ),
+    "git worktree add": Writer(pick=_first, valued="-b -B"),
+    "git submodule add": Writer(pick=_cloned, valued="-b --name"),
+    "git init": Writer(pick=_new, valued="-b --initial-branch --template"),
+    # searches
+    "find": Writer(pick=_found),
+    # formatters and linters
+    "prettier": _formatter("--write -w", "--check -c", _PRETTIER),
+    "black": _formatter(
+        unless="--check --diff -c", valued="-l -t --line-length --config --exclude"
+    ),
+    **dict.fromkeys(("isort", "yapf", "autopep8", "autoflake", "docformatter"), Writer(pick=_tree)),
+    "isort": _formatter(
+        unless="--check --check-only --diff -c", valued="-l --profile -p --settings"
+    ),
+    **dict.fromkeys(
+        ("autopep8", "autoflake", "docformatter", "clang-format", "yapf"),
+        Writer(pick=_operands, only="-i --in-place"),
+    ),
+    "pyupgrade": Writer(pick=_operands),
+    "ruff format": _formatter(valued=_RUFF),
+    "ruff check": _formatter("--fix --fix-only --add-noqa", "--diff", _RUFF),
+    **dict.fromkeys(
+        ("gofmt", "goimports", "gofumpt"), Writer(pick=_operands, only="-w", valued="-r")
+    ),
+    "go fmt": _formatter(unless="-n"),
+    "go fix": _TREE,
+    "golangci-lint run": _formatter("--fix"),
+    "golangci-lint fmt": _TREE,
+    **dict.fromkeys(
+        ("eslint", "standard", "xo", "oxlint"), _formatter("--fix", "--fix-dry-run", _ESLINT)
+    ),
+    "stylelint": _formatter("--fix"),
+    **dict.fromkeys(("markdownlint", "markdownlint-cli2"), Writer(pick=_operands, only="--fix -f")),
+    **dict.fromkeys(
+        ("biome format", "biome check", "biome lint"),
+        _formatter("--write --fix --apply --apply-unsafe", "", "--config-path --max-diagnostics"),
+    ),
+    **dict.fromkeys(
+        ("dprint fmt", "deno fmt", "mix format", "zig fmt", "alejandra", "nixfmt"), _formatter()
+    ),
+    "cargo fmt": Writer(pick=lambda _: [Written(word=_HERE, implied=True)], unless="--check"),
+    "cargo fix": Writer(pick=lambda _: [Written(word=_HERE, implied=True)]),
+    "cargo clippy": Writer(pick=lambda _: [Written(word=_HERE, implied=True)], only="--fix"),
+    "rustfmt": Writer(pick=_operands, unless="--check", valued="--edition --config"),
+    **dict.fromkeys(("terraform fmt", "tofu fmt"), _formatter(unless="-check -diff")),
+    "dart format": _formatter(unless="--output=none", valued="-l -o"),
+    **dict.fromkeys(
+        ("shfmt", "buf format"), Writer(pick=_tree, only="-w --write", valued="-i -ln")
+    ),
+    "stylua": _formatter(),
+    "swiftformat": _formatter(unless="--lint"),
+    "swiftlint lint": _formatter("--fix --autocorrect"),
+    "rubocop": _formatter(
+        "-a -A --autocorrect --auto-correct --autocorrect-all --fix-layout -x", ""
+    ),
+    "standardrb": _formatter("--fix"),
+    "php-cs-fixer": Writer(pick=_behind_first, unless="--dry-run"),
+    **dict.fromkeys(("phpcbf", "pint"), _formatter(unless="--test")),
+    "ktlint": _formatter("-F --format"),
+    "taplo": Writer(pick=_behind_first, unless="--check --diff"),
+    "sqlfluff": Writer(pick=_behind_first, unless="--dialect-only"),
+    "codespell": Writer(pick=_operands, only="-w --write-changes"),
+    **dict.fromkeys(("gradle spotlessApply", "mvn spotless:apply", "npm-check-updates"), _TREE),
+    # code, and other shells
+    **dict.fromkeys(("python", "pypy", "node", "deno", "bun", "php", "lua"), _CODE),
+    **dict.fromkeys(
+        (
+            *("set-content", "add-content", "clear-content", "out-file", "new-item", "remove-item"),
+            *(
+                "move-item",
+                "copy-item",
+                "rename-item",
+                "tee-object",
+                "export-csv",
+                "set-itemproperty",
+            ),
+            *("expand-archive", "sc", "ac", "clc", "ni", "ri", "del", "erase", "rd", "mi", "move"),
+            *("cpi", "copy", "ren", "rni", "md"),
+        ),
+        _CMDLET,
+    ),
+}
+"""Programs and subcommands, as `mutation.look_up` names them, that write files."""
+
+_NO_SETTINGS = GuardSettings()
+_OUTPUTS = (
+    "-o --output --out --outfile --output-file --out-dir --outDir --outdir --output-dir"
+    " --output-path"
+    " --junit-xml --junitxml --log-file --report-file -OutFile -outfile"
+).split()
+
+
+def key_of(command: Command) -> tuple[str, tuple[Word, ...]]:
+    """Return the key of a command in WRITERS, or an empty text, and the words behind it."""
+    part = mutation.look_up(command, _NO_SETTINGS)
+    words = command.words
+    for key, behind in _keys(part.key, words):
+        if key in WRITERS:
+            return key, behind
+    return "", words[1:]
+
+
+def _keys(key: str, words: tuple[Word, ...]) -> Iterator[tuple[str, tuple[Word, ...]]]:
+    """Yield names of a command, the longest first, and the words behind each."""
+    names = key.split()
+    at = 1
+    for name in names[1:]:
+        at = next((i + 1 for i in range(at, len(words)) if words[i].text == name), at)
+    behind = words[at:]
+    if behind and not is_option(behind[0].text):
+        yield f"{key} {behind[0].text}", behind[1:]
+    yield key, behind
+    if key.lower() != key:
+        yield key.lower(), behind
+    if words:
+        yield Command(words=words).name, words[1:]  # `sqlite3`, which has no version
+
+
+def written_by(command: Command) -> Iterator[Written]:
+    """Yield what a command writes, by its redirections and its words."""
+    for redirect in command.redirects:
+        if redirect.writes:
+            yield Written(word=redirect.target)
+    if len(command.words) > 1 or (command.words and command.stdin):
+        yield from _written_by_words(command)
+
+
+def _written_by_words(command: Command) -> Iterator[Written]:
+    key, words = key_of(command)
+    writer = WRITERS.get(key)
+    if writer is None:
+        yield from _written_elsewhere(command)
+        return
+    arguments = Arguments(words, writer.valued, command)
+    if writer.only and not any(map(arguments.has, writer.only.split())):
+        return
+    if not any(arguments.has(option, whole=True) for option in writer.unless.split()):
+        yield from writer.pick(arguments)
+
+
+def is_edit_in_place(command: Command) -> bool:
+    """True if the words of a command hold the new text of the files that it changes: `sed -i`."""
+    return command.name in ("sed", "gsed", "perl", "ruby", "awk", "gawk", "sd", "sqlite3")
+
+
+def _written_elsewhere(command: Command) -> Iterator[Written]:
+    """Yield the values of options such as `--output` that look like paths, if it may write."""
+    words = command.words[1:]
+    if not any(word.text.partition("=")[0] in _OUTPUTS for word in words):
+        return
+    bare = replace(command, redirects=())
+    if mutation.judge_part(mutation.look_up(bare, _NO_SETTINGS)).mutates:
+        for word in Arguments(words, "", command).values(*_OUTPUTS):
+            if re.search(r"[\w)}][/.]\w|^\.{0,2}/", word.text):
+                yield Written(word=word)
+
+
+_LISTERS = (
+    "find",
+    "fd",
+    "fdfind",
+    "grep",
+    "egrep",
+    "rg",
+    "ag",
+    "ls",
+    "git ls-files",
+    "git grep",
+    "git diff",
+)
+
+
+def searched(command: Command) -> list[Word]:
+    """Return the folders or files in which a command searches for files; empty if it does not."""
+    name = command.name
+    words = list(command.words[1:])
+    if name == "git" and words:
+        name, words = f"git {words[0].text}", words[1:]
+    if name not in _LISTERS:
+        return []
+    if name == "find":
+        found: list[Word] = []
+        for word in words:
+            if word.text.startswith(("-", "(", "!")):
+                if word.text in ("-H", "-L", "-P"):
+                    continue
+                break
+            found.append(word)
+        return found or [_HERE]
+    operands = [word for word in words if not is_option(word.text)]
+    skipped = 0 if name in ("ls", "git ls-files", "git diff") or _has_pattern(words) else 1
+    return operands[skipped:] or [_HERE]
+
+
+def _has_pattern(words: Sequence[Word]) -> bool:
+    return any(word.text in ("-e", "--regexp", "--files") for word in words)
+
+
+class FileEdit(Value):
+    path: str
+    """As written, behind the folders of earlier `cd` commands."""
+    is_whole: bool
+    """True if the command does nothing but edit files: `sed -i`, `echo … >`, `tee`, `patch`."""
+
+
+def find_edits(script: Script, folder: str = "") -> list[FileEdit]:
+    """Return the files that a script names and changes, each once, the last edit of each."""
+    found = [edit for _, edits in edits_by_command(script, folder) for edit in edits]
+    return list({edit.path: edit for edit in reversed(found)}.values())[::-1]
+
+
+def edits_by_command(script: Script, folder: str = "") -> Iterator[tuple[Command, list[FileEdit]]]:
+    """Yield each command of a script with the files that it names and changes."""
+    for command in script:
+        edits = [
+            replace(edit, path=posixpath.normpath(posixpath.join(folder, edit.path)))
+            for plain in shell.unwrap(command)
+            for edit in _edits_of(plain)
+        ]
+        yield command, edits
+        if command.name == "cd" and len(command.words) == 2 and not command.words[1].expands:
+            folder = posixpath.join(folder, command.words[1].text)
+
+
+_PRINTERS = frozenset({"", "echo", "printf", "cat", "tee"})
+
+
+def _edits_of(command: Command) -> Iterator[FileEdit]:
+    prints = command.name in _PRINTERS
+    for redirect in command.redirects:
+        if redirect.writes and _is_file(redirect.target):
+            yield FileEdit(path=redirect.target.text, is_whole=prints)
+    writer = WRITERS.get(key_of(command)[0]) if command.words else None
+    for written in written_by(replace(command, redirects=())):
+        if written.implied or written.is_guess or not _is_file(written.word):
+            continue
+        for path in paths_of(written, is_folder=len(written.into) > 1):
+            yield FileEdit(path=path, is_whole=writer is not None and writer.edits)
+
+
+def paths_of(written: Written, *, is_folder: bool) -> list[str]:
+    """Return the paths of what is written, with the files in it where it *is_folder*."""
+    text = written.word.text
+    if written.into and (is_folder or text.endswith("/")):
+        return [posixpath.join(text, name) for name in written.into]
+    return [text]
+
+
+def _is_file(word: Word) -> bool:
+    return bool(word.text) and not word.expands and not word.text.startswith(("/dev/", "-", "&"))
