@@ -33,9 +33,9 @@ from ademem.capture.gate import write
 from ademem.core import clock
 from ademem.core.client import TurnKey
 from ademem.core.memory import Draft, Origin, Trust
-from ademem.search.hints import refresh, write_lists
+from ademem.search.binding import refresh, write_lists
 from ademem.session import flags
-from ademem.store import hints, turns
+from ademem.store import bindings, turns
 from tests.persons import run_below
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def writing() -> dict[str, Any]:
 
 def editing(path: str) -> Callable[[Bench], dict[str, Any]]:
     def payload(bench: Bench) -> dict[str, Any]:
-        if not hints.has_sites(bench.memories.store, "path"):
+        if not bindings.has_bindings(bench.memories.store, "glob"):
             for name in ("billing", "auth", "net"):
                 draft = Draft(content=f"Mind the {name}", path=f"src/{name}/**", promoted=True)
                 api.write(bench.memories, draft)

@@ -26,8 +26,8 @@ from ademem.doors import cli
 from ademem.doors.cli.commands import USUAL
 from ademem.files import FOLDER
 from ademem.files.markdown import TOPICS
+from ademem.search.binding import update_bindings
 from ademem.search.engine import Filters, search
-from ademem.search.hints import update_sites
 from ademem.session import answer
 from ademem.store import memories, transitions
 from ademem.store.memories import Change
@@ -407,8 +407,8 @@ class Going:
         return {"judged": "kept", "orphaned": "orphaned"}[row[0]] if row else "gone"
 
     def sites(self):
-        update_sites(self.store)
-        return self.count("memory_sites where memory_seq = ?", self.memory.seq)
+        update_bindings(self.store)
+        return self.count("memory_bindings where memory_seq = ?", self.memory.seq)
 
     def in_files(self):
         mirror.refresh(builders.opened(self.project, self.store, settings.Settings(), builders.NOW))

@@ -44,7 +44,7 @@ FUNCTIONS = {
     "browsing": "find read_part timeline get_context read_brief get_numbered",
     "inspecting": """
         list_embedded list_uses compare compare_anchors renew_anchor verify verify_change
-        list_doubtful list_sites find_lines preview_edit explain_selection
+        list_doubtful list_bindings find_lines preview_edit explain_selection
     """,
     "projects": """
         list_projects forget_project find_registered open_others find_groups merge_projects
@@ -192,14 +192,14 @@ def find_project(
 
 def _follow_up(changes: int, runtime: Runtime) -> None:
     """Do what hooks need of changed memories, and leave the rest to the worker."""
-    from ademem.store import hints as table
+    from ademem.store import bindings as table
 
     is_changed = runtime.store.db.total_changes > changes
     with suppress(database.OperationalError):  # read-only, or busy: a hook does it
-        if table.has_sites(runtime.store, "due"):
-            from ademem.search import hints
+        if table.has_bindings(runtime.store, "due"):
+            from ademem.search import binding
 
-            hints.refresh(runtime)
+            binding.refresh(runtime)
     if is_changed:
         start_worker(runtime)
 

@@ -20,15 +20,15 @@ from ademem.core.redaction import redact
 from ademem.core.value import Value, replace
 from ademem.files import FOLDER
 from ademem.guard.prompts import TurnClass, classify
-from ademem.search import engine, evidence, hints, ranking
+from ademem.search import engine, evidence, ranking
+from ademem.search.binding import derive, describe
 from ademem.search.embedding import model_id
-from ademem.search.hints import find_sites
 from ademem.search.ranking import UNASKED
 from ademem.session import briefing, hint_events
 from ademem.session.briefing import Reader
 from ademem.store import embeddings, injections, ledger, logs, memories, relations, sessions
+from ademem.store.bindings import Binding
 from ademem.store.filters import UNARCHIVED, Filters, of_session, visible
-from ademem.store.hints import Site
 from ademem.store.injections import Sent
 from ademem.store.runtime import Runtime, program
 from ademem.synthesis import anchor_verification, change_verification
@@ -121,12 +121,12 @@ def list_doubtful(runtime: Runtime) -> list[Checked]:
     return anchor_verification.find_doubtful(runtime.project, runtime.store)
 
 
-def list_sites(runtime: Runtime, id: str) -> list[Site]:
+def list_bindings(runtime: Runtime, id: str) -> list[Binding]:
     memory = memories.get(runtime.holding(id).store, id)
     is_showable = memory.live and memory.status is Status.PROMOTED
     if not is_showable or memory.quarantine_reason or memory.superseded_by:
         return []
-    return list(dict.fromkeys(find_sites(memory)))
+    return list(dict.fromkeys(derive(memory)))
 
 
 def find_lines(runtime: Runtime, id: str) -> list[Line]:
@@ -400,7 +400,7 @@ def _for_hint(place: str, what: str, memory: Memory, runtime: Runtime) -> Stage:
         name, found = "Tied to the file or command", []
         for is_path in (True, False):
             found += hint_events.find_at(what, payload, runtime, is_path=is_path)
-        sites = ", ".join(site.pattern for site in hints.find_sites(memory)) or "none"
+        sites = ", ".join(map(describe, derive(memory))) or "none"
         figures: dict[str, Any] = {"sites": sites}
         limit: dict[str, Any] = {"tokens at most": hint_events.MOST_TOKENS}
     else:

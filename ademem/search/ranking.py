@@ -224,9 +224,9 @@ def rank(search: Search, statuses: tuple[str, ...]) -> list[Hit]:
     features = dialogue.read_features(search.query.text) if has_turns else None
     drifted: set[int] = set()
     if anchored := [memory.seq for memory in found if memory.anchors]:
-        from ademem.store import hints
+        from ademem.store import bindings
 
-        drifted = hints.find_misplaced(search.store, anchored)
+        drifted = bindings.find_misplaced(search.store, anchored)
     by = parameters.score_weights
     hits = [_make_hit(each, signals[each.seq], features, drifted, search, by) for each in found]
     matches = search.matches

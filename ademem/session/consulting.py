@@ -19,7 +19,7 @@ from ademem.guard.policy import (
     consult,
     is_harmless,
 )
-from ademem.search.hints import lacks_lists
+from ademem.search.binding import lacks_lists
 from ademem.session import flags, hint_events
 from ademem.session.turn_tracking import log_decision
 from ademem.store import ledger, logs, memories, turns

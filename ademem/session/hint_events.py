@@ -6,9 +6,9 @@ import os
 
 from ademem.core import client
 from ademem.guard.policy import SHELL_TOOLS, WRITING_TOOLS
-from ademem.search.hints import lacks_lists, refresh, write_rest
+from ademem.search.binding import lacks_lists, path_keys, refresh, write_rest
 from ademem.store import Store, ledger, logs
-from ademem.store import hints as table
+from ademem.store import bindings as table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -97,16 +97,16 @@ def find_at(
 
     rows.sort(
         key=lambda row: (
-            row["site_state"] in ("changed", "gone"),
-            row["site_kind"] != "anchor",
-            -len(row["site_pattern"]),
+            row["bound_state"] in ("changed", "gone"),
+            row["bound_kind"] != "anchor",
+            -len(row["bound_pattern"]),
         )
     )
     found: dict[str, Tied] = {}
     for row in rows:
         columns = memories.columns(row).items()
-        fields = {name: value for name, value in columns if name[:5] != "site_"}
-        state = row["site_state"] if row["site_kind"] == "anchor" else ""
+        fields = {name: value for name, value in columns if name[:6] != "bound_"}
+        state = row["bound_state"] if row["bound_kind"] == "anchor" else ""
         found.setdefault(row["id"], (memories.from_values(fields), state or ""))
     return _put_current_first(list(found.values()), payload, runtime)
 
@@ -147,22 +147,36 @@ def after_error(payload: Payload, key: TurnKey, runtime: Runtime) -> str | None:
 
 
 def _at_path(path: str, payload: Payload, runtime: Runtime) -> list[sqlite3.Row]:
-    return _here(table.at_path(runtime.store, path, payload.agent_type), runtime) if path else []
+    if not path:
+        return []
+    from fnmatch import fnmatchcase
+
+    rows = table.at_keys(runtime.store, path_keys(path), payload.agent_type)
+    meets = (
+        row
+        for row in rows
+        if row["bound_kind"] == "anchor"
+        or fnmatchcase(path, row["bound_pattern"].replace("[^", "[!"))
+    )
+    return _here(list(meets), runtime)
 
 
 def _at_command(command: str, payload: Payload, runtime: Runtime) -> list[sqlite3.Row]:
     """Find rows by program first, as parsing the command takes longer."""
-    if not table.has_sites(runtime.store, "command"):
+    if not table.has_bindings(runtime.store, "program"):
         return []
     from ademem.search import hint_patterns as patterns
 
-    rows = table.at_programs(runtime.store, patterns.possible_programs(command), payload.agent_type)
-    rows = _here(rows, runtime)
+    keys = {("program", name) for name in patterns.possible_programs(command)}
+    rows = _here(table.at_keys(runtime.store, keys, payload.agent_type), runtime)
     runs = patterns.parse_commands(command) if rows else []
     return [
         row
         for row in rows
-        if any(patterns.is_run_by(row["site_pattern"].split(), argv) for argv in runs)
+        if any(
+            patterns.is_run_by([row["bound_key"], *row["bound_pattern"].split()], argv)
+            for argv in runs
+        )
     ]
 
 

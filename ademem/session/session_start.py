@@ -13,12 +13,12 @@ from ademem.core.errors import suppress
 from ademem.core.project import files_changed, import_waits
 from ademem.core.repository import branch
 from ademem.files import ignore, skill_files
-from ademem.search.hints import prune_lists, remove_lists, update_sites, write_lists
+from ademem.search.binding import prune_lists, remove_lists, update_bindings, write_lists
 from ademem.session import briefing, flags, notices
 from ademem.session.briefing import make_reader
 from ademem.store import agreements, injections, jobs, ledger, logs, sessions
 from ademem.store import commits as table
-from ademem.store.hints import has_sites
+from ademem.store.bindings import has_bindings
 from ademem.store.runtime import Runtime, program
 
 TYPE_CHECKING = False
@@ -80,8 +80,8 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     key = TurnKey(session_id=payload.session_id)
     with runtime.store.transaction():
         # another worktree may have changed the hints, or a compaction dropped them
-        update_sites(runtime.store)
-        if has_sites(runtime.store, "anchor"):
+        update_bindings(runtime.store)
+        if has_bindings(runtime.store, "anchor"):
             jobs.queue(runtime.store, "anchors", "project", runtime.now)
         write_lists(runtime.project, runtime.store)
         remove_lists(runtime.project, key)

@@ -6,7 +6,7 @@ from ademem.core import client
 from ademem.core.client import Payload, TurnKey
 from ademem.core.repository import branch
 from ademem.files import project_brief
-from ademem.search.hints import remove_lists
+from ademem.search.binding import remove_lists
 from ademem.session import briefing
 from ademem.session.briefing import make_reader
 from ademem.session.turn_tracking import set_flag

@@ -37,7 +37,7 @@ IDLE_PAGES_KIB = 4096
 DECODE = methodcaller("decode", "utf-8", "replace")
 """Reads a text with damaged bytes, too, so that one row cannot fail a whole query."""
 FIRST_VERSION = 19
-SCHEMA_VERSION = 38
+SCHEMA_VERSION = 39
 FIRST_WITH_SECRET = 20
 MAGIC, HEADER_BYTES = b"SQLite format 3\0", 100
 SCHEMA_PAGES = (5, 13)

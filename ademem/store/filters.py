@@ -36,7 +36,8 @@ ORDERS = {
 CONCERNS = ("code-changed", "code-gone", "unused")
 """A value of the text is no longer in the code, as `verify` saw; shown often since its last use."""
 _CONCERNS = f"""
-select 'code-' || state as concern, memory_seq from memory_sites where state in ('changed', 'gone')
+select 'code-' || state as concern, memory_seq from memory_bindings
+where kind = 'anchor' and state in ('changed', 'gone')
 union select 'unused', seq from memory_exposure
 cross join unified_memories on id = memory_id and not pinned where unused > {PATIENCE}
 """

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Object = tuple[str, str, str, str]
     """Type, name, table and SQL of a row of `sqlite_schema`."""
 
-DIGEST = "ed0a88edaf3f3d485773b2786ae58302"
+DIGEST = "7dafe13ef943265cdfe6c7876b6b79f1"
 
 LOOK_S = 5.0
 COPY_S = 60.0

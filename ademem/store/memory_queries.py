@@ -62,7 +62,7 @@ def by_ids(store: Store, ids: Iterable[str]) -> list[Memory]:
 def find_sharing(store: Store, kind: str, name: str) -> list[int]:
     query = {
         "topic": "select seq from unified_memories where topic_key = ? order by seq desc",
-        "file": "select distinct memory_seq from memory_sites where kind = 'anchor' and key = ?"
+        "file": "select distinct memory_seq from memory_bindings where kind = 'anchor' and key = ?"
         " order by memory_seq desc",
     }[kind]
     return store.column(query, (name,))

@@ -384,17 +384,6 @@ create table jobs (
 );
 create index idx_jobs_due on jobs(due_at) where parked_at is null;
 
--- Paths and commands at which a memory is shown; derived from its text and anchors.
-create table memory_sites (
-  memory_seq integer not null,  -- no reference: `due` outlives its memory
-  kind text not null check (kind in ('path', 'anchor', 'command', 'due')),  -- path | anchor | command | due: the memory is to be read again
-  key text not null,  -- what is looked up: path, `folder/`, `*/name`, `*.suffix`, `*`; a program
-  pattern text not null,  -- what must hold besides: GLOB of the path, words of the command
-  state text check (state in ('fresh', 'moved', 'changed', 'gone')),  -- of an anchor when last checked: fresh | moved | changed | gone
-  primary key (kind, key, memory_seq, pattern)
-) without rowid;
-create index idx_memory_sites_memory on memory_sites(memory_seq);
-
 -- Calls of an AI: purpose, model, tokens, cost and outcome, without any text.
 create table ai_calls (
   id integer primary key,
@@ -431,7 +420,9 @@ create table memory_exposure (
   unused integer not null default 0 check (typeof(unused) = 'integer' and unused >= 0),  -- of these, since it was last used
   used integer not null default 0 check (typeof(used) = 'integer' and used >= 0),  -- sessions that used it
   last_used_at text check (last_used_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z')
-);
+, prevented integer not null default 0
+  check (typeof(prevented) = 'integer' and prevented >= 0), answered integer not null default 0
+  check (typeof(answered) = 'integer' and answered >= 0));
 
 -- Episodes: actions, files, tests and outcome of a session or a mission.
 create table episodes (
@@ -581,6 +572,22 @@ create table injection_memories (
 );
 create index idx_injection_memories_memory on injection_memories(memory_id);
 
+-- drop table memory_sites;
+create table memory_bindings (
+  memory_seq integer not null,  -- no reference: `due` outlives its memory
+  kind text not null check (kind in ('path', 'dir', 'glob', 'suffix', 'runs', 'program', 'family', 'act', 'literal', 'code', 'anchor', 'due')),  -- due: the memory is to be read again
+  key text not null,  -- looked up; of a glob the name of its last plain folder, of a literal its longest word
+  pattern text not null default '',  -- what must hold besides: glob, words, !exceptions, whole literal, lines
+  op text not null default 'any' check (op in ('any', 'edit', 'create')),
+  strength text not null default 'named' check (strength in ('given', 'read', 'named', 'learned', 'worded', 'guessed')),
+  source text not null default '' check (source in ('', 'flag', 'text', 'session', 'tree', 'moved')),
+  reach real not null default 0 check (reach between 0 and 1),  -- share of the tracked files that it meets
+  weight real not null default 1,
+  state text check (state in ('fresh', 'moved', 'changed', 'gone')),  -- of the place when last checked
+  primary key (kind, key, memory_seq, pattern)
+) without rowid;
+create index idx_memory_bindings_memory on memory_bindings(memory_seq);
+
 create trigger unified_memory_embeddings_stale after update of title, content on unified_memories
 when old.content is not new.content or old.title is not new.title
 begin
@@ -590,33 +597,6 @@ end;
 create trigger memory_relations_orphaned after delete on unified_memories begin
   update memory_relations set judgment_status = 'orphaned'
     where source_id = old.sync_id or target_id = old.sync_id;
-end;
-
-create trigger memory_sites_ai after insert on unified_memories
-when new.file_scope_pattern is not null or new.anchors <> '[]' or instr(new.content, '`')
-begin
-  insert or ignore into memory_sites(memory_seq, kind, key, pattern) values (new.seq, 'due', '', '');
-end;
-
-create trigger memory_sites_au
-after update of content, file_scope_pattern, anchors, status, deleted_at, superseded_by, quarantine_reason
-on unified_memories
-when (old.content is not new.content or old.file_scope_pattern is not new.file_scope_pattern
-    or old.anchors is not new.anchors or old.status is not new.status
-    or old.deleted_at is not new.deleted_at or old.superseded_by is not new.superseded_by
-    or old.quarantine_reason is not new.quarantine_reason)
-  and (new.file_scope_pattern is not null or new.anchors <> '[]' or instr(new.content, '`')
-    or exists (select 1 from memory_sites where memory_seq = old.seq))
-begin
-  delete from memory_sites where memory_seq = old.seq;
-  insert into memory_sites(memory_seq, kind, key, pattern) values (new.seq, 'due', '', '');
-end;
-
-create trigger memory_sites_ad after delete on unified_memories
-when exists (select 1 from memory_sites where memory_seq = old.seq)
-begin
-  delete from memory_sites where memory_seq = old.seq;
-  insert into memory_sites(memory_seq, kind, key, pattern) values (old.seq, 'due', '', '');
 end;
 
 create view memory_sweep_log as
@@ -740,4 +720,28 @@ begin
     select seq, title, content, tags, file_scope_pattern, topic_key, identifier_words
     from indexed_memories where seq = new.seq;
   insert into unified_memories_trigram(rowid, title, content) values (new.seq, new.title, new.content);
+end;
+
+create trigger memory_bindings_ai after insert on unified_memories
+begin
+  insert or ignore into memory_bindings(memory_seq, kind, key) values (new.seq, 'due', '');
+end;
+
+create trigger memory_bindings_au
+after update of content, title, category, file_scope_pattern, anchors, status, deleted_at, superseded_by, quarantine_reason
+on unified_memories
+when old.content is not new.content or old.title is not new.title
+  or old.category is not new.category or old.file_scope_pattern is not new.file_scope_pattern
+  or old.anchors is not new.anchors or old.status is not new.status
+  or old.deleted_at is not new.deleted_at or old.superseded_by is not new.superseded_by
+  or old.quarantine_reason is not new.quarantine_reason
+begin
+  delete from memory_bindings where memory_seq = old.seq and source <> 'session';
+  insert or ignore into memory_bindings(memory_seq, kind, key) values (new.seq, 'due', '');
+end;
+
+create trigger memory_bindings_ad after delete on unified_memories
+begin
+  delete from memory_bindings where memory_seq = old.seq;
+  insert into memory_bindings(memory_seq, kind, key) values (old.seq, 'due', '');
 end;

@@ -23,10 +23,10 @@ from ademem.core.redaction import redact
 from ademem.core.repository import git_root
 from ademem.core.text import counted, in_one_line
 from ademem.core.value import Value, replace
+from ademem.search.binding import update_bindings
 from ademem.search.hint_patterns import check_command
-from ademem.search.hints import update_sites
 from ademem.store import Store, jobs, memories, memory_queries
-from ademem.store import hints as table
+from ademem.store import bindings as table
 from ademem.store.memories import Change
 from ademem.synthesis.anchored_values import (
     CodeValue,
@@ -108,7 +108,7 @@ def verify(project: Project, store: Store, now: datetime) -> list[Checked]:
                 anchors = anchor.keep_values(memory.anchors, [replace(noted, values=values).text])
                 memories.set_anchors(store, memory, anchors)
                 jobs.queue(store, "mirror", "project", now)
-        update_sites(store)
+        update_bindings(store)
         _store_states(found, store)
     return found
 
@@ -129,7 +129,7 @@ def fix(found: Iterable[Checked], store: Store, now: datetime, actor: str) -> li
                 memories.update(store, changed, change)
                 jobs.queue(store, "mirror", "project", now)
             done.append(each if new == each.anchor else replace(each, fixed=True))
-        update_sites(store)
+        update_bindings(store)
         _store_states(done, store)
     return done
 

@@ -24,8 +24,8 @@ from ademem.core.text import with_title
 from ademem.core.value import Value
 from ademem.guard.mutation import judge
 from ademem.guard.policy import SHELL_TOOLS, WRITING_TOOLS, ToolCall
+from ademem.search.binding import derive
 from ademem.search.hint_patterns import is_run_by, parse_commands
-from ademem.search.hints import find_sites
 from ademem.store import logs, memory_queries, sessions
 from ademem.store.runtime import Runtime
 
@@ -178,11 +178,12 @@ def _runs_same(one: Call, other: Call) -> bool:
 def _is_at_site(call: Call, memory: Memory, root: str) -> bool:
     path = str(call.input.get("file_path") or "") if call.tool in WRITING_TOOLS else ""
     path = os.path.relpath(path, root) if os.path.isabs(path) else path
-    for site in find_sites(memory):
-        if site.kind == "command":
-            if any(is_run_by(site.pattern.split(), argv) for argv in _programs(call)):
+    for each in derive(memory):
+        if each.kind == "program":
+            words = [each.key, *each.pattern.split()]
+            if any(is_run_by(words, argv) for argv in _programs(call)):
                 return True
-        elif path and fnmatchcase(path, site.pattern if site.kind == "path" else site.key):
+        elif path and fnmatchcase(path, each.pattern if each.kind == "glob" else each.key):
             return True
     return False
 

@@ -57,7 +57,7 @@ def written(db):
             and not re.search(rf"\b{column['name']} in \(", sqls[table])
         ]
         for table, columns in tables(db).items()
-        if table not in ("projects", "memory_sites", "store_values")
+        if table not in ("projects", "memory_bindings", "store_values")
     }
 
 

@@ -269,6 +269,7 @@ a7fec0b508972bea2a4d82802125a6f5
 1caa216b65ac93a2ff68c9bf7d61e86f
 ed0a88edaf3f3d485773b2786ae58302
 ed0a88edaf3f3d485773b2786ae58302
+7dafe13ef943265cdfe6c7876b6b79f1
 """.split()
 """Digests of the schemas that were shipped; a migration that was shipped is not edited."""
 

@@ -32,6 +32,7 @@ DROPPED = {
     *("cto_core_memory_state", "agent_core_memory_state", "gate_log", "guard_log"),
     *("memory_sweep_log", "memory_consolidation_log", "memory_procedure_sources"),
     *("session_commits", "people_commits", "head_cursors", "worktree_commits"),
+    "memory_sites",
     *("store_secret", "search_lenses", "hook_output"),
 }
 """Tables that a migration removed: derived data, never used, or merged with others."""
@@ -71,6 +72,7 @@ LANDED = {
     "migrations/0036_said_in.sql": "4fe6ba6426c7b6b2",
     "migrations/0037_kept_copies.sql": "1e3c55d3d73bb3ff",
     "migrations/0038_no_map_jobs.sql": "25bf897efba52385",
+    "migrations/0039_bindings.sql": "26e2218e9a5bf753",
     "hub/migrations/0006_hub.sql": "9ff5386c31a152e8",
     "hub/migrations/0007_growth.sql": "b6f24e9bcfa5761a",
 }

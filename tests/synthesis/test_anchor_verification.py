@@ -11,9 +11,9 @@ from ademem.core import anchor
 from ademem.core.memory import Draft
 from ademem.core.value import replace
 from ademem.doors import cli
-from ademem.search.hints import update_sites
+from ademem.search.binding import update_bindings
 from ademem.search.ranking import DEFAULTS
-from ademem.store import hints as table
+from ademem.store import bindings as table
 from ademem.store import jobs
 from ademem.store.memories import Change, set_anchors, update
 from ademem.synthesis import anchor_verification
@@ -34,7 +34,7 @@ def memories(tmp_path):
 def keep(memories, content, *anchors):
     draft = Draft(content=content, anchors=tuple(anchors), promoted=True)
     memory = api.write(memories, draft).memory
-    update_sites(memories.store)
+    update_bindings(memories.store)
     return memory
 
 

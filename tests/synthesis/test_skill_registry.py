@@ -5,11 +5,11 @@ import subprocess
 from datetime import timedelta
 
 import pytest
+from ademem.search.hints import update_sites
 
 from ademem import api
 from ademem.core.memory import Category, Draft, Status
 from ademem.search.engine import Filters
-from ademem.search.hints import update_sites
 from ademem.store import BROWSED, hints, jobs, memories, procedures
 from tests import builders
 from tests.world import Open

@@ -25,6 +25,7 @@ from ademem.doors.undoable import LABEL_CHARS, Done, by_memory, edit, inverse
 from ademem.doors.views import to_row
 from ademem.doors.views.practice import cut
 from ademem.plugins.page.entry import PATTERN, Act, Page, PageRequest, row_number
+from ademem.search.binding import describe
 from ademem.search.engine import ORDERS, UNARCHIVED, Explained, Filters, Hit
 from ademem.search.ranking import DEFAULTS
 from ademem.store.filters import CONCERNS
@@ -359,7 +360,7 @@ def read_memory(memories: Runtime, request: PageRequest) -> dict[str, Any]:
         "similar": api.compare(memories, memory.id),
         "anchors": api.compare_anchors(memories, memory.id),
         "states": views.STATES,
-        "sites": api.list_sites(memories, memory.id),
+        "bound": [describe(each) for each in api.list_bindings(memories, memory.id)],
         "lines": api.find_lines(memories, memory.id),
         "compared": views.compare_revisions(revisions, *compared),
     }

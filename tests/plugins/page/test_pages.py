@@ -481,9 +481,10 @@ def test_each_concern_is_counted_as_the_list_behind_it(browser):
         found = {each.content: each for each in api.list_memories(memories)}
         api.pin(memories, found["Shown and pinned"].id)
         with memories.store.transaction() as db:
-            db.execute("update memory_sites set state = 'gone' where kind = 'anchor'")
+            db.execute("update memory_bindings set state = 'gone' where kind = 'anchor'")
             db.execute(
-                "update memory_sites set state = 'changed' where state = 'gone' and memory_seq = ?",
+                "update memory_bindings set state = 'changed'"
+                " where state = 'gone' and memory_seq = ?",
                 (found["RETRIES is 3"].seq,),
             )
             for name in ("Shown again and again", "Shown and pinned"):

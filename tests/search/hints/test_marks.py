@@ -9,8 +9,8 @@ import pytest
 
 from ademem.core.client import TurnKey
 from ademem.core.project import at
-from ademem.search import hints
-from ademem.store.hints import Site
+from ademem.search import binding as hints
+from ademem.store.bindings import Binding
 from tests import builders
 from tests.builders import NOW, memory
 
@@ -26,7 +26,7 @@ class Marked:
 
     def know(self, content, **changes):
         (row,) = builders.insert(self.store, memory(content, **changes))
-        hints.update_sites(self.store)
+        hints.update_bindings(self.store)
         hints.write_lists(self.project, self.store)
         return row
 
@@ -106,7 +106,7 @@ def test_what_is_forgotten_for_good_leaves_no_word_in_the_lists(marked):
     row = marked.know("one", file_scope_pattern="zebra/*")
     with marked.store.transaction() as db:
         db.execute("delete from unified_memories where id = ?", (row.id,))
-    assert hints.update_sites(marked.store)
+    assert hints.update_bindings(marked.store)
     hints.write_lists(marked.project, marked.store)
 
     assert marked.lists() == {"files": ""}
@@ -128,7 +128,7 @@ def test_a_reader_whose_name_is_no_name_has_no_lists(marked, key):
 
 
 def test_too_many_lines_become_one_for_anything():
-    sites = [Site(kind="path", key=f"{n}", pattern=f"{n}") for n in range(hints.MOST_LINES + 1)]
+    sites = [Binding(kind="glob", key=f"{n}", pattern=f"{n}") for n in range(hints.MOST_LINES + 1)]
 
     assert len(hints.list_lines(sites[1:], "files")) == hints.MOST_LINES
     assert hints.list_lines(sites, "files") == [hints.ANYTHING]
@@ -153,4 +153,4 @@ def test_a_command_as_the_client_writes_it_is_let_through(tmp_path, words, comma
 
 
 def _lines_of(words):
-    return hints.list_lines([Site(kind="command", key="", pattern=words)], "commands")
+    return hints.list_lines([Binding(kind="program", key="", pattern=words)], "commands")

@@ -1,4 +1,4 @@
-"""The table of sites: what follows from each change of a memory, and finding by path."""
+"""The table of bindings: what follows from each change of a memory, and finding by path."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from ademem.core.memory import Scope, Status
 from ademem.core.value import replace
+from ademem.search.binding import path_keys, update_bindings
 from ademem.search.hint_patterns import expand_glob
-from ademem.search.hints import update_sites
-from ademem.store import hints as table
+from ademem.store import bindings as table
 from ademem.store import logs, memories
 from ademem.store.memories import Change
 from tests import builders
@@ -33,7 +33,7 @@ def store():
 
 def put(store, **changes):
     (row,) = builders.insert(store, memory(**changes))
-    update_sites(store)
+    update_bindings(store)
     return row
 
 
@@ -43,12 +43,22 @@ def edit(store, row, **changes):
 
 def kinds(store):
     """What the table holds, before anybody settles it."""
-    return sorted({row[0] for row in store.db.execute("select kind from memory_sites")})
+    return sorted({row[0] for row in store.db.execute("select kind from memory_bindings")})
 
 
 def found(store, path=PATH, agent=""):
-    rows = table.at_path(store, path, agent)
-    return sorted({row["content"] for row in rows})
+    rows = table.at_keys(store, path_keys(path), agent)
+    return sorted(
+        {
+            row["content"]
+            for row in rows
+            if row["bound_kind"] == "anchor" or matches(path, row["bound_pattern"])
+        }
+    )
+
+
+def matches(path, glob):
+    return fnmatchcase(path, glob.replace("[^", "[!"))
 
 
 @pytest.mark.parametrize(
@@ -79,45 +89,19 @@ def test_each_change_has_one_effect_on_the_sites(store, act, at_once, settled):
     assert found(store) == [row.content]
     act(store, row)
     before = bool(found(store)), kinds(store)
-    news = update_sites(store)
+    news = update_bindings(store)
 
-    assert before == (at_once, ["path"] if at_once else ["due"])
+    assert before == (at_once, ["glob"] if at_once else ["due"])
     assert news is not at_once
     assert bool(found(store)) == settled
     assert "due" not in kinds(store)
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        pytest.param({"file_scope_pattern": "src/**"}, id="a path"),
-        pytest.param({"anchors": (f"{PATH}:3-9",)}, id="an anchor"),
-        pytest.param({"content": "`npm run e2e` needs a display"}, id="a command in the text"),
-        pytest.param({"anchors": ("$ npm run e2e",)}, id="a command"),
-    ],
-)
-def test_a_memory_that_becomes_promoted_gets_its_sites(store, changes):
-    row = put(store, status=Status.CANDIDATE, **changes)
-    assert kinds(store) == []
-    edit(store, row, status=Status.PROMOTED)
-
-    assert update_sites(store)
-    assert kinds(store) != []
-
-
-def test_a_memory_of_no_place_never_touches_the_table(store):
-    row = put(store)
-    edit(store, row, status=Status.ARCHIVED)
-    memories.delete(store, row, CHANGE)
-
-    assert kinds(store) == []
 
 
 def test_a_row_written_past_us_is_noticed(store):
     row = put(store, file_scope_pattern="docs/*")
     store.db.execute("update unified_memories set file_scope_pattern = 'src/*.py'")
 
-    assert update_sites(store)
+    assert update_bindings(store)
     assert found(store) == [row.content]
 
 
@@ -159,10 +143,8 @@ def test_each_path_finds_the_patterns_that_match_it(patterns, paths):
 
 def test_a_look_up_scans_neither_memories_nor_sites(store):
     plans = []
-    for query in (table.AT_PATH, table.AT_PROGRAMS, logs._SEEN):
-        names = dict.fromkeys(
-            ["programs", "path", "project", "agent", "session", "ids", "turn", "overdue"], ""
-        )
+    for query in (table.AT_KEYS, logs._SEEN):
+        names = dict.fromkeys(["keys", "project", "agent", "session", "ids", "turn", "overdue"], "")
         plans += [row["detail"] for row in store.db.execute(f"explain query plan {query}", names)]
 
     assert [plan for plan in plans if plan.startswith("SCAN") and "VIRTUAL" not in plan] == []

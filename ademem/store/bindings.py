@@ -1,0 +1,153 @@
+"""Rows of `memory_bindings`: where memories apply, by keys that calls have, too."""
+
+from __future__ import annotations
+
+from ademem.core.json_text import array
+from ademem.core.value import Value
+from ademem.store import BROWSED, CURRENT, Store
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable
+
+    from ademem.core.memory import Memory
+
+SHOWABLE = f"status = 'promoted' and {CURRENT} and {BROWSED}"
+
+STRENGTHS = ("given", "read", "named", "learned", "worded", "guessed")
+"""The surest first: a person's flag, an agent's choice, the text, its session, a word, words."""
+SESSION = "session"
+"""Source of a binding that is not derived from the memory, and outlives its edits."""
+MOST = 8
+"""Bindings of a memory."""
+
+AT_KEYS = f"""
+select memory.*, binding.kind as bound_kind, binding.key as bound_key,
+  binding.pattern as bound_pattern, binding.op as bound_op, binding.strength as bound_strength,
+  binding.weight as bound_weight, binding.state as bound_state
+from json_each(:keys) as wanted
+cross join memory_bindings as binding
+  on binding.kind = substr(wanted.value, 1, instr(wanted.value, ' ') - 1)
+  and binding.key = substr(wanted.value, instr(wanted.value, ' ') + 1)
+cross join unified_memories as memory on memory.seq = binding.memory_seq
+where memory.project_id = :project
+and {SHOWABLE}
+and (scope = 'project' or scope = 'agent' and scope_owner_id is :agent)
+"""
+
+
+class Binding(Value):
+    kind: str
+    """path | dir | glob | suffix | runs | program | family | act | literal | code | anchor | due"""
+    key: str
+    pattern: str = ""
+    op: str = "any"
+    """any | edit | create: what a call has to do there."""
+    strength: str = "named"
+    source: str = "text"
+    """flag | text | session | tree | moved"""
+    reach: float = 0.0
+    """Share of the tracked files that it meets; of a literal, of the files that hold it."""
+    weight: float = 1.0
+    state: str | None = None
+
+
+def at_keys(store: Store, keys: Iterable[tuple[str, str]], agent: str) -> list[sqlite3.Row]:
+    """Return memories that may be shown with one of their bindings, a row for each binding."""
+    values = {
+        "keys": array(sorted(map(" ".join, keys))),
+        "agent": agent,
+        "project": store.project_id,
+    }
+    return store.db.execute(AT_KEYS, values).fetchall()
+
+
+def has_bindings(store: Store, kind: str) -> bool:
+    query = "select 1 from memory_bindings where kind = ? limit 1"
+    return store.has_row(query, (kind,))
+
+
+def list_due(store: Store, most: int) -> list[Memory]:
+    from ademem.store import memories  # with the model of a memory, which few calls need
+
+    due = "seq in (select memory_seq from memory_bindings where kind = 'due')"
+    live = f"{due} and deleted_at is null and status <> 'archived' and superseded_by is null"
+    return memories.find(store, live, f"order by status = 'promoted' desc, seq desc limit {most}")
+
+
+def clear_due(store: Store, done: Iterable[Memory] | None = None) -> None:
+    """Forget that these memories are due, or without them that any is."""
+    query = "delete from memory_bindings where kind = 'due'"
+    if done is None:
+        store.db.execute(query)
+    else:
+        store.db.executemany(f"{query} and memory_seq = ?", [(each.seq,) for each in done])
+
+
+def list_of(store: Store, memory: Memory) -> list[Binding]:
+    rows = store.db.execute(
+        "select kind, key, pattern, op, strength, source, reach, weight, state from memory_bindings"
+        " where memory_seq = ? and kind <> 'due'",
+        (memory.seq,),
+    )
+    found = [Binding(**dict(row)) for row in rows]
+    return sorted(found, key=lambda each: (STRENGTHS.index(each.strength), -each.weight, each.key))
+
+
+def put(store: Store, memory: Memory, bindings: Iterable[Binding]) -> None:
+    store.db.executemany(
+        "insert or ignore into memory_bindings (memory_seq, kind, key, pattern, op, strength,"
+        " source, reach, weight, state) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            (
+                *(memory.seq, each.kind, each.key, each.pattern, each.op, each.strength),
+                *(each.source, each.reach, each.weight, each.state),
+            )
+            for each in bindings
+        ],
+    )
+
+
+def drop(store: Store, memory: Memory, *, session: bool) -> None:
+    """Delete what is bound to a memory, where *session* is set that of its session, too."""
+    kept = "" if session else f" and source <> '{SESSION}'"
+    store.db.execute(f"delete from memory_bindings where memory_seq = ?{kept}", (memory.seq,))
+
+
+def list_all(store: Store, hidden: Iterable[str] = ()) -> list[Binding]:
+    """Return the bindings of all memories that may be shown, but of those that are *hidden*."""
+    rows = store.db.execute(
+        "select distinct binding.kind, binding.key, binding.pattern"
+        " from memory_bindings as binding"
+        " join unified_memories as memory on memory.seq = binding.memory_seq"
+        f" where binding.kind <> 'due' and {SHOWABLE}"
+        " and memory.id not in (select value from json_each(?))"
+        " order by binding.kind, binding.key, binding.pattern",
+        (array(sorted(hidden)),),
+    )
+    return [Binding(kind=row[0], key=row[1], pattern=row[2]) for row in rows]
+
+
+def set_anchor_state(store: Store, memory: Memory, anchor: str, state: str) -> None:
+    store.db.execute(
+        "update memory_bindings set state = ?"
+        " where kind = 'anchor' and memory_seq = ? and pattern = ?",
+        (state, memory.seq, anchor),
+    )
+
+
+def list_misplaced(store: Store) -> list[Memory]:
+    from ademem.store import memories  # with the model of a memory, which few calls need
+
+    states = "kind = 'anchor' and state in ('changed', 'gone')"
+    where = f"seq in (select memory_seq from memory_bindings where {states})"
+    return memories.find(store, where, "order by seq")
+
+
+def find_misplaced(store: Store, seqs: Iterable[int]) -> set[int]:
+    query = (
+        "select memory_seq from memory_bindings where kind = 'anchor'"
+        " and memory_seq in (select value from json_each(?)) and state in ('changed', 'gone')"
+    )
+    return set(store.column(query, (array(seqs),)))
