@@ -458,6 +458,7 @@ OPENERS = {
     "core/settings.py": "are there files of settings",
     "core/clone_variables.py": "settings of the client, in the clone",
     "guard/touch.py": "files that a call names, Makefile and package.json; none below `.ade/`",
+    "guard/own_places.py": "is a file that a call names a link; nothing is opened",
     "guard/client_settings.py": "settings of the client, which a call would change",
     "core/setting_sources.py": "the person's own settings, and what was read of them before",
     "api/files.py": "is there a database",

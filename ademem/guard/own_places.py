@@ -28,6 +28,7 @@ USUAL = (
 DEPTH = 8
 MOST_WORDS = 300
 """Words of a command, or texts of a call, that are resolved as paths."""
+MOST_FOLDERS = 8
 PATH_CHARS = 4096
 _NAMING = frozenset("echo printf cat".split()) | {
     *("git add", "git commit", "git notes", "git push", "git stage", "git tag")
@@ -38,6 +39,7 @@ _REMOVING = _MOVING | {"rm", "rmdir", "unlink", "shred", "trash"}
 _FILLING = _MOVING | {"cp", "rsync", "install"}
 """Commands that write into the folder that their last word names."""
 _UNPACKING = {"tar": ("-C", "--directory"), "bsdtar": ("-C", "--directory"), "unzip": ("-d",)}
+_CODE = frozenset("node perl php python ruby sqlite3 deno bun".split())
 
 
 def named_in(
@@ -56,53 +58,113 @@ def named_in(
     *places* are absolute; one with `*` at its end is the beginning of a file's name. *usual* is a
     pattern of places that are spelled in many ways, and *folder* that in which the call runs.
     """
+    kept = _Places(places, usual)
     if tool in WRITING_TOOLS:
-        return _place_of(path, places)
+        return kept.find(path)
     if tool in SHELL_TOOLS:
-        return _written_by(command, places, usual, settings, folder)
+        return _written_by(command, kept, settings, folder)
     if tool.startswith("mcp__"):
         from ademem.guard.programs import mcp_tool_changes
 
         if mcp_tool_changes(tool, settings):
-            return _named_by(tool_input, places, usual, folder)
+            return _named_by(tool_input, kept, folder)
     return ""
 
 
-def _named_by(tool_input: dict[str, Any], places: Sequence[str], usual: str, folder: str) -> str:
+class _Places:
+    def __init__(self, places: Sequence[str], usual: str) -> None:
+        self._usual = usual
+        self._plain = [place.rstrip("*") for place in places]
+        self._lower = [place.lower() for place in self._plain]
+        ends = ["" if place.endswith("*") else "/" for place in places]
+        self._real = [
+            os.path.realpath(place).lower() + end
+            for place, end in zip(self._plain, ends, strict=True)
+        ]
+        self._folders: dict[str, str] = {}
+
+    def find(self, path: str) -> str:
+        """Return the place that a path leads to, whatever links and `..` it goes by."""
+        real = f"{self._resolve(path)}/".lower()  # a file system may ignore case
+        pairs = zip(self._plain, self._real, strict=True)
+        return next((place for place, whole in pairs if real.startswith(whole)), "")
+
+    def find_below(self, path: str) -> str:
+        """Return a place below the folder, or below one that its pattern may match."""
+        real = f"{self._resolve(path).rstrip('/')}/".lower()
+        pairs = zip(self._plain, self._real, strict=True)
+        found = next((place for place, whole in pairs if whole.startswith(real)), "")
+        return found or self._match(path, below=True)
+
+    def find_mentioned(self, text: str) -> str:
+        if found := re.search(self._usual, text, re.IGNORECASE):
+            return found[0]
+        lower = text.lower()
+        pairs = zip(self._plain, self._lower, strict=True)
+        return next((place for place, spelled in pairs if spelled in lower), "")
+
+    def find_named(self, text: str, folders: Sequence[str]) -> str:
+        """Return the place that a word mentions, or names as a path from one of the *folders*."""
+        if found := self.find_mentioned(text):
+            return found
+        value = text.partition("=")[2]
+        for word in filter(_is_path, (value, "" if text.startswith("-") else text)):
+            for folder in folders:
+                path = os.path.join(folder, _expanded(word))
+                if found := self.find(path) or self._match(path, below=False):
+                    return found
+        return ""
+
+    def _match(self, path: str, *, below: bool) -> str:
+        if _SIGNS.isdisjoint(path):
+            return ""
+        from fnmatch import fnmatchcase
+
+        patterns = os.path.normpath(path.lower()).split("/")
+        for place in self._plain:
+            names = place.lower().split("/")
+            if (below or len(patterns) >= len(names)) and all(
+                fnmatchcase(name, pattern) and (name[:1] != "." or pattern[:1] not in _SIGNS)
+                for name, pattern in zip(names, patterns, strict=False)
+            ):
+                return place
+        return ""
+
+    def _resolve(self, path: str) -> str:
+        """Return the real path; each folder is looked at once."""
+        folder, name = os.path.split(path)
+        if name in ("", ".", ".."):
+            return os.path.realpath(path)
+        if folder not in self._folders:
+            self._folders[folder] = os.path.realpath(folder)
+        whole = os.path.join(self._folders[folder], name)
+        return os.path.realpath(whole) if os.path.islink(whole) else whole
+
+
+_SIGNS = frozenset("*?[")
+
+
+def _named_by(tool_input: dict[str, Any], kept: _Places, folder: str) -> str:
     for number, text in enumerate(_texts(tool_input)):
-        if place := _mentioned(text, places, usual):
+        folders = (folder,) if number < MOST_WORDS else ()
+        if place := kept.find_named(text, folders):
             return place
-        if number < MOST_WORDS and (place := _reached(text, (folder,), places)):
-            return place
-        if _is_memory_folder(text, (folder,)):
+        if _is_memory_folder(text, folders):
             return text
     return ""
 
 
-def _place_of(path: str, places: Sequence[str]) -> str:
-    real = f"{os.path.realpath(path)}/".lower()  # a file system may ignore case
-    for place in places:
-        whole = os.path.realpath(place.rstrip("*")).lower()
-        if real.startswith(whole if place.endswith("*") else f"{whole}/"):
-            return place.rstrip("*")
-    return ""
-
-
-def _written_by(
-    command: str, places: Sequence[str], usual: str, settings: GuardSettings, folder: str
-) -> str:
+def _written_by(command: str, kept: _Places, settings: GuardSettings, folder: str) -> str:
     from ademem.guard import mutation, shell
 
-    mentioned = _mentioned(command, places, usual)
+    mentioned = kept.find_mentioned(command)
     script = shell.parse(command)
     if script is None:
         return mentioned
     parts = list(mutation.parts_in(script, settings))
     folders = _folders(parts, folder)
-    inside = next(filter(None, (_place_of(each, places) for each in folders)), "")
-    inside = inside or next(
-        (word for part in parts for word in _targets_of_cd(part) if re.search(usual, f"{word}/")),
-        "",
+    inside = next(filter(None, map(kept.find, folders)), "") or next(
+        filter(None, (kept.find_mentioned(f"{to}/") for part in parts for to in _cd(part))), ""
     )
     for part in parts:
         if not mutation.judge_part(part).mutates:
@@ -112,11 +174,10 @@ def _written_by(
             return inside
         if mentioned and any(word.expands for word in written):
             return mentioned
-        for word in written[:MOST_WORDS]:
-            named = _mentioned(word.text, places, usual)
-            if found := named or _reached(word.text, folders, places):
+        for number, word in enumerate(written):
+            if found := kept.find_named(word.text, folders if number < MOST_WORDS else ()):
                 return found
-        if found := _whole_folder(part, folders, places):
+        if found := _whole_folder(part, folders, kept):
             return found
     return ""
 
@@ -125,12 +186,11 @@ def _folders(parts: Iterable[CommandPart], folder: str) -> list[str]:
     """List the folders that a command may run in: the one it begins in and those it enters."""
     folders = [folder]
     for part in parts:
-        for target in _targets_of_cd(part):
-            folders.append(os.path.join(folders[-1], _expanded(target)))
-    return folders
+        folders += [os.path.join(folders[-1], _expanded(target)) for target in _cd(part)]
+    return folders[:MOST_FOLDERS]
 
 
-def _targets_of_cd(part: CommandPart) -> list[str]:
+def _cd(part: CommandPart) -> list[str]:
     words = [word.text for word in part.command.words]
     return words[1:2] if words[:1] in (["cd"], ["pushd"]) else []
 
@@ -142,19 +202,18 @@ def _written_words(part: CommandPart) -> Iterator[Word]:
     is_own = command.name.rpartition("/")[2] == "ademem" and part.key != "ademem export"
     if part.key in _NAMING or is_own:
         return
-    yield from (*command.words, *command.assignments)
+    yield from (*command.words[1:], *command.assignments)
     if command.stdin and part.key != "tee":
         yield command.stdin
 
 
-def _whole_folder(part: CommandPart, folders: Sequence[str], places: Sequence[str]) -> str:
+def _whole_folder(part: CommandPart, folders: Sequence[str], kept: _Places) -> str:
     """Return the folder of a place that the command moves, removes, links or fills."""
     operands = [word.text for word in part.arguments if not word.text.startswith("-")]
     removed = operands[: -1 if part.key in _MOVING and len(operands) > 1 else None]
     for text in removed if part.key in _REMOVING else ():
         for folder in folders:
-            path = os.path.join(folder, _expanded(text))
-            if found := _place_below(path, places) or _matched(path, places, below=True):
+            if found := kept.find_below(os.path.join(folder, _expanded(text))):
                 return found
     filled = operands[-1:] if part.key in _FILLING and len(operands) > 1 else []
     options = _UNPACKING.get(part.program, ())
@@ -166,55 +225,12 @@ def _whole_folder(part: CommandPart, folders: Sequence[str], places: Sequence[st
     return next((text for text in filled if _is_memory_folder(text, folders)), "")
 
 
-_CODE = frozenset("node perl php python ruby sqlite3 deno bun".split())
-
-
-def _place_below(path: str, places: Sequence[str]) -> str:
-    real = os.path.realpath(path).rstrip("/").lower()
-    wholes = (place.rstrip("*") for place in places)
-    return next(
-        (each for each in wholes if os.path.realpath(each).lower().startswith(f"{real}/")), ""
-    )
-
-
 def _is_memory_folder(text: str, folders: Sequence[str]) -> bool:
     """Return True for `.ade/` itself, which contains the database."""
     if not _is_path(text):
         return False
     paths = (os.path.realpath(os.path.join(folder, _expanded(text))) for folder in folders)
     return any(os.path.basename(path).lower() == ".ade" for path in paths)
-
-
-def _reached(text: str, folders: Sequence[str], places: Sequence[str]) -> str:
-    """Return the place that a word names as a path, whatever links and `..` it goes by."""
-    for word in {text, text.partition("=")[2]}:
-        if not _is_path(word):
-            continue
-        for folder in folders:
-            path = os.path.join(folder, _expanded(word))
-            if found := _place_of(path, places) or _matched(path, places, below=False):
-                return found
-    return ""
-
-
-def _matched(path: str, places: Sequence[str], *, below: bool) -> str:
-    """Return the place that a pattern of the shell may match, or one *below* what it matches."""
-    if _SIGNS.isdisjoint(path):
-        return ""
-    from fnmatch import fnmatchcase
-
-    patterns = os.path.normpath(path.lower()).split("/")
-    for place in places:
-        names = place.rstrip("*").lower().split("/")
-        if (below or len(patterns) >= len(names)) and all(
-            fnmatchcase(name, pattern) and (name[:1] != "." or pattern[:1] not in _SIGNS)
-            for name, pattern in zip(names, patterns, strict=False)
-        ):
-            return place.rstrip("*")
-    return ""
-
-
-_SIGNS = frozenset("*?[")
 
 
 def _is_path(text: str) -> bool:
@@ -224,14 +240,6 @@ def _is_path(text: str) -> bool:
 def _expanded(text: str) -> str:
     text = text.removeprefix("file://")
     return os.path.expanduser(re.sub(r"^\$(?:HOME\b|\{HOME\})", "~", text))
-
-
-def _mentioned(text: str, places: Sequence[str], usual: str) -> str:
-    if found := re.search(usual, text, re.IGNORECASE):
-        return found[0]
-    plain = text.lower()
-    wholes = (place.rstrip("*") for place in places)
-    return next((place for place in wholes if place.lower() in plain), "")
 
 
 def _texts(value: Any, depth: int = 0) -> Iterator[str]:

@@ -127,10 +127,9 @@ def _own_place(call: ToolCall, payload: Payload, runtime: Runtime) -> str:
     """Return the place of ademem that the call would write, in every mode but `off`."""
     if runtime.settings.guard.mode == "off":
         return ""
-    project = runtime.project
-    spelled = f"{payload.cwd.removeprefix(project.root)} {call.path} {call.command}".lower()
-    if call.tool in (*WRITING_TOOLS, *SHELL_TOOLS) and "ade" not in spelled:
+    if call.tool in WRITING_TOOLS and "ade" not in os.path.realpath(call.path).lower():
         return ""
+    project = runtime.project
     from ademem.guard import own_places
 
     places = list_own_places(runtime)

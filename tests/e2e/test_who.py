@@ -38,7 +38,9 @@ def type_to(world: World, *prompts: str, **options: object) -> None:
         "projects": {str(world.project): seen},
     }
     (world.config / ".claude.json").write_text(json.dumps(state))
-    client = f"{world.claude} --permission-mode bypassPermissions"
+    client = shlex.join(
+        [str(world.claude), "--permission-mode", "bypassPermissions", *world.options]
+    )
     command = [sys.executable, str(DRIVER), str(world.root), client, *prompts]
     environment = world.environment | {"TERM": "xterm-256color"}
     persons.run_below(
@@ -91,7 +93,8 @@ def test_what_a_person_types_is_confirmed_and_what_an_agent_forges_is_not(world:
 
 
 def _marks(world: World) -> dict[str, object]:
-    """A hook of the project that notes each turn that ended."""
-    count = f"n=$(ls {world.root} | grep -c answered-); : >{world.root}/answered-$((n + 1))"
+    """A hook of the project that notes each turn that ended, but of clients below this one."""
+    noted = f"n=$(ls {world.root} | grep -c answered-); : >{world.root}/answered-$((n + 1))"
+    count = f'[ "$NESTED" ] || {{ {noted}; }}'
     hook = {"hooks": [{"type": "command", "command": count}]}
     return {"hooks": {"Stop": [hook]}, "permissions": {"allow": ["Bash"]}}
