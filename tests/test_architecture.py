@@ -269,7 +269,7 @@ def test_nothing_but_a_typed_command_leads_to_a_fetch(module, only):
             "search/embedding/__init__.py search/embedding/install.py",
             id="the model",
         ),
-        pytest.param("search.embedding.graph", "search/embedding/install.py", id="the builder"),
+        pytest.param("plugins.models.graph", "", id="the builder"),
         pytest.param(
             "search.dense",
             "plugins/evaluation/measuring.py api/inspecting.py capture/gate/relating.py"

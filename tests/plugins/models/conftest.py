@@ -7,9 +7,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from ademem.core.settings import EmbedSettings
-from ademem.search.embedding import graph, install
+from ademem.plugins.models import graph
+from ademem.search.embedding import install
 from ademem.search.embedding import published as model
-from tests.search.embedding import small
+from tests.plugins.models import small
 
 
 @pytest.fixture(scope="session")

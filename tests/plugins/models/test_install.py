@@ -12,15 +12,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ademem.core import plugins
 from ademem.core.settings import EmbedSettings
 from ademem.core.value import replace
 from ademem.search import embedding
 from ademem.search.embedding import cache, install
 from ademem.search.embedding import published as model
 from ademem.search.embedding.cache import State
-from ademem.search.embedding.install import NoSpace, NotThere, Unreachable, WrongBytes
+from ademem.search.embedding.install import CannotFetch, NoSpace, NotThere, Unreachable, WrongBytes
 from ademem.search.embedding.published import CannotInstall, NotTheModel
-from tests.search.embedding.small import write_package
+from tests.plugins.models.small import write_package
 
 ROOT = Path(__file__).parents[3]
 GRAPH = "onnx/model_quantized.onnx"
@@ -63,6 +64,15 @@ def test_the_package_gives_the_very_same_model(at_index, published):
     assert (done.source, done.trust) == ("pip", "hash")
     assert (at_index.folder / "model.onnx").read_bytes() == published.graphs["int8"].read_bytes()
     assert model.find_problems(at_index.settings, at_index.environment) == []
+
+
+def test_without_the_part_nothing_is_fetched_that_it_would_build(at_index, monkeypatch, tmp_path):
+    monkeypatch.setattr(plugins, "FOLDER", str(tmp_path / "none"))
+
+    with pytest.raises(CannotFetch, match="lacks the part `models`") as refused:
+        at_index.install("pip")
+    assert "--source hub" in refused.value.hint
+    assert at_index.told == []
 
 
 def test_progress_only_grows_and_ends_at_100(at_hub):
@@ -404,7 +414,7 @@ import os, sys
 from pathlib import Path
 from ademem.search.embedding import install
 from ademem.core.settings import EmbedSettings
-from tests.search.embedding import small
+from tests.plugins.models import small
 
 small.Published(Path(sys.argv[1])).patch()
 done = install.install(EmbedSettings(), os.environ, lambda *said: print(*said, flush=True))

@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from ademem.search.embedding import graph
+from ademem.plugins.models import graph
 from ademem.search.embedding.minilm import onnxruntime
 
 ROWS = arrays(np.float32, (3, 5), elements=st.floats(-4, 4, width=32))

@@ -12,8 +12,9 @@ import numpy as np
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from ademem.core.settings import EmbedSettings
+from ademem.plugins.models import graph
 from ademem.search import embedding
-from ademem.search.embedding import cache, graph, install, published
+from ademem.search.embedding import cache, install, published
 
 WORDS = "login tokens expire in utc never local time".split()
 TEXTS = ("login tokens expire", "never in local time", "")
