@@ -441,6 +441,7 @@ OPENERS = {
     "synthesis/ai/": "looks for a program, and makes temporary files for it",
     "search/embedding/": "the cache of models, in the user's own folder",
     "core/bytecode.py": "the package's own code, compiled",
+    "search/places.py": "is there the file that a text names",
     "capture/commits.py": "git's log of HEAD",
     "sync/provenance.py": "git's log, and transcripts of the client",
     "sync/proposal.py": "a temporary index for git",

@@ -1,0 +1,426 @@
+"""Paths, commands and names that a text mentions, each with what the text says about it.
+
+The text is read clause by clause. A mention is forbidden behind a negation, and recommended where
+the text says to use it, to put things there, or that something is made with it or out of it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ademem.core.text import is_cjk, word_set
+from ademem.core.text import words as split_words
+from ademem.core.value import Value
+from ademem.guard.acts import COMMANDS, FAMILIES
+from ademem.guard.programs import CHANGING_VERBS, READERS, SUBCOMMANDS
+from ademem.search.opposition import NEGATING
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+READ_CHARS = 8000
+"""Characters of a text that are read."""
+LONGEST = 200
+"""Characters of one mention; longer ones are listings."""
+
+FORBIDDEN, NEUTRAL, RECOMMENDED = -1, 0, 1
+
+PATH, FOLDER, GLOB, SUFFIX, COMMAND, PROGRAM, NAME, LITERAL, CODE, WORD = (
+    "path folder glob suffix command program name literal code word".split()
+)
+
+_EXTENSIONS = """
+    astro bash bat bib c cc cfg cjs clj cmake conf cpp cs css csv cu dart dat db dbml ejs erb ex
+    exs fish ftl gd glsl go gql gradle graphql groovy h hbs hcl hpp hs htm html hx ini ipynb java
+    jl js json json5 jsonl jsx kt kts less lock lua md mdx mjs mk ml mod mts nim nix patch php pl
+    plist po pot prisma properties proto ps1 pug py pyi pyx r rake rb rego rs rst sass scala scss
+    sh sol sql sqlite sqlite3 styl sum svelte svg swift tcl tex tf tfvars thrift tmpl toml ts tsv
+    tsx twig txt v vb vhdl vim vue wgsl xml xsd yaml yml zig zsh
+"""
+EXTENSIONS = word_set(_EXTENSIONS)
+"""Endings that make a word the name of a file where no index of the files is at hand."""
+
+_REJECTING = NEGATING | word_set("avoid instead rather statt anstatt anstelle lieu lugar vez stop")
+_UNTIL = word_set("without unless until before ohne bevor sans avant sin sem senza antes")
+"""Words behind which stands, after a negation, what has to be done first."""
+_USING = word_set("""
+    use run prefer call take verwende verwenden benutze benutzen nutze nutzen nimm nehmen
+    utilise utiliser utilisez usa usar usamos usen gebruik
+""")
+"""Verbs that recommend the program behind them."""
+_RUNNING = ("run", "call")
+_TRAILING = word_set("verwenden benutzen nutzen nehmen einsetzen gebruiken")
+"""The same at the end of a clause."""
+_BEFORE_VERB = word_set("""
+    always please must should shall we you just then and only to here instead immer bitte hier
+    toujours ici siempre aquí sempre
+""")
+"""Words behind which such a verb is an order, as it is at the beginning of a clause."""
+_BY = word_set("by with via through using mit durch avec par con com über")
+_OUT_OF = word_set("from aus")
+_PLACING = word_set("""
+    go goes belong belongs live lives put place placed move gehört gehören kommt kommen va vont van
+    vai ficam
+""")
+_INTO = word_set("in into under to inside below beneath unter nach dans sous en em sotto")
+_ARTICLES = word_set("the a an our your its this der die das dem den le la les el los las o os as")
+_FOLDERS = word_set("""
+    folder folders directory directories dir ordner verzeichnis dossier répertoire carpeta
+    directorio pasta diretório cartella map папка папке каталог каталоге
+""")
+_CJK_FOLDERS = ("目录", "文件夹", "フォルダ", "ディレクトリ", "폴더", "디렉")
+_FILES = word_set("file files dateien fichiers archivos ficheiros arquivos bestanden файлы файлах")
+_UNDER = word_set("under below beneath inside within unter sous bajo sob sotto onder")
+_ENDING_NEGATION = word_set("nicht nie niemals niet nooit")
+
+_CJK_NOT = re.compile("不|没|沒|勿|别|別|禁|ない|ません|ずに|ず、|않|말|안 |못")
+_CJK_USE = re.compile("使|用|사용")
+_CJK_RUN = re.compile(
+    r"([\u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f]"
+    r"|[\u2e80-\u3000\u3003-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uffdc]+)"
+)
+_CJK_ENDS = frozenset("。、，；：！？")
+
+_TOKEN = re.compile(r"[^\s`]*`([^`\n]+)`[^\s`]*|\S+")
+_QUOTES = ">\"'“”‘’»*"
+_OPENING = {")": "(", "]": "[", "}": "{"}
+_CLOSING = ")]}>\"'“”‘’»*_"
+_ENDS = frozenset(",;:.!?…")
+_DASHES = frozenset(("—", "–", "-", "->", "=>", "→"))
+
+_URL = re.compile(r"\w+://|www\.|[\w.+-]+@[\w-]+\.\w")
+_GLOB = re.compile(r"(?=.*\*)(?:\.?/)?[\w.@+{},*?\[\]!-]*(?:/[\w.@+{},*?\[\]!-]*)*")
+_PATH = re.compile(r"(?:~|\.{1,2})?/?[\w.@+\[\]()$-]+(?:/[\w.@+\[\]()$-]+)*/?")
+_LINES = r"(?<=\w):\d+(?:[-:]\d+)?$|#L\d+(?:-L\d+)?$"
+"""Numbers of lines behind a path."""
+_SUFFIX = re.compile(r"\.[a-z][a-z0-9]{0,9}(?:\.[a-z][a-z0-9]{0,9})?")
+_FILE_NAME = re.compile(r"[\w.@+\[\]()-]*[\w\])]\.(\w{1,10})")
+_ERROR_CODE = re.compile(
+    r"[A-Z]{1,6}-?\d{3,6}|ERR_[A-Z\d_]{3,}|E[A-Z]{4,14}|(?:[A-Z][a-z]+){1,6}(?:Error|Exception|Warning)"
+)
+_NAME = re.compile(
+    r"(?P<call>[A-Za-z_$][\w$]*(?:(?:\.|::|->)[A-Za-z_$][\w$]*)*)\(.*\)|"
+    r"(?P<dotted>[A-Za-z_$][\w$]+(?:(?:\.|::|->)[A-Za-z_$][\w$]+)+)|"
+    r"(?P<snake>_*[A-Za-z][A-Za-z\d]*(?:_[A-Za-z\d]+)+_*|__?[A-Za-z]\w+)|"
+    r"(?P<camel>_?(?:[a-z]+\d*|[A-Z][a-z\d]+|[A-Z]+(?=[A-Z][a-z]))(?:[A-Z][a-z\d]*)+)"
+)
+_OPTION = re.compile(r"--?[A-Za-z][\w-]*(?:=\S*)?")
+_LONG_OPTION = re.compile(r"--[a-z][a-z-]*[a-z]")
+_PROGRAM = re.compile(r"(?:[\w.~-]*/)*[a-z][a-z\d_.+-]*")
+_SCRIPT = re.compile(r"(?:[\w.~-]+/)*[\w.-]+\.(?:sh|bash|zsh|ps1|bat|py|js|ts|rb|pl)|\./[\w./-]+")
+_SIGNS_OF_CODE = re.compile(r"[(){};=<>\[\]]")
+_PLAIN_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*|[\d.,]+")
+
+MEMBERS = {
+    name: tuple(command.strip().partition(" ")[0] for command in commands.split(","))
+    for name, commands in FAMILIES.items()
+}
+"""The programs of each family, by which a text names them."""
+REPLACEABLE = frozenset(program for programs in MEMBERS.values() for program in programs)
+_VERBS: dict[str, set[str]] = {}
+for _commands in COMMANDS.values():
+    for _command in _commands.split(", "):
+        _program, _, _rest = _command.partition(" ")
+        _VERBS.setdefault(_program, set()).add(_rest.partition(" ")[0])
+FILE_WRITERS = frozenset("cp ln mv rm rmdir shred tee touch truncate".split())
+"""Programs that say nothing without the file that they change."""
+_PROGRAMS = (
+    REPLACEABLE | _VERBS.keys() | word_set(" ".join(READERS)) | word_set(" ".join(SUBCOMMANDS))
+)
+_MANY_VERBS = frozenset(command.partition(" ")[0] for command in SUBCOMMANDS)
+
+
+class Mention(Value):
+    kind: str
+    text: str
+    stance: int = NEUTRAL
+    is_marked: bool = False
+    """It stands in backticks."""
+    is_run: bool = False
+    """A verb says to run it."""
+
+
+def has_many_verbs(program: str) -> bool:
+    """Tell whether a program without a subcommand says nothing, as `git` does."""
+    return program in _MANY_VERBS
+
+
+def find_mentions(text: str) -> list[Mention]:
+    """Return what a text mentions, in its order."""
+    found: list[Mention] = []
+    for line in _readable(text).split("\n"):
+        for clause in _clauses(line):
+            found += _read_clause(clause)
+    return found
+
+
+class _Token(Value):
+    raw: str
+    """As written, without the signs around it."""
+    is_marked: bool = False
+
+    @property
+    def word(self) -> str:
+        return "" if self.is_marked else self.raw.lower()
+
+
+def _readable(text: str) -> str:
+    text = text[:READ_CHARS].replace("```", "\n")
+    text = re.sub(r"``+", "`", text) if "``" in text else text
+    if text.isascii():
+        return text
+    parts = text.split("`")
+    return "`".join(
+        part if at % 2 and at < len(parts) - 1 else _CJK_RUN.sub(r" \1 ", part)
+        for at, part in enumerate(parts)
+    )
+
+
+def _clauses(line: str) -> Iterator[list[_Token]]:
+    clause: list[_Token] = []
+    for found in _TOKEN.finditer(line):
+        whole, marked = found[0], found[1]
+        if whole in _DASHES:
+            yield clause
+            clause = []
+            continue
+        ends = whole.rstrip(_CLOSING + "`")[-1:] in _ENDS or not _CJK_ENDS.isdisjoint(whole)
+        if marked is not None:
+            token = _Token(raw=marked.strip().removeprefix("$ "), is_marked=True)
+            ends = not _ENDS.isdisjoint(whole.rpartition("`")[2])
+        else:
+            token = _Token(raw=_bare(whole))
+        if token.raw:
+            clause.append(token)
+        if ends:
+            yield clause
+            clause = []
+    yield clause
+
+
+def _bare(word: str) -> str:
+    """Strip quotes, brackets and the signs at the end of a clause, but no `*` of a glob."""
+    word = word.rstrip("".join(_ENDS))
+    if "*" in word and ("/" in word or word.startswith("*.")):
+        return word.strip("\"'“”‘’«»()<>")
+    opening = word.lstrip("([{<«" + _QUOTES)
+    if opening.endswith(("()", "(...)")):
+        return opening
+    closing = opening.rstrip(_QUOTES)
+    while closing and closing.count(_OPENING.get(closing[-1], closing[-1])) < closing.count(
+        closing[-1]
+    ):
+        closing = closing[:-1]
+    return closing.rstrip("".join(_ENDS) + _QUOTES)
+
+
+def _read_clause(clause: list[_Token]) -> list[Mention]:
+    found: list[Mention] = []
+    stance, is_open, is_run, placing_at = NEUTRAL, False, False, -9
+    at = 0
+    while at < len(clause):
+        word = clause[at].word
+        mention, used = _plain_command(clause, at) if word else (None, 1)
+        if mention is None:
+            if _rejects(word):
+                stance, is_open = FORBIDDEN, True
+            elif word in _UNTIL:
+                stance = RECOMMENDED if stance == FORBIDDEN else stance
+            elif word in _USING and _is_order(clause, at):
+                is_run = word in _RUNNING
+                stance = FORBIDDEN if stance == FORBIDDEN and is_open else RECOMMENDED
+            elif word in _PLACING:
+                placing_at = at
+            else:
+                mention = _mention_at(clause, at)
+        if mention is None:
+            at += 1
+            continue
+        here = stance
+        if here == NEUTRAL:
+            here = _stance_by_preposition(clause, at, mention, placing_at)
+            following = clause[at + used].word if at + used < len(clause) else ""
+            if following in _ENDING_NEGATION:
+                here = FORBIDDEN
+        found.append(_with(mention, here, is_run))
+        is_open = is_open and mention.kind == WORD and mention.text not in REPLACEABLE
+        at += used
+    return _read_ends(clause, found)
+
+
+def _is_order(clause: list[_Token], at: int) -> bool:
+    before = clause[at - 1].word if at else ""
+    return not at or before in _BEFORE_VERB or _rejects(before)
+
+
+def _rejects(word: str) -> bool:
+    """Tell whether a word negates: "don't" does, `--no-verify` and "no-op" are names."""
+    is_name = "-" in word or "_" in word or "/" in word
+    return not is_name and not split_words(word).isdisjoint(_REJECTING)
+
+
+def _stance_by_preposition(clause: list[_Token], at: int, mention: Mention, placing_at: int) -> int:
+    before = at - 1
+    while before >= 0 and clause[before].word in _ARTICLES:
+        before -= 1
+    word = clause[before].word if before >= 0 else ""
+    last = clause[before - 1].word if before > 0 else ""
+    is_place = mention.kind in (PATH, FOLDER, GLOB)
+    if mention.kind in (COMMAND, PROGRAM) and word in _BY:
+        return RECOMMENDED
+    if is_place and (word in _OUT_OF or (last, word) == ("out", "of")):
+        return RECOMMENDED
+    if is_place and word in _INTO and 0 < at - placing_at <= 6:
+        return RECOMMENDED
+    return NEUTRAL
+
+
+def _read_ends(clause: list[_Token], found: list[Mention]) -> list[Mention]:
+    """Apply verbs at the end of a clause, and what is said in a script without blanks."""
+    if not found:
+        return found
+    last = clause[-1].word
+    cjk = "".join(token.word for token in clause if is_cjk(token.word))
+    stance = NEUTRAL
+    if last in _TRAILING:
+        stance = RECOMMENDED
+    elif cjk and _CJK_NOT.search(cjk + "、"):
+        stance = FORBIDDEN
+    elif cjk and _CJK_USE.search(cjk):
+        stance = RECOMMENDED
+    if stance == NEUTRAL:
+        return found
+    programs = (COMMAND, PROGRAM, NAME, LITERAL)
+    return [
+        _with(each, stance, each.is_run)
+        if each.stance == NEUTRAL and (stance == FORBIDDEN or each.kind in programs)
+        else each
+        for each in found
+    ]
+
+
+def _with(mention: Mention, stance: int, is_run: bool) -> Mention:
+    return Mention(
+        kind=mention.kind,
+        text=mention.text,
+        stance=stance,
+        is_marked=mention.is_marked,
+        is_run=is_run,
+    )
+
+
+def _mention_at(clause: list[_Token], at: int) -> Mention | None:
+    token = clause[at]
+    following = clause[at + 1].word if at + 1 < len(clause) else ""
+    before = clause[at - 1].word if at else ""
+    if len(token.raw) > LONGEST or _URL.match(token.raw):
+        return None
+    raw = re.sub(_LINES, "", token.raw)
+    if token.is_marked:
+        return _marked(raw, following, before)
+    return _plain(raw, following, before)
+
+
+def _marked(raw: str, following: str, before: str) -> Mention | None:
+    """Read what stands in backticks."""
+    if " " in raw:
+        return _marked_words(raw)
+    if (found := _place(raw, following, before, is_marked=True)) is not None:
+        return found
+    if raw.isalpha() and raw == raw.lower() and raw.isascii():
+        return Mention(kind=PROGRAM, text=raw, is_marked=True)
+    if _ERROR_CODE.fullmatch(raw):
+        return Mention(kind=CODE, text=raw, is_marked=True)
+    if _NAME.fullmatch(raw):
+        return Mention(kind=NAME, text=raw, is_marked=True)
+    if _PLAIN_WORD.fullmatch(raw):
+        is_program = _PROGRAM.fullmatch(raw) is not None
+        return Mention(kind=PROGRAM if is_program else WORD, text=raw, is_marked=True)
+    return Mention(kind=LITERAL, text=raw, is_marked=True)
+
+
+def _marked_words(raw: str) -> Mention | None:
+    first = raw.partition(" ")[0]
+    is_program = _PROGRAM.fullmatch(first) or _SCRIPT.fullmatch(first)
+    if is_program and not _SIGNS_OF_CODE.search(re.sub(r"\"[^\"]*\"|'[^']*'|<[^<>]*>", "", raw)):
+        return Mention(kind=COMMAND, text=raw, is_marked=True)
+    if is_program and re.match(r"[\w./-]+ (?:\S+ )*--?\w", raw):
+        return Mention(kind=COMMAND, text=raw, is_marked=True)
+    return Mention(kind=LITERAL, text=raw, is_marked=True)
+
+
+def _plain_command(clause: list[_Token], at: int) -> tuple[Mention | None, int]:
+    """Read a program with a subcommand or an option, where no backticks are."""
+    first = clause[at].raw
+    if not _PROGRAM.fullmatch(first) or at + 1 >= len(clause):
+        return None, 1
+    end = at + 1
+    while end < len(clause) and not clause[end].is_marked and end - at < 4:
+        words = " ".join(token.raw for token in clause[at:end])
+        word = clause[end].raw
+        known = {*SUBCOMMANDS.get(words, "").split(), *_VERBS.get(words, ())}
+        is_group = f"{words} {word}" in SUBCOMMANDS
+        is_verb = word in known or (words in SUBCOMMANDS and word in CHANGING_VERBS)
+        is_verb |= " " in words and word.isalpha() and word.islower()
+        if not (is_group or is_verb):
+            break
+        end += 1
+        if not is_group:
+            break
+    is_command = end - at > 1
+    if not is_command and first not in _PROGRAMS:
+        return None, 1
+    while end < len(clause) and _OPTION.fullmatch(clause[end].raw):
+        end += 1
+        is_command = True
+    if not is_command:
+        return None, 1
+    if first in FILE_WRITERS and end < len(clause) and not clause[end].is_marked:
+        end += 1
+    text = " ".join(token.raw for token in clause[at:end])
+    return Mention(kind=COMMAND, text=text), end - at
+
+
+def _plain(raw: str, following: str, before: str) -> Mention | None:
+    if (found := _place(raw, following, before, is_marked=False)) is not None:
+        return found
+    if _LONG_OPTION.fullmatch(raw):
+        return Mention(kind=LITERAL, text=raw)
+    if _ERROR_CODE.fullmatch(raw):
+        return Mention(kind=CODE, text=raw)
+    if _NAME.fullmatch(raw):
+        return Mention(kind=NAME, text=raw)
+    if raw.isascii() and _PROGRAM.fullmatch(raw) and len(raw) > 1:
+        return Mention(kind=WORD, text=raw)
+    return None
+
+
+def _place(raw: str, following: str, before: str, *, is_marked: bool) -> Mention | None:
+    """Read a glob, a suffix, a folder or a file."""
+    if "*" in raw:
+        if _GLOB.fullmatch(raw) and ("/" in raw or raw.lstrip("*").startswith(".")) and raw != "/*":
+            return Mention(kind=GLOB, text=raw, is_marked=is_marked)
+        return None
+    if _SUFFIX.fullmatch(raw):
+        kind = SUFFIX if following in _FILES or following.startswith("-") else PATH
+        if kind == PATH and raw[1:] in EXTENSIONS:
+            kind = SUFFIX
+        return Mention(kind=kind, text=raw, is_marked=is_marked)
+    is_folder = following in _FOLDERS or following.startswith(_CJK_FOLDERS)
+    if raw.endswith("/") and _PATH.fullmatch(raw) and raw.strip("./~"):
+        return Mention(kind=FOLDER, text=raw, is_marked=is_marked)
+    if "/" in raw:
+        if not _PATH.fullmatch(raw) or raw.startswith("//"):
+            return None
+        if is_folder:
+            return Mention(kind=FOLDER, text=raw, is_marked=is_marked)
+        return Mention(kind=PATH, text=raw, is_marked=is_marked)
+    if (is_folder or before in _UNDER) and re.fullmatch(r"[\w.-]*\w", raw):
+        if is_marked or raw.isascii():
+            return Mention(kind=FOLDER, text=raw, is_marked=is_marked)
+        return None
+    named = _FILE_NAME.fullmatch(raw)
+    if named and named[1].lower() in EXTENSIONS:
+        return Mention(kind=PATH, text=raw, is_marked=is_marked)
+    return None

@@ -1,0 +1,446 @@
+"""Find the places at which a memory applies in its text, with the index of the project's files."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+
+from ademem.core.errors import suppress
+from ademem.core.text import word_set
+from ademem.core.value import replace
+from ademem.guard import acts
+from ademem.search import mentions
+from ademem.search.binding_keys import (
+    MOST,
+    SHORTEST_LITERAL,
+    STRENGTHS,
+    Binding,
+    NoKey,
+    of_command,
+    of_literal,
+    of_path,
+)
+from ademem.search.binding_keys import parse_at as parse_at
+from ademem.search.binding_keys import show as show
+from ademem.search.common_words import COMMON_WORDS
+from ademem.search.hint_patterns import command_words, expand_glob
+from ademem.search.mentions import (
+    FILE_WRITERS,
+    FORBIDDEN,
+    MEMBERS,
+    READ_CHARS,
+    RECOMMENDED,
+    REPLACEABLE,
+    Mention,
+    find_mentions,
+)
+from ademem.search.query import STOP_WORDS
+from ademem.search.tree import split_humps
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ademem.store.tree_index import Tree
+
+FIRST = 20
+"""Files of the whole tree among which a file of the session has to be."""
+MOST_RANKED = 200
+MOST_ALIKE = 3
+"""Files of one folder and ending that count among the first."""
+LEAST_SCORE = 1e-9
+MOST_LEARNED = 2
+MOST_GUESSED = 3
+MOST_ASKED = 60
+MOST_DEFINING = 3
+"""Files up to which the definition of a name is a place."""
+MOST_OWNED = 50
+"""Files with a name that are compared with those of the type it belongs to."""
+MOST_OF_STEM = 2
+MOST_OF_NAME = 2
+BROAD_SHARE = 0.06
+BROAD_FILES = 10
+"""A place that is met by more than both is none that a text names by itself."""
+
+_MAY_BE_PROGRAMS = (mentions.PROGRAM, mentions.COMMAND, mentions.WORD)
+_NAMING = (mentions.PATH, mentions.FOLDER, mentions.GLOB, mentions.COMMAND)
+_ENGLISH = word_set("""
+    ant ava black find go http invoke just locate mage make n ninja node parcel poetry puma pure
+    rake rye standard task thin tox turbo unicorn unittest volta xo
+""")
+"""Programs whose names are words of any text; only in backticks they are programs for sure."""
+
+
+def places_in(text: str, tree: Tree | None) -> list[Binding]:
+    """Return the places that a text names, the surest first, with their reach.
+
+    What it forbids comes before what it names in passing; what it recommends is no place of it.
+    An act counts only where nothing else is named. Without a *tree* no name is looked up.
+    """
+    found = find_mentions(text)
+    files = tree.count if tree else 0
+    places: dict[tuple[str, str, str], Binding] = {}
+
+    def add(binding: Binding) -> None:
+        places.setdefault((binding.kind, binding.key, binding.pattern), binding)
+
+    for mention in sorted(found, key=lambda each: each.stance):
+        if mention.stance != RECOMMENDED:
+            for binding in _bindings_of(mention, tree):
+                met = count_met(binding, tree) if tree else 0
+                add(_weigh(binding, met, files, is_forbidden=mention.stance == FORBIDDEN))
+    for binding in _families(found):
+        add(binding)
+    if all(binding.kind == "code" for binding in places.values()):
+        for act in acts.acts_in(text):
+            add(Binding(kind="act", key=act))
+    if tree:
+        plain = [mention.text for mention in found if mention.kind in _NAMING]
+        for binding in _worded(_without(text, plain), tree):
+            if not any(binding.key == other.key for other in places.values()):
+                add(binding)
+    ranked = sorted(places.values(), key=lambda each: STRENGTHS.index(each.strength))
+    return ranked[:MOST]
+
+
+def settle(binding: Binding, tree: Tree) -> Binding:
+    """Look up a place that was chosen: its whole path, its new one, and its reach.
+
+    What is neither tracked nor there, and no renamed file, has the state `gone`.
+    """
+    if binding.state == "gone" and not _is_inside(binding.key):
+        return binding
+    found = replace(_look_up(binding, tree), op=binding.op)
+    reach = round(count_met(found, tree) / tree.count, 4) if tree.count else 0.0
+    return replace(found, strength=binding.strength, weight=binding.weight, reach=reach)
+
+
+def _look_up(binding: Binding, tree: Tree) -> Binding:
+    kind, key = binding.kind, binding.key
+    if kind == "glob":
+        wider = _widen(binding, tree)
+        is_there = count_met(wider, tree) or _is_there(tree, _plain_part(binding.pattern))
+        return replace(wider, state=None if is_there else "gone")
+    if kind not in ("path", "dir", "runs") or ":" in key:
+        return binding
+    place = _find(key, tree)
+    if place is None:
+        return replace(binding, state="gone")
+    if kind == "runs":
+        return replace(binding, key=place.key, source=place.source, state=None)
+    source = place.source if place.source == "moved" else binding.source
+    return replace(binding, kind=place.kind, key=place.key, source=source, state=None)
+
+
+def _find(path: str, tree: Tree) -> Binding | None:
+    """Find a file or folder: by its path or the end of it, untracked, or under a new name."""
+    files, folders = tree.files_ending(path), tree.folders_ending(path)
+    for kind, found in (("path", files), ("dir", folders)):
+        if len(found) == 1 or path in found:
+            return Binding(kind=kind, key=found[0])
+    if _is_there(tree, path):
+        is_folder = os.path.isdir(os.path.join(tree.root, path))
+        return Binding(kind="dir" if is_folder else "path", key=path)
+    if after := tree.renamed(path):
+        return Binding(kind="path", key=after, source="moved")
+    if after := _renamed_folder(path, tree):
+        return Binding(kind="dir", key=after, source="moved")
+    return None
+
+
+def _renamed_folder(folder: str, tree: Tree) -> str:
+    """Return the folder that the files of a missing one moved to; empty if there is none."""
+    for before, after in tree.renamed_below(folder):
+        rest = before[len(folder) :]
+        if after.endswith(rest) and tree.has_folder(after.removesuffix(rest)):
+            return after.removesuffix(rest)
+    return ""
+
+
+def _plain_part(glob: str) -> str:
+    """Return the folders of a glob up to its first sign that stands for others."""
+    return re.split(r"[*?\[{]", glob)[0].rpartition("/")[0]
+
+
+def _is_inside(path: str) -> bool:
+    return not re.match(r"/|~|[A-Za-z]:/", path) and ".." not in path.split("/")
+
+
+def candidates(text: str, tree: Tree, session_files: Sequence[str] = ()) -> list[Binding]:
+    """Return the files that the words of a text speak of, the likeliest first.
+
+    Of the files of the session those two are `learned` that are also among the first FIRST of the
+    whole tree; the MOST_GUESSED first others are `guessed`.
+    """
+    session = set(session_files)
+    found = _first_files(tree.search(_asked(text), MOST_RANKED), session)
+    best = max(found[0][1], LEAST_SCORE) if found else 1.0
+    learned = [each for each in found if each[0] in session][:MOST_LEARNED]
+    guessed = [each for each in found if each not in learned][:MOST_GUESSED]
+    kinds = (("learned", "session", learned), ("guessed", "tree", guessed))
+    reach = 1 / max(1, tree.count)
+    return [
+        Binding(
+            kind="path",
+            key=path,
+            strength=strength,
+            source=source,
+            reach=reach,
+            weight=round(score / best, 3),
+        )
+        for strength, source, files in kinds
+        for path, score in files
+    ]
+
+
+def _first_files(ranked: list[tuple[str, float]], session: set[str]) -> list[tuple[str, float]]:
+    """Return the first FIRST files; of a folder of many alike, such as fixtures, a few count."""
+    alike: Counter[tuple[str, str]] = Counter()
+    first: list[tuple[str, float]] = []
+    for path, score in ranked:
+        folder, _, name = path.rpartition("/")
+        kind = (folder, name.rpartition(".")[2])
+        alike[kind] += 1
+        if alike[kind] <= MOST_ALIKE or path in session:
+            first.append((path, score))
+        if len(first) == FIRST:
+            break
+    return first
+
+
+def count_met(binding: Binding, tree: Tree) -> int:
+    """Count the tracked files that a place meets; of a literal, those that hold it."""
+    kind, key = binding.kind, binding.key
+    if kind == "path":
+        return int(tree.has_file(key))
+    if kind == "dir":
+        return tree.count_below(key)
+    if kind == "glob":
+        return tree.count_matching(expand_glob(binding.pattern))
+    if kind == "suffix":
+        return tree.count_matching([f"*{key}"])
+    if kind == "literal":
+        return tree.count_holding(re.findall(r"[^\W_]+", binding.pattern))
+    return 0
+
+
+def _weigh(binding: Binding, met: int, files: int, *, is_forbidden: bool) -> Binding:
+    """Add the reach; what is named in passing and met everywhere is no sure place."""
+    if not files:
+        return binding
+    reach = round(met / files, 4)
+    is_broad = reach > BROAD_SHARE and met > BROAD_FILES
+    strength = "worded" if is_broad and not is_forbidden else binding.strength
+    return replace(binding, reach=reach, strength=strength)
+
+
+def _bindings_of(mention: Mention, tree: Tree | None) -> Iterator[Binding]:
+    match mention.kind:
+        case mentions.PATH | mentions.FOLDER | mentions.GLOB | mentions.SUFFIX:
+            with suppress(NoKey):
+                yield from _paths_of(mention, tree)
+        case mentions.COMMAND:
+            yield from _commands_of(mention, tree)
+        case mentions.CODE:
+            yield Binding(kind="code", key=mention.text.lower())
+            files = _files_defining(mention.text, tree)
+            yield from (Binding(kind="path", key=path) for path in files)
+        case mentions.NAME:
+            yield from _names_of(mention, tree)
+        case mentions.LITERAL:
+            literal = of_literal(mention.text)
+            if literal:
+                yield literal
+        case mentions.PROGRAM if mention.stance == FORBIDDEN and _is_single(mention.text):
+            yield Binding(kind="program", key=mention.text)
+        case mentions.PROGRAM:
+            for path in _files_defining(mention.text, tree)[:MOST_OF_NAME]:
+                yield Binding(kind="path", key=path, strength="worded")
+
+
+def _is_single(program: str) -> bool:
+    """Tell whether a program is one that does one thing, and that no other replaces."""
+    return bool(acts.acts_of((program,))) and not (
+        mentions.has_many_verbs(program) or program in REPLACEABLE
+    )
+
+
+def _paths_of(mention: Mention, tree: Tree | None) -> Iterator[Binding]:
+    text, kind = mention.text, mention.kind
+    if not _is_inside(text):
+        return
+    if kind == mentions.GLOB:
+        yield _widen(of_path(text), tree)
+        return
+    if kind == mentions.SUFFIX:
+        yield Binding(kind="suffix", key=text)
+        return
+    plain = text.removeprefix("./").rstrip("/")
+    if tree is None:
+        if _is_plainly_path(mention):
+            yield from _unresolved(mention, plain)
+        return
+    if place := _find(plain, tree):
+        yield from _file(place, mention) if place.kind == "path" else (place,)
+        return
+    several = tree.files_ending(plain)
+    if several:  # a name that several files have names none of them for sure
+        some = several if len(several) <= MOST_OF_NAME else []
+        yield from (Binding(kind="path", key=path, strength="worded") for path in some)
+    elif _is_plainly_path(mention) and (mention.is_marked or "/" in text):
+        yield from (replace(each, state="gone") for each in _unresolved(mention, plain))
+
+
+def _is_there(tree: Tree, path: str) -> bool:
+    return bool(tree.root and path) and os.path.lexists(os.path.join(tree.root, path))
+
+
+def _is_plainly_path(mention: Mention) -> bool:
+    """Tell whether a mention is a path where no tree tells: "and/or" is none."""
+    text = mention.text
+    last = text.rpartition("/")[2]
+    if mention.kind == mentions.FOLDER:
+        return "/" in text or mention.is_marked
+    if "/" not in text or mention.is_marked or text.startswith("./"):
+        return True
+    if mention.stance == FORBIDDEN and re.fullmatch(r"(?:[\w.-]{3,}/)+[\w.-]{3,}", text):
+        return True
+    return re.fullmatch(r".*\w\.[A-Za-z][A-Za-z\d]{0,7}", last) is not None
+
+
+def _unresolved(mention: Mention, path: str) -> Iterator[Binding]:
+    if mention.kind == mentions.FOLDER or "." not in path.rpartition("/")[2]:
+        yield Binding(kind="dir", key=path)
+    else:
+        yield from _file(Binding(kind="path", key=path), mention)
+
+
+def _file(file: Binding, mention: Mention) -> Iterator[Binding]:
+    """A script that the text says to run is a place when it runs; other scripts also in an edit."""
+    is_script = file.key.endswith((".sh", ".bash", ".ps1")) or mention.text.startswith("./")
+    if is_script:
+        yield replace(file, kind="runs")
+    if not (is_script and mention.is_run):
+        yield file
+
+
+def _widen(binding: Binding, tree: Tree | None) -> Binding:
+    """Let a glob that meets no file below the root meet those whose paths end so."""
+    if tree is None or binding.kind not in ("glob", "dir") or count_met(binding, tree):
+        return binding
+    if binding.kind == "dir":
+        folders = tree.folders_ending(binding.key)
+        return replace(binding, key=folders[0]) if len(folders) == 1 else binding
+    wider = replace(binding, pattern=f"**/{binding.pattern}")
+    return wider if count_met(wider, tree) else binding
+
+
+def _commands_of(mention: Mention, tree: Tree | None) -> Iterator[Binding]:
+    """A command that changes the files it names is a place of theirs."""
+    program, _, rest = mention.text.partition(" ")
+    if program in FILE_WRITERS:
+        for operand in rest.split():
+            inner = find_mentions(f"`{operand}`")
+            paths = [each for each in inner if each.kind in (mentions.PATH, mentions.FOLDER)]
+            named = list(_paths_of(paths[0], tree)) if paths else []
+            if named:
+                yield from named
+                return
+    if "<" in mention.text or "…" in mention.text:
+        words = command_words(mention.text)
+        if " " not in words and mentions.has_many_verbs(words):
+            return
+    binding = of_command(mention.text)
+    if binding and (binding.pattern or not mentions.has_many_verbs(binding.key)):
+        yield binding
+
+
+def _names_of(mention: Mention, tree: Tree | None) -> Iterator[Binding]:
+    """A name that few files define is a place there; any other, and a forbidden one, as a text."""
+    text = mention.text
+    plain = re.sub(r"\(.*", "", text)
+    files = _files_defining(plain, tree)
+    yield from (Binding(kind="path", key=path) for path in files)
+    if files and mention.stance != FORBIDDEN:
+        return
+    is_camel = re.fullmatch(r"_?[A-Za-z]+\d*|[A-Z][a-z\d]+(?:\.\w+)+", text) is not None
+    literal = of_literal(plain + "(" if plain != text and plain.isalpha() else plain)
+    if literal and (mention.is_marked or not is_camel):
+        yield literal
+
+
+def _files_defining(name: str, tree: Tree | None) -> list[str]:
+    """Return the few files that define a name; of `Type.method` those that define both."""
+    owner, last = (["", *re.split(r"\.|::|->", name)])[-2:]
+    if tree is None or len(last) < SHORTEST_LITERAL:
+        return []
+    files = tree.files_defining(last, MOST_OWNED)
+    if owner:
+        both = set(files) & set(tree.files_defining(owner, MOST_OWNED))
+        files = [path for path in files if path in both] or files
+    return files if len(files) <= MOST_DEFINING else []
+
+
+def _families(found: list[Mention]) -> Iterator[Binding]:
+    """Bind to the programs that the named one replaces: "use pnpm", "pnpm, not npm"."""
+    stances: dict[str, int] = {}
+    sure: set[str] = set()
+    for mention in found:
+        program = mention.text.partition(" ")[0]
+        is_bare = program == mention.text
+        if program in REPLACEABLE and mention.kind in _MAY_BE_PROGRAMS:
+            if is_bare or program not in stances:
+                stances[program] = mention.stance
+            if is_bare and (mention.is_marked or program not in _ENGLISH):
+                sure.add(program)
+    for name, members in MEMBERS.items():
+        named = [program for program in members if program in stances]
+        forbidden = [each for each in named if stances[each] == FORBIDDEN]
+        recommended = [each for each in named if stances[each] == RECOMMENDED]
+        right = recommended or (forbidden and [each for each in named if each not in forbidden])
+        if sure.isdisjoint(named) or not (right or forbidden):
+            continue
+        if not right:
+            bare = [each for each in forbidden if each in sure and _is_bare_member(name, each)]
+            right = [each for each in members if each not in forbidden] if bare else []
+        elif len(named) == 1 and not _is_bare_member(name, named[0]):
+            continue
+        if right:
+            pattern = " ".join(f"!{each}" for each in dict.fromkeys(right))
+            yield Binding(kind="family", key=name, pattern=pattern)
+
+
+def _is_bare_member(family: str, program: str) -> bool:
+    return program in (each.strip() for each in acts.FAMILIES[family].split(","))
+
+
+def _worded(text: str, tree: Tree) -> Iterator[Binding]:
+    """Yield the files of which a word of the text is the stem."""
+    for word in _telling_words(text):
+        files = tree.files_of_stem(word)
+        if 0 < len(files) <= MOST_OF_STEM:
+            yield from (
+                Binding(kind="path", key=path, strength="worded", reach=1 / tree.count)
+                for path in files
+            )
+
+
+def _without(text: str, parts: Iterable[str]) -> str:
+    for part in parts:
+        text = text.replace(part, " ")
+    return text
+
+
+def _telling_words(text: str) -> list[str]:
+    words = dict.fromkeys(
+        word.lower() for word in re.findall(r"[^\W\d_]\w{3,60}", text[:READ_CHARS])
+    )
+    return [word for word in words if word not in STOP_WORDS and word not in COMMON_WORDS]
+
+
+def _asked(text: str) -> list[str]:
+    """Return the words of a text that are searched for, names also as their parts."""
+    spaced = f"{text[:READ_CHARS]} {split_humps(text[:READ_CHARS])}"
+    words = dict.fromkeys(word.lower() for word in re.findall(r"[^\W_]{2,60}", spaced))
+    return [word for word in words if word not in STOP_WORDS][:MOST_ASKED]
