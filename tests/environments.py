@@ -29,6 +29,7 @@ OF_EXTRAS = {
     "mcp": (
         "tests/api/test_doctor_client.py::test_a_registered_server_is_started_and_asked",
         f"{MISTAKE}[every address]",
+        "tests/plugins/engram/tools",
         "tests/plugins/mcp",
         "tests/plugins/test_canaries.py",  # all doors; the package mcp brings those of http
         "tests/plugins/test_faults.py",

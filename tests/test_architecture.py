@@ -467,7 +467,7 @@ OPENERS = {
     "core/failure_log.py": "makes the user's own folder for logs",
     "doors/cli/": "files that the person named on the command line, and the log of crashes",
     "files/beads.py": "files that the person named",
-    "files/engram.py": "a database that the person named",
+    "plugins/engram/": "a database that the person named",
     "files/readers/": "files that the person named",
     "store/ledger.py": "size and time of files that the person imported",
     "store/foreign.py": "is there a log beside a database that the person named",
@@ -803,8 +803,8 @@ def test_no_file_names_a_path_of_this_machine_or_a_registry():
     assert named == []
 
 
-BETWEEN_PARTS = {"ade": {"mcp"}, "hub": {"page"}, "page": {"evaluation"}}
-"""Parts that import others: for tools as methods, for pages of the hub, and for the metrics."""
+BETWEEN_PARTS = {"ade": {"mcp"}, "engram": {"mcp"}, "hub": {"page"}, "page": {"evaluation"}}
+"""Parts that import others: for tools, for pages of the hub, and for the metrics."""
 
 
 def test_a_part_imports_no_other_but_where_it_is_listed():
@@ -961,9 +961,10 @@ def for_types(tree):
 
 NUMBERED = {
     *("api/browsing.py", "api/curation.py", "api/inspecting.py", "api/relating.py"),
-    *("api/searching.py", "capture/gate/relating.py", "plugins/mcp/engram.py", "files/engram.py"),
-    *("files/records.py", "search/engine.py", "search/newer.py", "search/ranking.py"),
-    *("session/user_prompt_submit.py", "worker/embedding.py", "worker/warm_server.py"),
+    *("api/searching.py", "capture/gate/relating.py", "files/records.py"),
+    *("plugins/engram/answers.py", "plugins/engram/documents.py", "search/engine.py"),
+    *("search/newer.py", "search/ranking.py", "session/user_prompt_submit.py"),
+    *("worker/embedding.py", "worker/warm_server.py"),
 }
 """Modules that name a memory by the number of its row, as the indexes do; elsewhere by its id."""
 

@@ -41,7 +41,7 @@ FUNCTIONS = {
         recall search explain_search get_search_mode find_similar list_memories count_memories
         get find_related find_drifted find_later list_candidates list_best
     """,
-    "browsing": "find read_part timeline get_context read_brief get_numbered",
+    "browsing": "find read_part timeline get_context read_brief",
     "inspecting": """
         list_embedded list_uses compare compare_anchors renew_anchor verify verify_change
         list_doubtful list_bindings find_lines preview_edit explain_selection
@@ -79,12 +79,11 @@ FUNCTIONS = {
     "files": """
         inspect_files check_files preview_files refresh_files import_files read_pending_brief
         export_memories export_some import_lines import_beads import_feedback
-        find_format import_foreign compare_foreign import_engram export_engram
+        import_foreign compare_foreign
         get_brief update_brief list_earlier_briefs list_agents
     """,
     "exchanging": """
         sync_folder preview_sync list_folders get_exchange_status leave_folder
-        send_to_engram receive_from_engram get_engram_status leave_engram
     """,
     "upkeep": "work is_worker_running sweep consolidate scrub sync_commits download_model",
     "reports": """

@@ -17,7 +17,7 @@ from ademem.api import searching
 from ademem.core import client
 from ademem.core.client import TurnKey
 from ademem.core.clock import parse, stamp
-from ademem.core.errors import NoSuchMemory, UsageError
+from ademem.core.errors import UsageError
 from ademem.core.memory import Memory, Scope, Status, flags
 from ademem.core.redaction import redact
 from ademem.core.text import join_counts, preview, sha256_hex
@@ -145,14 +145,6 @@ def _preview_all(
                 row["project"] = name
             found[number, memory.seq] = row
     return found
-
-
-def get_numbered(runtime: Runtime, number: int) -> Memory:
-    """Engram names memories by their row numbers."""
-    found = memories.list_by_number(runtime.store, [number])
-    if not found:
-        raise NoSuchMemory(str(number))
-    return found[0]
 
 
 def preview_row(memory: Memory, chars: int) -> Row:

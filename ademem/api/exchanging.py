@@ -1,4 +1,4 @@
-"""Exchange memories with other machines through folders and Engram."""
+"""Exchange memories with other machines through folders."""
 
 from __future__ import annotations
 
@@ -6,18 +6,13 @@ import os
 from typing import Any
 
 from ademem.capture.gate import relating
-from ademem.core import git
 from ademem.core.errors import UsageError
 from ademem.core.value import Value
-from ademem.files import engram
-from ademem.store import journal, stamps
-from ademem.store.memories import new_event
+from ademem.store import journal
 from ademem.store.runtime import Runtime, on_store
-from ademem.sync import engram_chunks, folder
-from ademem.sync.engram_chunks import Received, Sent
+from ademem.sync import folder
 from ademem.sync.folder import Exchanged
-from ademem.sync.provenance import provenance_of, safe_name
-from ademem.sync.record_import import make_admission_rule
+from ademem.sync.provenance import provenance_of, sender_name
 
 
 class Preview(Value):
@@ -59,21 +54,13 @@ def sync_folder(runtime: Runtime, path: str, *, force: bool = False) -> Exchange
         runtime.settings.gate,
         folder.folder_at(path, project),
         runtime.clock(),
-        name=_author(runtime),
+        name=sender_name(runtime),
         trusted=provenance_of(runtime).trusts_everybody,
         force=force,
     )
     if exchanged.changed:
         relating.relate_imported(runtime.store, runtime.clock())
     return exchanged
-
-
-def _author(runtime: Runtime) -> str:
-    name = runtime.settings.sync.author
-    if not name:
-        found = git.output(runtime.project.root, "config", "user.name")
-        name = (found or b"").decode("utf-8", "replace")
-    return safe_name(name)
 
 
 def preview_sync(runtime: Runtime, path: str, *, force: bool = False) -> Preview:
@@ -122,56 +109,3 @@ def get_exchange_status(runtime: Runtime) -> SyncStatus:
 def leave_folder(runtime: Runtime, path: str) -> bool:
     """Leave the files there; return False if it was not enrolled."""
     return journal.leave(runtime.store, folder.TARGET + os.path.realpath(path))
-
-
-def leave_engram(runtime: Runtime) -> bool:
-    """Note no more changes for Engram's chunks, which stay; False if none was noted."""
-    return journal.leave(runtime.store, engram.TARGET)
-
-
-class EngramStatus(Value):
-    is_enrolled: bool
-    """There was an export, and what changes is noted for the next one."""
-    chunks: int
-    unread: tuple[str, ...]
-    waiting: Sent
-    is_conflicted: bool
-    """The manifest has both sides of a merge; the next import or export makes it one."""
-
-
-def send_to_engram(runtime: Runtime, *, force: bool = False, dry_run: bool = False) -> Sent:
-    """Write what changed since the last export into a chunk of `.engram/`; *force* writes all."""
-    store, project, author = runtime.store, runtime.project, _author(runtime)
-    return engram_chunks.send(
-        store, project, runtime.clock(), author=author, anew=force, dry_run=dry_run
-    )
-
-
-def receive_from_engram(runtime: Runtime, *, dry_run: bool = False) -> Received:
-    now = runtime.clock()
-    is_ours = provenance_of(runtime).trusts_everybody
-    job = engram.Job(
-        store=runtime.store,
-        settings=runtime.settings.gate,
-        now=now,
-        admit=make_admission_rule(
-            runtime.store, runtime.settings.gate, now, None if is_ours else ""
-        ),
-        event_id=new_event(),
-        is_shared=True,
-    )
-    received = engram_chunks.receive(runtime.project, job, dry_run=dry_run)
-    if any(each.inserted or each.updated for each in received.reports) and not dry_run:
-        relating.relate_imported(runtime.store, runtime.clock())
-    return received
-
-
-def get_engram_status(runtime: Runtime) -> EngramStatus:
-    manifest = engram_chunks.read_manifest(runtime.project)
-    return EngramStatus(
-        is_enrolled=engram.TARGET in stamps.targets(runtime.store.db),
-        chunks=len(manifest.chunks),
-        unread=tuple(engram_chunks.unread(runtime.store, manifest)),
-        waiting=send_to_engram(runtime, dry_run=True),
-        is_conflicted=manifest.is_conflicted,
-    )

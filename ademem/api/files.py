@@ -18,7 +18,7 @@ from ademem.core.memory import Trust
 from ademem.core.repository import under_way
 from ademem.core.settings import load_configuration
 from ademem.core.value import Value, replace
-from ademem.files import beads, engram, project_brief, readers, records
+from ademem.files import beads, project_brief, readers, records
 from ademem.files.project_brief import Agent, BadCore, CoreMemory, FileSource
 from ademem.files.records import Imported
 from ademem.files.texts import Problem
@@ -27,7 +27,7 @@ from ademem.store.database import DryRun
 from ademem.store.memories import new_event
 from ademem.store.opening import open_in_memory
 from ademem.store.runtime import Runtime, is_writable, move_personal, open_runtime
-from ademem.sync import checks, importer, mirror, record_import
+from ademem.sync import checks, importer, mirror
 from ademem.sync.importer import ImportReport
 from ademem.sync.mirror import Preview
 from ademem.sync.provenance import provenance_of
@@ -139,7 +139,7 @@ def import_lines(
     and where there is a model, which compares better than words.
     """
     event = new_event()
-    with _rolled_back(runtime) if dry_run else nullcontext():
+    with rolled_back(runtime) if dry_run else nullcontext():
         imported = records.import_lines(
             lines,
             runtime.store,
@@ -153,37 +153,29 @@ def import_lines(
     if imported.inserted and not dry_run:
         relating.relate_imported(runtime.store, runtime.clock())
     move_personal(runtime)
-    return _with_event(imported, event, runtime)
+    return with_event(imported, event, runtime)
 
 
 def import_beads(runtime: Runtime, source: str, *, dry_run: bool = False) -> Imported:
     event = new_event()
-    with _rolled_back(runtime) if dry_run else nullcontext():
+    with rolled_back(runtime) if dry_run else nullcontext():
         imported = beads.import_files(
             source, runtime.store, runtime.settings.gate, runtime.clock(), event
         )
     if not dry_run:
         beads.save_misread(imported.misread, runtime.project)
-    return _with_event(imported, event, runtime)
+    return with_event(imported, event, runtime)
 
 
-def _with_event(imported: Result, event: str, runtime: Runtime) -> Result:
+def with_event(imported: Result, event: str, runtime: Runtime) -> Result:
     return replace(imported, event=event if revisions.has_event(runtime.store, event) else "")
 
 
 @contextmanager
-def _rolled_back(runtime: Runtime) -> Iterator[None]:
+def rolled_back(runtime: Runtime) -> Iterator[None]:
     with suppress(DryRun), runtime.store.transaction():
         yield
         raise DryRun
-
-
-def find_format(path: str) -> str:
-    ours = [name for name, fits in (("engram", engram.fits), ("beads", beads.fits)) if fits(path)]
-    if not ours:
-        return readers.find_reader(readers.AUTO, path).name
-    others = (reader.name for reader in readers.READERS if reader.fits(path))
-    return readers.choose_format([*ours, *others], path)
 
 
 def import_foreign(
@@ -215,74 +207,28 @@ def import_foreign(
     reader = readers.find_reader(format, path)
     if follow and reader.files is None:
         raise UsageError(f"{reader.name} is imported as a whole", "leave `--follow` out")
-    with _rolled_back(runtime) if dry_run else nullcontext():
+    with rolled_back(runtime) if dry_run else nullcontext():
         report = readers.import_from(reader, path, job)
     move_personal(runtime)
     if follow and reader.files is not None and not dry_run:
         place = os.path.realpath(path)
         ledger.follow(runtime.store, reader.name, place, reader.files(place))
-    return _with_event(report, job.event_id, runtime)
+    return with_event(report, job.event_id, runtime)
 
 
 def compare_foreign(
     runtime: Runtime, path: str, *, format: str = "auto", project: str = ""
 ) -> tuple[str, list[readers.Comparison]]:
     """Return the format at the path, and what of it is imported, by project of the source."""
-    if format == "engram":
-        compared, projects = [], [project]
-        if not project:
-            projects = engram.list_projects(engram.read_document(path)) or projects
-        for name in projects:
-            report = import_engram(runtime, path, project=name, dry_run=True)
-            new = report.inserted + report.updated + report.deleted
-            compared.append(readers.Comparison(project=name, known=report.known, new=new))
-        return format, compared
     reader = readers.find_reader(format, path)
     store, settings = runtime.store, runtime.settings.gate
     job = readers.Job(store=store, settings=settings, now=runtime.now, project=project, cuts=[])
     return reader.name, readers.compare(reader, path, job)
 
 
-def import_engram(
-    runtime: Runtime,
-    path: str | bytes,
-    *,
-    project: str = "",
-    dry_run: bool = False,
-    on_progress: Callable[[int], None] | None = None,
-) -> engram.Report:
-    """Import an export, its text or the database; raises UsageError unless *project* is certain."""
-    document = engram.read_document(path)
-    projects = engram.list_projects(document)
-    if project not in projects and (project or len(projects) > 1):
-        raise UsageError(
-            f"it has the projects {', '.join(projects)}", "name one with `--from-project`"
-        )
-    now = runtime.clock()
-    by = provenance.trust_of_caller(runtime)
-    job = engram.Job(
-        store=runtime.store,
-        settings=runtime.settings.gate,
-        now=now,
-        admit=record_import.make_admission_rule(runtime.store, runtime.settings.gate, now, None),
-        event_id=new_event(),
-        project=project,
-        asked_by_agent=by is not Trust.USER,
-        on_progress=on_progress or (lambda count: None),
-    )
-    with _rolled_back(runtime) if dry_run else nullcontext():
-        report = engram.import_document(document, job)
-    move_personal(runtime)
-    return _with_event(report, job.event_id, runtime)
-
-
-def export_engram(runtime: Runtime) -> dict[str, Any]:
-    return engram.export_document(runtime.store, runtime.project.name, runtime.clock())
-
-
 def import_feedback(runtime: Runtime, text: str, *, dry_run: bool = False) -> FeedbackReport:
     """Read review comments as `gh` prints them."""
-    with _rolled_back(runtime) if dry_run else nullcontext():
+    with rolled_back(runtime) if dry_run else nullcontext():
         return capture_comments(text, runtime)
 
 

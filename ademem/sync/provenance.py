@@ -278,6 +278,15 @@ def skill_authors(contents: Mapping[str, str], runtime: Runtime) -> dict[str, st
     return authors
 
 
+def sender_name(runtime: Runtime) -> str:
+    """Return the name that is written beside what goes to other machines, or "" without one."""
+    name = runtime.settings.sync.author
+    if not name:
+        found = git.output(runtime.project.root, "config", "user.name")
+        name = (found or b"").decode("utf-8", "replace")
+    return safe_name(name)
+
+
 def safe_name(claimed: object) -> str:
     """Return "" for what is not a name."""
     from ademem.core.redaction import redact

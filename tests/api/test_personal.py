@@ -52,24 +52,10 @@ def test_what_is_confirmed_and_has_no_owner_is_found_from_every_project(world, t
     assert hit.memory.content == listed.content == CANARY
 
 
-ENGRAMS = {
-    "id": 1,
-    "sync_id": "a",
-    "session_id": "s",
-    "type": "preference",
-    "title": "Tabs",
-    "content": CANARY,
-    "project": "p",
-    "scope": "personal",
-    "created_at": "2026-01-01 10:00:00",
-}
-
-
 @pytest.mark.parametrize(
     ("name", "text"),
     [
         ("mem0.json", json.dumps({"results": [{"memory": CANARY, "user_id": "ann"}]})),
-        ("e.json", json.dumps({"version": "0.1.0", "observations": [ENGRAMS]})),
         ("lines.jsonl", json.dumps({"content": CANARY, "scope": "personal"})),
     ],
 )
@@ -80,8 +66,6 @@ def test_no_byte_of_what_is_imported_of_it_stays_in_the_project(world, tmp_path,
         with world.memories() as memories:
             if name.endswith("jsonl"):
                 api.import_lines(memories, [text])
-            elif name == "e.json":
-                api.import_engram(memories, str(path))
             else:
                 api.import_foreign(memories, str(path))
         assert b"Quokka" not in bytes_below(world.root)

@@ -8,6 +8,7 @@ from pathlib import Path
 from ademem import api
 from ademem.core.trust import personal_folder
 from ademem.plugins.ade.methods import METHODS
+from ademem.plugins.engram import exchanging
 from ademem.plugins.mcp.tools import choose
 from tests.canaries import CANARIES, found_below, sentence
 from tests.examples import FULL
@@ -138,7 +139,7 @@ def test_a_personal_text_is_in_no_file_but_the_persons_own_database(world):
         with world.memories() as memories:
             api.refresh_files(memories)
             told = json.dumps(list(api.export_memories(memories)))
-            told += json.dumps(api.export_engram(memories))
+            told += json.dumps(exchanging.export(memories))
 
     assert "canary sings" not in told
     own = Path(personal_folder(world.environment))

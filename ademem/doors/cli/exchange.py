@@ -1,15 +1,17 @@
-"""The command that exchanges memories through folders, and with Engram."""
+"""The command that exchanges memories through folders and the hub."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 from ademem import api
 from ademem.api.exchanging import Preview
 from ademem.core import plugins, who
 from ademem.core.errors import AdememError, NotFound, UsageError
-from ademem.core.text import counted, join_counts, preview
+from ademem.core.text import counted, preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import DryRun, Project, command, flag, open_project, option
@@ -38,7 +40,10 @@ def sync(
         raise UsageError("--import is of --engram, which has no folder", "one of them at a time")
     with open_project(project) as memories:
         if engram:
-            return _sync_engram(memories, status, leave, import_, force, dry_run)
+            sync_chunks: Callable[..., None] = load_carrier("engram").sync
+            return sync_chunks(
+                memories, status=status, leave=leave, import_=import_, force=force, dry_run=dry_run
+            )
         others = list(plugins.modules("EXCHANGE", by_others=True))
         if status:
             return _show_status(memories, others)
@@ -70,6 +75,15 @@ def sync(
         return _exchange(memories, folders, joined, force)
 
 
+def load_carrier(name: str) -> Any:
+    """Return the module of a part that exchanges memories in a way of its own."""
+    for _, given in plugins.added("CARRIERS"):
+        for module, carrier in given.items():
+            if carrier == name:
+                return import_module(module)
+    raise UsageError(f"the part for {name} is not installed", "`ademem doctor` says why")
+
+
 def _exchange(memories: Runtime, folders: list[str], joined: list[Any], force: bool) -> None:
     done, failed, reports = [], [], {}
     for other in joined:
@@ -93,7 +107,7 @@ def _exchange(memories: Runtime, folders: list[str], joined: list[Any], force: b
             lines.append(f"enrolled {one.path}; `ademem sync` exchanges with it from now on")
         received = f"{counted(len(one.read), 'chunk')} read, {one.changed} changed here"
         lines.append(f"{one.path}: {received}, {counted(one.sent, 'record')} sent")
-        lines += [*_undo_lines(one.event), *_held_back_lines(one.held_back)]
+        lines += [*_undo_lines(one.event), *held_back_lines(one.held_back)]
     values: dict[str, object] = {"folders": done, "problems": problems}
     for name, (value, of_other) in reports.items():
         values[name] = value
@@ -105,7 +119,7 @@ def _undo_lines(event: str) -> list[str]:
     return [f"`ademem undo {event}` takes back what changed here"] if event else []
 
 
-def _held_back_lines(ids: tuple[str, ...]) -> list[str]:
+def held_back_lines(ids: tuple[str, ...]) -> list[str]:
     names = ", ".join(ids[:5])
     hint = "(`ademem scrub` redacts them)"
     return [f"not sent, as they have a secret: {names} {hint}"] if ids else []
@@ -149,48 +163,3 @@ def _show_status(memories: Runtime, others: list[Any]) -> None:
         lines.append(f"{waiting} of others waiting since {found.oldest[:10]}")
     lines += [f"given up: {each}" for each in found.dead]
     show.report(values, lines)
-
-
-def _sync_engram(
-    memories: Runtime, status: bool, leave: bool, import_: bool, force: bool, dry_run: bool
-) -> None:
-    if leave:
-        if not api.leave_engram(memories):
-            raise NotFound("nothing was written for Engram", "`ademem sync --engram` does")
-        line = "left Engram; its chunks stay, and so do the memories that came from it"
-        return show.report({"left": "engram"}, [line])
-    if status:
-        found = api.get_engram_status(memories)
-        waiting = found.waiting
-        lines = [
-            f".engram: {counted(found.chunks, 'chunk')}, {len(found.unread)} to import;"
-            f" {counted(waiting.observations, 'memory')} and"
-            f" {counted(waiting.mutations, 'change')} to send"
-        ]
-        if not found.is_enrolled:
-            lines.append(
-                "`ademem sync --engram` writes a chunk, `--import` reads those that are there"
-            )
-        if found.is_conflicted:
-            lines.append(
-                "the manifest has a conflict of git; the next import or export joins its sides"
-            )
-        return show.report(as_dict(found), lines)
-    if import_:
-        received = api.receive_from_engram(memories, dry_run=dry_run)
-        names = ("inserted", "updated", "deleted", "sessions", "prompts", "relations")
-        counts = {name: sum(getattr(one, name) for one in received.reports) for name in names}
-        figures = join_counts(counts)
-        lines = [f"{counted(len(received.read), 'chunk')} read: {figures or 'nothing new'}"]
-        values = {"read": received.read, **counts, "problems": received.problems}
-        return show.report(values, lines, received.problems, fails=bool(received.problems))
-    sent = api.send_to_engram(memories, force=force, dry_run=dry_run)
-    if sent.observations or sent.mutations or sent.sessions:
-        what = ", ".join(f".engram/chunks/{id}.jsonl.gz" for id in sent.chunks)
-        figures = f"{counted(sent.observations, 'memory')}, {counted(sent.mutations, 'change')}"
-        lines = [f"{'would send' if dry_run else f'wrote {what}:'} {figures}"]
-    else:
-        lines = ["Engram's chunks have everything"]
-    lines += _held_back_lines(sent.held_back)
-    values = as_dict(sent) | {"dry_run": dry_run}
-    return show.report(values, lines, sent.problems, fails=bool(sent.problems))

@@ -1,28 +1,23 @@
-"""Commands for the files of a project: refresh, import and check them, briefs, and exports."""
+"""Commands for the files of a project: refresh, import and check them, and briefs."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from difflib import unified_diff
-from enum import StrEnum
-from io import BytesIO
 from pathlib import Path
-from typing import Any
 
-import orjson
 import typer
 
 from ademem import api
 from ademem.api.files import Inspection
 from ademem.core.clock import now
-from ademem.core.errors import NO, AdememError, UsageError
+from ademem.core.errors import NO, AdememError
 from ademem.core.memory import claimed_name
 from ademem.core.shared_files import write_bytes
-from ademem.core.text import counted, join_counts, preview, replace_surrogates
+from ademem.core.text import counted
 from ademem.core.untrusted import import_label
-from ademem.core.value import as_dict, replace
+from ademem.core.value import replace
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import (
     BriefAgent,
@@ -34,23 +29,15 @@ from ademem.doors.cli.commands import (
     on_project,
     open_project,
     option,
-    stdin,
 )
 from ademem.files import BRIEF, project_brief
 from ademem.files.project_brief import Agent
-from ademem.files.readers import NAMES as FOREIGN
-from ademem.files.readers import Report
 from ademem.files.texts import Problem
 from ademem.store.runtime import Runtime
 from ademem.sync.importer import ImportReport
 from ademem.sync.merging import merge_versions
 from ademem.sync.mirror import File
 from ademem.sync.tracked_files import NOT_TEXT
-
-
-class Destination(StrEnum):
-    PROJECT = "project"
-    PERSONAL = "personal"
 
 
 @contextmanager
@@ -263,205 +250,3 @@ def set_core(
     document = api.update_brief(memories, changes, agent, expect_version=version)
     line = f"the brief{f' of {agent}' if agent else ''} is at version {document.version}"
     show.report(project_brief.as_json(document), [line])
-
-
-WHERE_CHARS = 120
-OTHER_FORMAT = "if another program wrote it, `--format auto` names the format"
-FOREIGN_OPTIONS = ("--as personal", "--from-project", "--status", "--follow")
-OPTIONS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("jsonl", "ademem", "beads", "pr"), ()),
-    "engram": ("--from-project", "--status"),
-}
-"""Options of formats that have some of FOREIGN_OPTIONS alone."""
-
-
-@command("import")
-def import_(
-    source: str = argument("FILE|DIR|-", "- is standard input, of jsonl and pr alone."),
-    format: str = option(
-        "--format",
-        "jsonl, ademem (our own export), beads, pr (JSON of `gh`), engram, auto,"
-        f" or one of: {', '.join(FOREIGN)}.",
-        "jsonl",
-    ),
-    as_: Destination = option("--as", "personal: your own, in every project.", Destination.PROJECT),
-    from_project: str = option("--from-project NAME", "One of the source's projects.", ""),
-    status: bool = flag("--status", "Count what is imported and what is new, only."),
-    follow: bool = flag("--follow", "Tell at a session's start when its files changed."),
-    dry_run: DryRun = False,
-    project: Project = None,
-) -> None:
-    """Import memories through the gate. A second run changes nothing."""
-    if format == "auto":
-        format = api.find_format(source)
-    known = OPTIONS.get(format, FOREIGN_OPTIONS if format in FOREIGN else None)
-    if known is None:
-        raise UsageError(f"no format {format!r}", ", ".join((*OPTIONS, "auto", *FOREIGN)))
-    given = {
-        "--as personal": as_ is Destination.PERSONAL,
-        "--from-project": from_project,
-        "--status": status,
-        "--follow": follow,
-    }
-    if unknown := next((name for name, value in given.items() if value and name not in known), ""):
-        raise UsageError(f"{format} has no `{unknown}`", "leave it out, or name another format")
-    bar = _progress_of("item")
-    with open_project(project) as memories:
-        if format == "pr":
-            return _import_feedback(memories, source, dry_run)
-        if status:
-            name, found = api.compare_foreign(memories, source, format=format, project=from_project)
-            values = {"format": name, "count": len(found), "projects": found}
-            lines = [f"{it.project or name}: {it.known} imported, {it.new} new" for it in found]
-            return show.report(values, lines)
-        if format == "engram":
-            exchanged = api.import_engram(
-                memories, source, project=from_project, dry_run=dry_run, on_progress=bar
-            )
-            _report_waiting(memories, dry_run)
-            counts = as_dict(exchanged)
-            skipped, event = counts.pop("skipped"), counts.pop("event")
-            would = "would be " if dry_run else ""
-            figures = join_counts(counts) or "nothing new"
-            lines = [f"engram: {would}{figures}{show.name_undo(event)}"]
-            lines += [f"skipped {each.where}: {each.why}" for each in skipped]
-            return show.report(
-                {"dry_run": dry_run, "event": event, **counts, "skipped": skipped}, lines
-            )
-        if format in FOREIGN:
-            report = api.import_foreign(
-                *(memories, source),
-                format=format,
-                project=from_project,
-                personal=as_ is Destination.PERSONAL,
-                dry_run=dry_run,
-                follow=follow,
-                on_progress=bar,
-            )
-            _report_waiting(memories, dry_run)
-            return _show_foreign(report, dry_run)
-        if format == "beads":
-            imported = api.import_beads(memories, source, dry_run=dry_run)
-        else:
-            imported = api.import_lines(
-                *(memories, _lines(source), _progress_of("line")),
-                confirms=not show.to_model(),
-                dry_run=dry_run,
-            )
-        show.as_json |= not sys.stdout.isatty()
-        _report_waiting(memories, dry_run)
-    counts = {name: getattr(imported, name) for name in ("inserted", "merged", "rejected")}
-    if imported.errors and not any(counts.values()):
-        show.echo(f"no line could be read: {OTHER_FORMAT}", err=True)
-    errors = [{"line": number, "message": message} for number, message in imported.errors]
-    return show.report(
-        counts | {"event": imported.event, "errors": errors},
-        [f"{_join_all(counts, dry_run)}{show.name_undo(imported.event)}"],
-        (f"line {number}: {message}" for number, message in imported.errors),
-    )
-
-
-def _progress_of(noun: str) -> Callable[[int], None] | None:
-    if not sys.stderr.isatty():
-        return None
-    return lambda count: show.progress(counted(count, noun))
-
-
-def _report_waiting(memories: Runtime, dry_run: bool) -> None:
-    if sys.stderr.isatty():
-        show.progress("")
-    if dry_run:
-        return
-    if not show.as_json and (waiting := show.join_waiting(api.count_queue(memories))):
-        show.echo(f"to review: {waiting}", err=True)
-    if overfull := api.find_overfull(memories):
-        show.echo(overfull, err=True)
-
-
-def _join_all(counts: Mapping[str, int], dry_run: bool) -> str:
-    figures = ", ".join(f"{name} {count}" for name, count in counts.items())
-    return f"would be: {figures}" if dry_run else figures
-
-
-def _show_foreign(report: Report, dry_run: bool) -> None:
-    names = ("inserted", "merged", "known", "rejected", "briefs", "prompts")
-    counts = {name: getattr(report, name) for name in names}
-    head = {"format": report.format, "dry_run": dry_run, "event": report.event}
-    rest = {name: getattr(report, name) for name in ("skipped", "cut", "dropped")}
-    figures = join_counts(counts)
-    would = "would be " if dry_run and figures else ""
-    line = f"{report.format}: {would}{figures or 'nothing there'}{show.name_undo(report.event)}"
-    notes = [f"skipped {preview(each.where, WHERE_CHARS)}: {each.why}" for each in report.skipped]
-    notes += [
-        f"stored in part, {preview(each.where, WHERE_CHARS)}: {each.why}" for each in report.cut
-    ]
-    show.report(head | counts | rest, [line], [*notes, f"not imported: {report.dropped}"])
-
-
-def _import_feedback(memories: Runtime, source: str, dry_run: bool) -> None:
-    text = replace_surrogates("".join(_lines(source)))
-    captured = api.import_feedback(memories, text, dry_run=dry_run)
-    counts = {name: len(ids) for name, ids in as_dict(captured).items() if isinstance(ids, tuple)}
-    refused = (f"not kept: {reason}" for reason in captured.refused)
-    show.report(captured, [_join_all(counts, dry_run)], refused)
-
-
-@command()
-def export(
-    target: str = argument("FILE|-", "- writes to standard output.", "-"),
-    format: str = option("--format", "jsonl, or engram: with sessions and prompts.", "jsonl"),
-    include_personal: bool = flag("--include-personal", "Yours and those of agents, too."),
-    project: Project = None,
-) -> None:
-    """Export memories as JSON lines. `import` restores them exactly."""
-    if format not in ("jsonl", "engram"):
-        raise UsageError(f"no format {format!r}", "jsonl or engram")
-    if format == "engram" and include_personal:
-        raise UsageError("personal memories are in no export for Engram", "leave it out")
-    with open_project(project) as memories:
-        if format == "engram":
-            document = api.export_engram(memories)
-            rows = document["observations"]
-            lines = [orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n"]
-        else:
-            rows = list(api.export_memories(memories, include_personal=include_personal))
-            lines = [_to_lines(rows)]
-            rows = [row for row in rows if "relation" not in row]
-            own = sum(row["scope"] == "agent" and not row["scope_owner_id"] for row in rows)
-            if own:
-                show.echo(f"{counted(own, 'personal memory')} among them", err=True)
-    if target == "-" and show.as_json:
-        return show.json({"count": len(rows), "memories": rows})
-    if target == "-":
-        return show.write(b"".join(lines))
-    try:
-        Path(target).write_bytes(b"".join(lines))
-    except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
-        raise UsageError(
-            f"cannot write {target}: {error.strerror}", "name a file in a folder that is there"
-        ) from error
-    line = f"wrote {counted(len(rows), 'memory')} to {target}"
-    return show.report({"count": len(rows), "path": target}, [line])
-
-
-def _to_lines(rows: Iterable[dict[str, Any]]) -> bytes:
-    import jsonlines  # which no other command of this module needs
-
-    text = BytesIO()
-    with jsonlines.Writer(text, dumps=orjson.dumps) as writer:
-        writer.write_all(rows)
-    return text.getvalue()
-
-
-def _lines(source: str) -> Iterator[str]:
-    if source == "-":
-        yield from stdin("surrogateescape")
-        return
-    try:
-        with open(source, encoding="utf-8", errors="surrogateescape") as file:
-            yield from file
-    except OSError as error:
-        raise UsageError(
-            f"cannot read {source}: {error.strerror}",
-            "name a file, or - for standard input; `--format auto` tells what a folder has",
-        ) from error

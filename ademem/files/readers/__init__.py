@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -35,7 +35,6 @@ AUTO = "auto"
 STEP = 1000
 NAME_CHARS = 80
 AS_ORDER = "it reads as an order to a model, and its author is unknown"
-NAMES = tuple(dict.fromkeys(reader.name for reader in READERS))
 
 
 class Job(Import):
@@ -81,14 +80,30 @@ def find_reader(name: str, path: str) -> Reader:
     if name != AUTO and not found:
         places = " or ".join(reader.place for reader in asked)
         raise UsageError(f"{path} is nothing of {name}", f"name {places}")
-    choose_format([reader.name for reader in found], path)
+    _choose([reader.name for reader in found], path, names())
     return found[0]
 
 
-def choose_format(names: Sequence[str], path: str) -> str:
+def names() -> list[str]:
+    return list(dict.fromkeys(reader.name for reader in READERS))
+
+
+def find_format(path: str, fitting: Sequence[str] = (), known: Iterable[str] = ()) -> str:
+    """Return the name of the one format that fits a path; raises UsageError unless it is one.
+
+    *known* are formats without a reader, and *fitting* those of them that fit.
+    """
+    if not os.path.exists(path):
+        raise UsageError(f"there is no {path}", "name a file or a folder")
+    found = [*fitting, *(reader.name for reader in READERS if reader.fits(path))]
+    if not found:
+        programs.require_readable(path)
+    return _choose(found, path, (*known, *names()))
+
+
+def _choose(names: Sequence[str], path: str, known: Iterable[str]) -> str:
     if not names:
-        known = ", ".join(("engram", "beads", *NAMES))
-        raise UsageError(f"{path} has no known format", f"`--format` {known}")
+        raise UsageError(f"{path} has no known format", f"`--format` {', '.join(known)}")
     if len(names) > 1:
         fault = f"{path} fits several formats: {', '.join(names)}"
         raise UsageError(fault, "choose one with `--format`")

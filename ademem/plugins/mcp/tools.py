@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ademem.core import plugins
 from ademem.core.errors import NotFound, UsageError
 from ademem.core.memory import SCOPES, Category, Importance
 from ademem.core.value import Value
@@ -107,7 +108,7 @@ NO: Schema = {"type": "boolean", "default": False}
 CURSOR = number(0, 2**31, 0)
 
 
-def _choice(*names: str, default: str = "") -> Schema:
+def choice(*names: str, default: str = "") -> Schema:
     return {"enum": list(names)} | ({"default": default} if default else {})
 
 
@@ -121,9 +122,7 @@ SHARED: dict[str, Schema] = {
     "all_projects": NO,
     "offset": number(0, 50_000, 0),
     "history_cursor": CURSOR,
-    "relation": _choice(
-        *"related compatible scoped conflicts_with supersedes not_conflict".split()
-    ),
+    "relation": choice(*"related compatible scoped conflicts_with supersedes not_conflict".split()),
     "confidence": {"type": "number", "default": 1.0, "minimum": 0, "maximum": 1},
 }
 ID: Schema = {"type": "string", "maxLength": 64}
@@ -131,39 +130,28 @@ ARGUMENTS: dict[str, Schema] = SHARED | {
     **dict.fromkeys(("id", "other", "judgment_id"), ID),
     "query": QUERY | {"description": "Plain words"},
     "content": _text("One fact in one or two sentences, with why it holds", 50_000),
-    "category": _choice(*Category),
+    "category": choice(*Category),
     "topic_key": _text("A new text with the same key replaces the old one"),
     "tags": TEXTS,
     "path": _text("Glob of the files that it is about"),
     "searched_path": _text("Only about this file"),
     "anchors": TEXTS | {"description": "file:first-last, or `$ command`"},
-    "importance": _choice(*Importance),
-    "new_importance": _choice(*Importance, default="medium"),
-    "scope": _choice(*SCOPES),
-    "own_scope": _choice(*SCOPES, default="project"),
+    "importance": choice(*Importance),
+    "new_importance": choice(*Importance, default="medium"),
+    "scope": choice(*SCOPES),
+    "own_scope": choice(*SCOPES, default="project"),
     "since": _text("ISO 8601, or ago: 3h, 2d"),
     "candidates": NO | {"description": "Unconfirmed ones too"},
     **dict.fromkeys(("archived", "history"), NO),
     "cursor": _text("next_cursor of the page before"),
     "operation_id": _text("Makes a repeated call the same one", 128),
     "revision": {"type": "integer", "description": "The one that you read"},
-    "how": _choice("archive", "delete", default="archive"),
+    "how": choice("archive", "delete", default="archive"),
     "pinned": {"type": "boolean", "default": True},
     **dict.fromkeys("criticalConventions userPreferences activeFocus notes".split(), TEXTS),
     "version": CURSOR | {"description": "The version that you read"},
 }
 """Schemas by name; any other argument is a text."""
-ENGRAM_ID: Schema = {"description": "A number or an id", "type": ["integer", "string"]}
-ENGRAM_ARGUMENTS: dict[str, Schema] = SHARED | {
-    **dict.fromkeys(("id", "observation_id", "memory_id_a", "memory_id_b"), ENGRAM_ID),
-    **dict.fromkeys(("hard_delete", "compact", "include_history"), NO),
-    **dict.fromkeys(("before", "after"), number(0, 20, 5)),
-    "scope": _choice("project", "personal", "global"),
-    "match_mode": _choice("all", "any"),
-    "observation": TEXT | {"description": "An older name of content"},
-    "capture_prompt": NO | {"description": "Prompts are saved by hooks"},
-    "action": _choice("list", "mark_reviewed", default="list"),
-}
 EMPTY: dict[str, dict[str, Any]] = {
     "memory_search": {"query": "", "mode": "none", "relaxed": False}
     | {"count": 0, "total": 0, "memories": []},
@@ -174,7 +162,7 @@ EMPTY: dict[str, dict[str, Any]] = {
 """Results where no project is enrolled; other tools are refused there."""
 
 
-def _read(table: str, schemas: Mapping[str, Schema], **shared: Any) -> Iterator[Tool]:
+def read_tools(table: str, schemas: Mapping[str, Schema], **shared: Any) -> Iterator[Tool]:
     """Yield the tools of a table: a name with what holds of the tool, and below it its texts.
 
     The arguments, as `choose_schemas` reads them, are behind `(`, the keys of the result behind
@@ -194,7 +182,7 @@ def _read(table: str, schemas: Mapping[str, Schema], **shared: Any) -> Iterator[
 
 
 CORE = tuple(
-    _read(
+    read_tools(
         """
 memory_search reads repeats joins shows_text always_loaded
     Search project memory by words of a task, a path or an error. Call it before you change
@@ -248,93 +236,14 @@ memory_update_core destroys
         ARGUMENTS,
     )
 )
-ENGRAM = tuple(
-    _read(
-        """
-mem_search reads repeats
-    Search memory by words.
-    ( query! type scope all_projects match_mode response_format limit=1-20:10
-mem_save
-    Save an observation: what, why, where, learned.
-    ( title! content type scope observation topic_key capture_prompt session_id
-    ( project_choice_reason recovery_token
-mem_update destroys
-    Change an observation, or replace `find` by `replace` in it.
-    ( id! title content type scope topic_key find replace
-mem_review repeats
-    List observations that are due for review, or mark one as reviewed.
-    ( action observation_id id limit=1-100:20
-mem_pin repeats
-    Show an observation first in the context.
-    ( id!
-mem_unpin repeats
-    Show an observation first no longer.
-    ( id!
-mem_suggest_topic_key reads repeats
-    Suggest a stable key for a topic that evolves.
-    ( type title content
-mem_delete destroys repeats
-    Delete an observation.
-    ( id! hard_delete
-mem_save_prompt
-    Save what the person asked.
-    ( content! session_id project_choice_reason recovery_token
-mem_context reads repeats
-    What earlier sessions left: pinned, recent, prompts.
-    ( compact max_bytes=1000-9000:8000 scope
-mem_stats reads repeats
-    Totals of sessions, observations and prompts.
-mem_timeline reads repeats
-    What the same session saved around an observation.
-    ( observation_id! before after
-mem_get_observation reads repeats
-    The whole of an observation.
-    ( id! include_history history_cursor offset
-mem_session_summary
-    Save the summary of a session: Goal, Instructions, Discoveries, Accomplished, Next Steps,
-    Relevant Files.
-    ( content! session_id project_choice_reason recovery_token
-mem_session_start repeats
-    Register a session.
-    ( id!=text directory
-mem_session_end repeats
-    End a session.
-    ( id!=text summary
-mem_capture_passive repeats
-    Save the items below `Key Learnings` of a text.
-    ( content! source session_id
-mem_merge_projects destroys
-    Merge spellings of one project's name.
-    ( from! to!
-mem_current_project reads repeats
-    Which project this is, and how it was found.
-mem_list_projects reads repeats
-    The projects that can be reached from here.
-mem_doctor reads repeats
-    Check memory for damage.
-    ( check
-mem_judge repeats
-    Tell how two observations relate, as mem_save asked; below 0.7 ask the person.
-    ( judgment_id! reason evidence relation! confidence session_id
-mem_compare repeats
-    Tell how any two observations relate.
-    ( memory_id_a! memory_id_b! reasoning model relation! confidence
-""",
-        ENGRAM_ARGUMENTS,
-        module="ademem.plugins.mcp.engram",
-        results="project_source project_path result",
-        empty={"project_source": "", "project_path": "", "result": ""},
-        shows_text=True,
-        is_tolerant=True,
-    )
-)
-"""Engram's; of the names with which it asks again for the project, `project` is enough here."""
 
 
 def choose(profile: str, *, read_only: bool) -> list[Tool]:
-    profiles = {"core": CORE, "engram": ENGRAM, "all": (*CORE, *ENGRAM)}
-    every = {tool.name: tool for tool in profiles["all"]}
-    if profile in profiles:
+    profiles = {"core": CORE} if profile == "core" else load_profiles()
+    every = {tool.name: tool for tools in profiles.values() for tool in tools}
+    if profile == "all":
+        chosen = list(every.values())
+    elif profile in profiles:
         chosen = list(profiles[profile])
     else:
         names = [name.strip() for name in profile.split(",")]
@@ -342,3 +251,11 @@ def choose(profile: str, *, read_only: bool) -> list[Tool]:
             raise UsageError(f"there is no tool {unknown[0]!r}", ", ".join(every))
         chosen = [every[name] for name in names]
     return [tool for tool in chosen if tool.reads or not read_only]
+
+
+def load_profiles() -> dict[str, tuple[Tool, ...]]:
+    """Return the core's tools and those of parts, by the names of their profiles."""
+    found = {"core": CORE}
+    for _, given in plugins.added("TOOLS"):
+        found |= {profile: import_module(module).TOOLS for module, profile in given.items()}
+    return found

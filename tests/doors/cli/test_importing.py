@@ -1,7 +1,6 @@
 """The formats of `ademem import`, and its trial runs."""
 
 import json
-import re
 import sys
 
 import pytest
@@ -13,22 +12,6 @@ BEAD = json.dumps(
 REMARK = json.dumps(
     [{"id": 7, "user": {"login": "ann"}, "body": "Please validate the amount before storing it."}]
 )
-ROW = {
-    "id": 1,
-    "session_id": "s1",
-    "type": "decision",
-    "title": "Tokens",
-    "content": "Tokens expire after ten minutes",
-    "created_at": "2026-01-02 03:04:05",
-}
-ENGRAM = json.dumps(
-    {
-        "version": "0.1.0",
-        "sessions": [],
-        "prompts": [],
-        "observations": [ROW | {"sync_id": "a", "project": "p"}],
-    }
-)
 
 
 @pytest.fixture
@@ -38,16 +21,15 @@ def sources(tmp_path):
         "jsonl": tmp_path / "lines.jsonl",
         "beads": tmp_path / "shop" / ".beads" / "memory" / "knowledge.jsonl",
         "pr": tmp_path / "remarks.json",
-        "engram": tmp_path / "engram.json",
     }
     paths["beads"].parent.mkdir(parents=True)
-    texts = {"jsonl": LINE, "beads": BEAD, "pr": REMARK, "engram": ENGRAM}
+    texts = {"jsonl": LINE, "beads": BEAD, "pr": REMARK}
     for name, path in paths.items():
         path.write_text(texts[name] + "\n")
     return paths
 
 
-@pytest.mark.parametrize("format", ["jsonl", "beads", "pr", "engram"])
+@pytest.mark.parametrize("format", ["jsonl", "beads", "pr"])
 def test_a_trial_import_counts_and_stores_nothing(ademem, sources, format):
     command = ("import", "--format", format, str(sources[format]))
     tried = ademem.json(*command, "--dry-run")
@@ -93,7 +75,7 @@ def test_an_import_is_taken_back_as_a_whole_but_for_what_is_the_persons_own(
     assert [row["content"] for row in waiting] == ([own["content"]] if own else [])
 
 
-@pytest.mark.parametrize("format", ["jsonl", "beads", "engram", "mem0"])
+@pytest.mark.parametrize("format", ["jsonl", "beads", "mem0"])
 def test_an_import_tells_what_waits_and_what_a_sweep_archives(ademem, sources, format, tmp_path):
     sources["mem0"] = tmp_path / "mem0.json"
     sources["mem0"].write_text('{"results": [{"memory": "Deploys run on Mondays"}]}')
@@ -103,7 +85,7 @@ def test_an_import_tells_what_waits_and_what_a_sweep_archives(ademem, sources, f
     tried = ademem("import", "--format", format, str(sources[format]), "--dry-run")
     said = ademem("import", "--format", format, str(sources[format]))
 
-    if format in ("engram", "mem0"):  # the others print JSON where there is no terminal
+    if format == "mem0":  # the others print JSON where there is no terminal
         assert "to review: 1 unconfirmed (`ademem review`)" in said
     assert "1 above project_limit" in said
     assert "to review: " not in tried
@@ -126,14 +108,6 @@ def test_a_memory_names_the_program_that_it_came_from(ademem, tmp_path):
 
     (memory,) = ademem.json("list")["memories"]
     assert "source: mem0:m7" in ademem("get", memory["id"])
-
-
-def test_an_import_of_engrams_names_the_act_that_takes_it_back(ademem, sources):
-    said = ademem("import", "--format", "engram", str(sources["engram"]))
-    (event,) = re.findall(r"`ademem undo (\w+)` takes it back", said)
-    ademem("undo", event)
-
-    assert ademem.json("list")["count"] == 0
 
 
 def test_a_long_name_of_an_item_fits_on_a_line(ademem, tmp_path):
@@ -175,10 +149,9 @@ def test_a_remark_that_is_not_utf_8_is_stored_all_the_same(ademem, tmp_path):
     assert len(ademem.json("import", "--format", "pr", str(path))["added"]) == 1
 
 
-def test_the_formats_of_engram_and_beads_are_recognised(ademem, sources):
+def test_the_format_of_beads_is_recognised(ademem, sources):
     shop = sources["beads"].parents[2]
     assert ademem.json("import", "--format", "auto", str(shop))["inserted"] == 1
-    assert ademem.json("import", "--format", "auto", str(sources["engram"]))["inserted"] == 1
 
     (shop / "CLAUDE.md").write_text("- Use pnpm\n")
     said = ademem("import", "--format", "auto", str(shop))
@@ -186,18 +159,9 @@ def test_the_formats_of_engram_and_beads_are_recognised(ademem, sources):
     assert ademem.exit_code == 2
 
 
-def test_engram_tells_what_is_imported_and_what_is_new(ademem, sources):
-    command = ("import", "--format", "engram", str(sources["engram"]))
-    assert ademem(*command, "--status") == "p: 0 imported, 1 new\n"
-    ademem(*command)
-    assert ademem(*command, "--status") == "p: 1 imported, 0 new\n"
-
-
 @pytest.mark.parametrize(
     ("format", "option"),
     [
-        pytest.param("engram", ("--as", "personal"), id="Engram's are the project's"),
-        pytest.param("engram", ("--follow",), id="Engram's are not followed"),
         pytest.param("pr", ("--status",), id="remarks"),
         pytest.param("jsonl", ("--from-project", "p"), id="lines"),
     ],
@@ -236,24 +200,6 @@ def test_an_agents_import_of_our_export_leaves_what_a_person_confirmed(ademem, c
         "promoted",
         [],
     )
-
-
-@pytest.mark.parametrize(
-    "change", [{"content": "Use Kafka for locks"}, {"deleted_at": "2100-01-01"}]
-)
-def test_an_agents_import_of_engram_puts_another_text_beside_it(ademem, confirmed, change):
-    ademem("export", "--format", "engram", "engram.json")
-    path = ademem.root / "engram.json"
-    document = json.loads(path.read_text())
-    for row in document["observations"]:
-        row |= {"updated_at": "2100-01-01 00:00:00"} | change
-    path.write_text(json.dumps(document))
-    ademem("import", "--format", "engram", "engram.json")
-
-    kept = ademem.json("get", confirmed)
-    assert (kept["content"], kept["status"]) == ("Use Redis for locks", "promoted")
-    proposed = [row["content"] for row in ademem.json("list", "--status", "candidate")["memories"]]
-    assert proposed == ([change["content"]] if "content" in change else [])
 
 
 def test_an_agent_replaces_no_database_by_a_backup(ademem, confirmed):

@@ -17,11 +17,11 @@ from ademem.core import confined
 from ademem.core.memory import Scope, Status
 from ademem.core.settings import GateSettings
 from ademem.core.value import replace
-from ademem.files import engram
+from ademem.plugins.engram import chunks, documents
+from ademem.plugins.engram.chunks import BadManifest
 from ademem.store import memories, memory_queries, relations, transitions
 from ademem.store.opening import open_store
-from ademem.sync import engram_chunks, folder
-from ademem.sync.engram_chunks import BadManifest
+from ademem.sync import folder
 from ademem.sync.record_import import make_admission_rule
 from tests.builders import project
 from tests.examples import examples
@@ -55,7 +55,7 @@ def job_of(store, minute, **options):
     now = NOON + timedelta(minutes=minute)
     admit = make_admission_rule(store, GateSettings(), now, None)
     made = {"store": store, "settings": GateSettings(), "now": now, "admit": admit}
-    return engram.Job(**made, event_id=f"e{minute}", is_shared=True, **options)
+    return documents.Job(**made, event_id=f"e{minute}", is_shared=True, **options)
 
 
 class Machine:
@@ -67,10 +67,10 @@ class Machine:
 
     def send(self, minute=1, **options):
         now = NOON + timedelta(minutes=minute)
-        return engram_chunks.send(self.store, self.project, now, author=self.root.name, **options)
+        return chunks.send(self.store, self.project, now, author=self.root.name, **options)
 
     def receive(self, minute=1, **options):
-        return engram_chunks.receive(self.project, job_of(self.store, minute, **options))
+        return chunks.receive(self.project, job_of(self.store, minute, **options))
 
     def pull(self, other, minute=1):
         """Take the files of another one, as git does where only one side has new ones."""
@@ -567,7 +567,7 @@ def test_the_order_doubling_and_splitting_of_mutations_changes_nothing(block):
                 while order:
                     part, order = order[: (size := choice.randrange(1, 6))], order[size:]
                     content = json.dumps({"mutations": part}).encode()
-                    document = engram_chunks._document(content, {})
-                    engram.import_document(document, job_of(store, 1))
+                    document = chunks._document(content, {})
+                    documents.import_document(document, job_of(store, 1))
                 ends.append(rows(store))
         assert ends[0] == ends[1] == ends[2], f"seed {seed}"

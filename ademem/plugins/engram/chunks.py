@@ -26,9 +26,19 @@ from ademem.core.redaction import redact
 from ademem.core.shared_files import locked
 from ademem.core.text import unique
 from ademem.core.value import Value, replace
-from ademem.files import engram
-from ademem.files.engram import GONE, SENT, SOURCE, TARGET, Document, Job, Report, Row, state_of
 from ademem.files.readers.items import text_of
+from ademem.plugins.engram import documents
+from ademem.plugins.engram.documents import (
+    GONE,
+    SENT,
+    SOURCE,
+    TARGET,
+    Document,
+    Job,
+    Report,
+    Row,
+    state_of,
+)
 from ademem.store import (
     Store,
     database,
@@ -117,7 +127,7 @@ def read_manifest(project: Project) -> Manifest:
             raise BadManifest(f"{MANIFEST} cannot be read: {error}") from error
         if not isinstance(found, dict) or found.get("version") != VERSION:
             raise BadManifest(f"{MANIFEST} is not of version {VERSION}, which is read")
-        for entry in engram.rows_of(found, "chunks")[:MOST_CHUNKS]:
+        for entry in documents.rows_of(found, "chunks")[:MOST_CHUNKS]:
             id = entry.get("id")
             if isinstance(id, str) and re.fullmatch(f"[0-9a-f]{{{ID_CHARS}}}", id):
                 entries.setdefault(id, entry)
@@ -185,7 +195,7 @@ def receive(project: Project, job: Job, *, dry_run: bool = False) -> Received:
                 problems.append(f"chunk {id}: {reason}")
                 continue
             with suppress(database.DryRun), job.store.transaction():
-                reports.append(engram.import_document(document, job))
+                reports.append(documents.import_document(document, job))
                 if dry_run:
                     raise database.DryRun
                 journal.note_chunk(job.store, TARGET, id, None, job.now)
@@ -206,7 +216,7 @@ def _document(content: bytes, entry: Row) -> Document:
         raise BadChunk("it is not an object")
     document: dict[str, list[Any]] = {name: [] for name, _, _ in _ROWS.values()} | {"removed": []}
     named = set()
-    for mutation in engram.rows_of(found, "mutations"):
+    for mutation in documents.rows_of(found, "mutations"):
         entity, key = text_of(mutation.get("entity")), text_of(mutation.get("entity_key"))
         named.add((entity, key))
         if entity not in _ROWS:
@@ -224,7 +234,7 @@ def _document(content: bytes, entry: Row) -> Document:
         document[name].append(row)
     for entity in ("session", "observation", "prompt"):
         name, id, _ = _ROWS[entity]
-        rows = engram.rows_of(found, name)
+        rows = documents.rows_of(found, name)
         document[name] += [row for row in rows if (entity, text_of(row.get(id))) not in named]
     return document
 
@@ -348,12 +358,12 @@ def outgoing(store: Store, project: str, *, anew: bool = False) -> Outgoing:
     for memory in current:
         fields = stored.get(memory.id, {})
         before = fields.get(SENT, "")
-        row = engram.observation_of(memory, fields, project)
+        row = documents.observation_of(memory, fields, project)
         if not memory.shareable:
             record = replication.read(store, memory.id)
             is_hidden = record and record.life == registers.LIVE  # behind an elder one of its text
             if before and (anew or before != GONE) and not is_hidden:
-                at = engram.format_time(memory.deleted_at or memory.updated_at + SECOND)
+                at = documents.format_time(memory.deleted_at or memory.updated_at + SECOND)
                 deletes.append(_deletion(row["sync_id"], at, project))
                 states.append((foreign.MEMORY, memory.id, GONE))
         elif before == state_of(row) and not anew:
@@ -365,7 +375,7 @@ def outgoing(store: Store, project: str, *, anew: bool = False) -> Outgoing:
             (edits if before and not anew else rows).append(row)
     for gone_for_good in written["memory"]:
         if gone_for_good.get("life") == registers.REMOVED:
-            at = engram.format_time(parse(gone_for_good["updated_at"]))
+            at = documents.format_time(parse(gone_for_good["updated_at"]))
             sync_id = gone_for_good["sync_id"] or gone_for_good["id"]
             deletes.append(_deletion(sync_id, at, project))
     new_sessions, session_edits = _sessions(store, project, (*rows, *edits), states)
@@ -381,7 +391,7 @@ def outgoing(store: Store, project: str, *, anew: bool = False) -> Outgoing:
     for values in written["relation"]:
         if values["marked_by_actor"] != SOURCE:
             names = ("created_at", "updated_at")
-            times = {name: engram.format_time(parse(values[name])) for name in names}
+            times = {name: documents.format_time(parse(values[name])) for name in names}
             row = values | times | {"project": project}
             at = times["updated_at"]
             mutations.append(_mutation("relation", row["sync_id"], row, at, project))
@@ -405,7 +415,7 @@ def _sessions(
     marked = {id: fields[SENT] for id, fields in stored.items() if fields.get(SENT)}
     needed = {row["session_id"] for row in of}
     new, edits = [], []
-    for row in engram.sessions_of(store, needed, project, of):
+    for row in documents.sessions_of(store, needed, project, of):
         before, state = marked.get(row["id"]), state_of(row)
         if row["id"] in needed:
             new.append(row)

@@ -1,4 +1,4 @@
-"""Rows of Engram's behaviour by commands; `tests/plugins/mcp/test_engram_rows.py` has its tools."""
+"""Rows of Engram's behaviour by commands; `tools/test_rows.py` has its tools."""
 
 import gzip
 import hashlib

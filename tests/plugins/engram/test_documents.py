@@ -15,11 +15,12 @@ from ademem.core.clock import stamp
 from ademem.core.errors import UsageError
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.core.settings import GateSettings
-from ademem.files import engram
+from ademem.plugins.engram import documents, exchanging
 from ademem.sync.record_import import make_admission_rule
 from tests.builders import NOW
 from tests.examples import examples
 from tests.store.stores import in_memory
+from tests.world import World
 
 OBSERVATION = {
     "id": 7,
@@ -98,13 +99,13 @@ def saved(tmp_path, found):
 
 def imported(opened, tmp_path, found, name="here", **options):
     with opened(name) as memories:
-        return api.import_engram(memories, saved(tmp_path, found), **options)
+        return exchanging.import_export(memories, saved(tmp_path, found), **options)
 
 
 def exported(opened, name="here"):
     with opened(name) as memories:
         return {
-            key: value for key, value in api.export_engram(memories).items() if key != "exported_at"
+            key: value for key, value in exchanging.export(memories).items() if key != "exported_at"
         }
 
 
@@ -272,7 +273,7 @@ def test_a_dry_run_writes_nothing(opened, tmp_path):
 
 
 def test_a_long_import_tells_how_far_it_is(opened, tmp_path, monkeypatch):
-    monkeypatch.setattr(engram, "STEP", 1)
+    monkeypatch.setattr(documents, "STEP", 1)
     counts = []
 
     imported(opened, tmp_path, document(), on_progress=counts.append)
@@ -283,7 +284,7 @@ def test_a_long_import_tells_how_far_it_is(opened, tmp_path, monkeypatch):
 def test_what_comes_from_the_future_does_not_stay_the_newest_for_ever(opened, tmp_path):
     later = json.loads(json.dumps(document()).replace("2026-", "2999-"))
     with opened("here") as memories:
-        api.import_engram(memories, saved(tmp_path, later))
+        exchanging.import_export(memories, saved(tmp_path, later))
         (memory,) = api.list_memories(memories)
         (session,) = api.list_sessions(memories, 1)
         (prompt,) = api.search_prompts(memories, limit=1)
@@ -424,8 +425,8 @@ def test_a_database_comes_in_and_goes_out_and_in_with_no_field_changed(opened, t
     is_new = "sync_id" in script
 
     with opened("here") as memories:
-        first = api.import_engram(memories, str(tmp_path))
-        again = api.import_engram(memories, str(path))
+        first = exchanging.import_export(memories, str(tmp_path))
+        again = exchanging.import_export(memories, str(path))
     assert (first.inserted, first.sessions, first.relations) == (2, 1, 1 if is_new else 0)
     assert (again.inserted, again.updated, again.sessions, again.relations) == (0, 0, 0, 0)
     assert (again.deleted, again.prompts) == (0, 0)
@@ -478,11 +479,11 @@ def test_whatever_is_imported_comes_out_and_in_the_same(block):
         found = random_document(choice)
         with closing(in_memory()) as first, closing(in_memory()) as second:
             bring(found, first)
-            out = engram.export_document(first, "shop", NOW)
+            out = documents.export_document(first, "shop", NOW)
             for name in ("observations", "sessions", "prompts"):
                 assert sorted_rows(out[name]) == sorted_rows(found[name]), seed
             bring(out, second)
-            assert engram.export_document(second, "shop", NOW) == out, seed
+            assert documents.export_document(second, "shop", NOW) == out, seed
             changes = second.db.total_changes
             report = bring(out, second)
             assert (report.inserted, report.updated, report.deleted) == (0, 0, 0), seed
@@ -496,9 +497,9 @@ def sorted_rows(rows):
 def bring(found, store):
     admit = make_admission_rule(store, GateSettings(), NOW, None)
     given = {"store": store, "settings": GateSettings(), "now": NOW, "admit": admit}
-    return engram.import_document(
+    return documents.import_document(
         {name: found.get(name, []) for name in ("sessions", "observations", "prompts")},
-        engram.Job(**given, event_id="e1"),
+        documents.Job(**given, event_id="e1"),
     )
 
 
@@ -570,4 +571,21 @@ def test_a_row_without_a_text_is_named(opened, tmp_path):
     assert [(each.where, each.why) for each in report.skipped] == [
         ("observation 8", "it has no text")
     ]
-    assert engram.VERSION in engram.READ
+    assert documents.VERSION in documents.READ
+
+
+def test_no_byte_of_a_personal_observation_stays_in_the_project(tmp_path):
+    root = tmp_path / "project"
+    root.mkdir()
+    world = World(root)
+    canary = "Quokka-7391 prefers tabs over spaces"
+    found = document(OBSERVATION | {"scope": "personal", "content": canary}, sessions=[])
+    for _ in range(2):
+        with world.memories() as memories:
+            exchanging.import_export(memories, saved(tmp_path, found))
+        files = (path for path in root.rglob("*") if path.is_file())
+        assert not any(b"Quokka" in path.read_bytes() for path in files)
+
+    with world.memories() as memories:
+        (waiting,) = api.review(memories)
+    assert waiting.content == canary

@@ -16,6 +16,7 @@ from ademem.core.value import replace as changed
 from ademem.doors.calls import describe_gate_refusal
 from ademem.plugins.mcp import core
 from ademem.search.engine import Filters
+from ademem.store import memories as rows
 from ademem.store.transitions import CannotDo
 
 if TYPE_CHECKING:
@@ -41,7 +42,10 @@ RELATIONS = {
 def find_memory(memories: Runtime, id: Id) -> Memory:
     """Return the memory by our id, which may be of digits alone, or by its row number."""
     if isinstance(id, int) or (id.isascii() and id.isdecimal() and len(id) <= NUMBER_DIGITS):
-        id = api.get_numbered(memories, int(id)).id
+        found = rows.list_by_number(memories.store, [int(id)])
+        if not found:
+            raise NoSuchMemory(str(id))
+        id = found[0].id
     return core.get_readable(memories, id)
 
 

@@ -1,0 +1,100 @@
+"""Formats of `ademem import` and `ademem export`, each with an import of its own."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+from ademem import api
+from ademem.core import plugins
+from ademem.core.text import counted
+from ademem.core.value import Value
+from ademem.doors.cli import show
+from ademem.files.readers import Comparison
+from ademem.files.records import Imported
+from ademem.store.runtime import Runtime
+
+OTHER_FORMAT = "if another program wrote it, `--format auto` names the format"
+
+
+class Source(Value):
+    """What is imported, and how."""
+
+    path: str
+    """- is standard input."""
+    project: str = ""
+    """One of the source's; empty where it has one."""
+    personal: bool = False
+    follow: bool = False
+    dry_run: bool = False
+
+
+class Format(Value):
+    name: str
+    run: Callable[[Runtime, Source], None]
+    """Imports the source, and shows what came of it."""
+    options: tuple[str, ...] = ()
+    """Those options of `import` that it takes, of the ones that not every format takes."""
+    fits: Callable[[str], bool] = lambda path: False
+    """Is it at this path; `--format auto` asks."""
+    compare: Callable[[Runtime, Source], list[Comparison]] | None = None
+    """Counts what of the source is imported, by its projects: `--status`."""
+    export: Callable[[Runtime], tuple[list[dict[str, Any]], bytes]] | None = None
+    """Returns the memories as rows, and the file that has them."""
+
+
+def modules_of_parts(seam: str = "FORMATS") -> dict[str, str]:
+    """Return the modules that have the formats of parts, by the names of the formats."""
+    return {
+        name: module
+        for _, given in plugins.added(seam, by_others=True)
+        for module, names in given.items()
+        for name in names.split()
+    }
+
+
+def load_format(name: str, module: str) -> Format:
+    """Return a format of a part out of the tuple FORMATS of its module."""
+    formats: tuple[Format, ...] = import_module(module).FORMATS
+    return next(each for each in formats if each.name == name)
+
+
+def progress_of(noun: str) -> Callable[[int], None] | None:
+    """Return a function that shows the number of items, or None where no terminal is."""
+    if not sys.stderr.isatty():
+        return None
+    return lambda count: show.progress(counted(count, noun))
+
+
+def report_waiting(memories: Runtime, *, dry_run: bool) -> None:
+    """End the line of the progress, and say what waits for review."""
+    if sys.stderr.isatty():
+        show.progress("")
+    if dry_run:
+        return
+    if not show.as_json and (waiting := show.join_waiting(api.count_queue(memories))):
+        show.echo(f"to review: {waiting}", err=True)
+    if overfull := api.find_overfull(memories):
+        show.echo(overfull, err=True)
+
+
+def join_all(counts: Mapping[str, int], *, dry_run: bool) -> str:
+    figures = ", ".join(f"{name} {count}" for name, count in counts.items())
+    return f"would be: {figures}" if dry_run else figures
+
+
+def show_lines(memories: Runtime, imported: Imported, *, dry_run: bool) -> None:
+    """Show the outcome of lines that were imported one by one; as JSON where no terminal is."""
+    show.as_json |= not sys.stdout.isatty()
+    report_waiting(memories, dry_run=dry_run)
+    counts = {name: getattr(imported, name) for name in ("inserted", "merged", "rejected")}
+    if imported.errors and not any(counts.values()):
+        show.echo(f"no line could be read: {OTHER_FORMAT}", err=True)
+    errors = [{"line": number, "message": message} for number, message in imported.errors]
+    show.report(
+        counts | {"event": imported.event, "errors": errors},
+        [f"{join_all(counts, dry_run=dry_run)}{show.name_undo(imported.event)}"],
+        (f"line {number}: {message}" for number, message in imported.errors),
+    )

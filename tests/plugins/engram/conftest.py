@@ -1,0 +1,3 @@
+"""The command line, for rows of Engram."""
+
+from tests.doors.cli.conftest import ademem as ademem
