@@ -34,6 +34,8 @@ class Written(Value):
     """True if nothing is written where it is there already."""
     is_guess: bool = False
     """True if the word may stand for something else; it counts if there is such a file."""
+    is_gone: bool = False
+    """True if it is deleted or moved away."""
     implied: bool = False
     """True if the command names no file, and takes the working folder."""
     listed: Word | None = None
@@ -117,6 +119,10 @@ def _operands(arguments: Arguments) -> Iterator[Written]:
     return (Written(word=word) for word in arguments.operands)
 
 
+def _removed(arguments: Arguments) -> Iterator[Written]:
+    return (Written(word=word, is_gone=True) for word in arguments.operands)
+
+
 def _behind_first(arguments: Arguments) -> Iterator[Written]:
     return (Written(word=word) for word in arguments.operands[1:])
 
@@ -163,7 +169,8 @@ def _moved(arguments: Arguments) -> Iterator[Written]:
     folders = arguments.values("-t", "--target-directory")
     operands = arguments.operands
     if folders or len(operands) > 1:
-        yield from (Written(word=word) for word in (operands if folders else operands[:-1]))
+        sources = operands if folders else operands[:-1]
+        yield from (Written(word=word, is_gone=True) for word in sources)
         yield from _copied(arguments)
 
 
@@ -476,7 +483,7 @@ WRITERS: dict[str, Writer] = {
     ),
     **dict.fromkeys(
         ("rm", "unlink", "shred", "srm", "trash", "trash-put", "rimraf", "del-cli", "rmdir"),
-        Writer(pick=_operands, valued="-n --iterations -s --size"),
+        Writer(pick=_removed, valued="-n --iterations -s --size"),
     ),
     "truncate": Writer(pick=_operands, valued="-s --size -r --reference"),
     "touch": Writer(pick=_operands, valued="-d -t -r --date --reference --time"),
@@ -543,7 +550,7 @@ WRITERS: dict[str, Writer] = {
     "git checkout": Writer(pick=_restored, valued="-b -B --orphan --conflict"),
     "git restore": Writer(pick=_of_restore, valued="-s --source"),
     "git mv": Writer(pick=_moved, unless="-n --dry-run"),
-    "git rm": Writer(pick=_operands, unless="--cached -n --dry-run"),
+    "git rm": Writer(pick=_removed, unless="--cached -n --dry-run"),
     "git clean": Writer(pick=_tree, valued="-e --exclude", unless="-n --dry-run"),
     **dict.fromkeys(
         ("git apply", "git am"),

@@ -210,7 +210,8 @@ def _mark_calls(call: ToolCall, paths: Iterable[str], runtime: Runtime) -> list[
     script = shell.parse(call.command)
     parts = mutation.parts_in(script, runtime.settings.guard) if script else ()
     programs = [part.key for part in parts if mutation.judge_part(part).mutates]
-    return [f"{flags.MARK}{name}" for name in (*programs, *paths)]
+    files = (redact(path[: hint_events.READ_CHARS]).text for path in paths)
+    return [f"{flags.MARK}{name}" for name in (*programs, *files)]
 
 
 def _look_up(

@@ -62,7 +62,7 @@ def find_paths(payload: Payload, runtime: Runtime) -> list[str]:
     if payload.tool_name not in SHELL_TOOLS:
         return []
     from ademem.guard import shell
-    from ademem.guard.shell import find_edits
+    from ademem.guard.writers import find_edits
 
     script = shell.parse(payload.command)
     edits = find_edits(script) if script else []

@@ -18,7 +18,8 @@ from ademem.core.value import Value, replace
 from ademem.guard.mutation import judge
 from ademem.guard.policy import SEARCHES, SHELL_TOOLS, WRITING_TOOLS, own_tool
 from ademem.guard.prompts import TurnClass, classify
-from ademem.guard.shell import find_edits, parse
+from ademem.guard.shell import parse
+from ademem.guard.writers import find_edits
 from ademem.store import ledger
 from ademem.store.episodes import Action, Run
 from ademem.synthesis.procedures import command_steps

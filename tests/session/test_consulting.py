@@ -313,10 +313,10 @@ def test_the_search_at_a_change_runs_once_for_a_program_and_a_turn(session, monk
     monkeypatch.setattr(
         consulting, "_search", lambda *given: searched.append(given[0].command) or search(*given)
     )
-    for command in ("touch a", "touch b", "mkdir c", "touch d", "touch a"):
+    for command in ("make a", "make b", "rake c", "make d", "make a"):
         session.run(command)
 
-    assert searched == ["touch a", "mkdir c"]
+    assert searched == ["make a", "rake c"]
 
 
 def test_nothing_confirmed_means_no_work(world):

@@ -6,7 +6,9 @@ import re
 from itertools import pairwise
 
 from ademem.core.text import is_one_edit
+from ademem.core.value import replace
 from ademem.guard import shell
+from ademem.guard.writers import paths_of, written_by
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -104,32 +106,20 @@ def _sources(command: Command) -> Iterator[Command]:
 
 
 def _list_written(command: Command) -> Iterator[str]:
-    yield from (redirect.target.text for redirect in command.redirects if redirect.writes)
-    name, texts = _name(command), _texts(command)
-    operands = [text for text in texts if not text.startswith("-")]
-    if name in ("tee", "sponge", "touch", "truncate") or (
-        name in ("sed", "perl", "gsed") and any(re.match(r"-[a-z]*i|--in-place", t) for t in texts)
-    ):
-        yield from operands
-    elif name in ("cp", "mv", "ln", "install", "rsync", "link") and operands:
-        yield operands[-1]
-        yield from (operands[-1].rstrip("/") + "/" + text.rpartition("/")[2] for text in operands)
-    elif name == "dd":
-        yield from (text[3:] for text in texts if text.startswith("of="))
-    elif name in ("curl", "wget"):
-        yield from _list_saved(command)
+    """Yield the paths that a command makes or changes, those of files in a folder, too."""
+    for written in written_by(command):
+        if not written.is_gone:
+            yield written.word.text
+            yield from paths_of(written, is_folder=True)
 
 
 def _list_saved(command: Command) -> Iterator[str]:
-    texts = _texts(command)
-    for text, following in pairwise([*texts, ""]):
-        if text in ("-o", "--output", "-O", "--output-document", "-OutFile"):
-            if following and not _has_foreign_host(following):
-                yield following
-        elif text.startswith(("--output=", "--output-document=")):
-            yield text.partition("=")[2]
-        elif _has_foreign_host(text):
-            yield text.split("?")[0].rstrip("/").rpartition("/")[2]
+    """Yield what a download may be called: as it names it, or as the address ends."""
+    bare = replace(command, redirects=())
+    yield from (written.word.text for written in written_by(bare))
+    for text in _texts(command):
+        if _has_foreign_host(text):
+            yield text.split("?")[0].rstrip("/")
 
 
 def runs_a_download(commands: Commands) -> bool:

@@ -1,13 +1,11 @@
 """Parse shell commands into values, without running anything.
 
 A command of plain words is parsed here, any other by `grammar`. Programs that run other programs
-are unwrapped: sudo, env, xargs, sh -c, find -exec. `edits_by_command` names the files they change.
+are unwrapped: sudo, env, xargs, sh -c, find -exec. `guard.writers` names the files they change.
 """
 
 from __future__ import annotations
 
-import posixpath
-import re
 from functools import lru_cache
 from itertools import pairwise, takewhile
 
@@ -339,91 +337,3 @@ def _parse_text(command: Command, text: Word) -> list[Command]:
 def _join(words: tuple[Word, ...]) -> Word:
     text = " ".join(word.text for word in words)
     return Word(text=text, expands=any(word.expands for word in words))
-
-
-_PRINTERS = frozenset({"", "echo", "printf", "cat", "tee"})
-_IN_PLACE = {"sed": "-i --in-place", "gsed": "-i --in-place", "perl": "-i", "ruby": "-i"}
-_MOVERS = frozenset({"mv", "cp", "install", "ln", "git mv"})
-_REMOVERS = frozenset({"rm", "unlink", "shred", "git rm"})
-
-
-class FileEdit(Value):
-    path: str
-    """As written, behind the folders of earlier `cd` commands."""
-    is_whole: bool
-    """True if the command does nothing but edit files: `sed -i`, `echo … >`, `tee`, `patch`."""
-
-
-def find_edits(script: Script, folder: str = "") -> list[FileEdit]:
-    found = [edit for _, edits in edits_by_command(script, folder) for edit in edits]
-    return list({edit.path: edit for edit in reversed(found)}.values())[::-1]
-
-
-def edits_by_command(script: Script, folder: str = "") -> Iterator[tuple[Command, list[FileEdit]]]:
-    for command in script:
-        edits = [
-            replace(edit, path=posixpath.normpath(posixpath.join(folder, edit.path)))
-            for plain in unwrap(command)
-            for edit in _edits_of(plain)
-        ]
-        yield command, edits
-        if command.name == "cd" and len(command.words) == 2 and not command.words[1].expands:
-            folder = posixpath.join(folder, command.words[1].text)
-
-
-def _edits_of(command: Command) -> Iterator[FileEdit]:
-    name = command.name
-    for redirect in command.redirects:
-        if redirect.writes and _is_file(redirect.target):
-            yield FileEdit(path=redirect.target.text, is_whole=name in _PRINTERS)
-    operands = [word for word in command.words[1:] if not is_option(word.text)]
-    if name == "git" and operands:
-        name, *operands = f"git {operands[0].text}", *operands[1:]
-    if name == "tee":
-        yield from _files(operands)
-    elif name in _IN_PLACE:
-        options = [word.text for word in command.words[1:]]
-        if any(sets_option(each, flag) for each in options for flag in _IN_PLACE[name].split()):
-            yield from _files(_behind_script(command.words[1:]))
-    elif name in ("patch", "git apply"):
-        diff = command.stdin.text if command.stdin and not command.stdin.expands else ""
-        named = operands[:1] if name == "patch" else []
-        patched = [Word(text=path) for path in re.findall(r"(?m)^\+\+\+ (?:b/)?([^\t\n]+)", diff)]
-        yield from _files(named or [word for word in patched if word.text != "/dev/null"])
-    elif name in _MOVERS:
-        yield from _edits_of_move(operands, removes=name.endswith("mv"))
-    elif name in _REMOVERS:
-        yield from _files(operands, is_whole=False)
-
-
-def _behind_script(words: tuple[Word, ...]) -> list[Word]:
-    valued = ["-e", "-f", "--expression", "--file"]
-    options = [word.text for word in words if is_option(word.text)]
-    has_script = any(
-        takes_value(option, valued) or option.startswith(("--expression=", "--file="))
-        for option in options
-    )
-    operands = [word for word in without_values(words, valued) if not is_option(word.text)]
-    files = [word for word in operands if word.text]  # BSD: `sed -i '' …`
-    return files if has_script else files[1:]
-
-
-def _edits_of_move(operands: list[Word], *, removes: bool) -> Iterator[FileEdit]:
-    if len(operands) < 2 or operands[-1].expands:
-        return
-    *sources, target = operands
-    for source in sources:
-        if source.expands:
-            continue
-        into = target.text.endswith("/") or len(sources) > 1
-        path = posixpath.join(target.text, posixpath.basename(source.text)) if into else target.text
-        for each in (source.text, path) if removes else (path,):
-            yield FileEdit(path=each, is_whole=False)
-
-
-def _files(words: list[Word], *, is_whole: bool = True) -> Iterator[FileEdit]:
-    return (FileEdit(path=word.text, is_whole=is_whole) for word in words if _is_file(word))
-
-
-def _is_file(word: Word) -> bool:
-    return bool(word.text) and not word.expands and not word.text.startswith(("/dev/", "-", "&"))

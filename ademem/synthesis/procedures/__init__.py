@@ -12,7 +12,8 @@ from ademem.core.settings import GuardSettings
 from ademem.core.value import Value, replace
 from ademem.guard import shell
 from ademem.guard.mutation import CommandPart, judge_part, look_up
-from ademem.guard.shell import Command, edits_by_command
+from ademem.guard.shell import Command
+from ademem.guard.writers import edits_by_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 import pytest
 
 from ademem.guard import shell
-from ademem.guard.shell import find_edits
+from ademem.guard.writers import find_edits
 
 DIFF = "--- a/src/app.py\n+++ b/src/app.py\n@@ -1 +1 @@\n-a\n+b"
 
@@ -27,7 +27,7 @@ WRITTEN = [
     (f"git apply <<'EOF'\n{DIFF}\nEOF", ["src/app.py"]),
     ("patch src/app.py fix.diff", ["src/app.py"]),
     ("mv docs/draft.md docs/final.md", ["docs/draft.md", "docs/final.md"]),
-    ("git mv a.py b.py src/", ["a.py", "src/a.py", "b.py", "src/b.py"]),
+    ("git mv a.py b.py src/", ["a.py", "b.py", "src/a.py", "src/b.py"]),
     ("rm -f build.lock && git rm -q src/old.py", ["build.lock", "src/old.py"]),
     ("cp a.txt b.txt", ["b.txt"]),
     ("cd app && sed -i 's/a/b/' a.txt", ["app/a.txt"]),
