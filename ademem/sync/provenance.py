@@ -328,9 +328,10 @@ def _may_have_changed(transcript: str, file: str, since: str, until: str) -> boo
     if not os.path.exists(transcript):
         return True
     from ademem.capture.transcript import Call, events, subagent_transcripts
-    from ademem.guard.mutation import judge
-    from ademem.guard.policy import SHELL_TOOLS, WRITING_TOOLS
+    from ademem.core.settings import GuardSettings
+    from ademem.guard.touch import touch
 
+    settings = GuardSettings()
     for part in (transcript, *subagent_transcripts(transcript)):
         try:
             status = os.stat(part)
@@ -343,12 +344,16 @@ def _may_have_changed(transcript: str, file: str, since: str, until: str) -> boo
                 is_cut = False
                 if not isinstance(event, Call) or not since <= event.at <= until:
                     continue
-                if event.tool in SHELL_TOOLS and judge(str(event.input.get("command"))).mutates:
-                    return True
-                path = event.input.get("file_path") or event.input.get("notebook_path")
-                is_written = event.tool in WRITING_TOOLS and isinstance(path, str)
-                if is_written and os.path.realpath(str(path)) == os.path.realpath(file):
+                touched = touch(event.tool, event.input, event.folder or os.sep, settings)
+                is_any = touched.changes and bool(touched.argvs)  # a command may write any file
+                if is_any or any(_is_at(file, path) for path in touched.writes):
                     return True
         except OSError:
             return True
     return False
+
+
+def _is_at(file: str, path: str) -> bool:
+    """True if *path* is the file, or a folder that it lies in."""
+    real, whole = os.path.realpath(file), os.path.realpath(path)
+    return real == whole or real.startswith(whole.rstrip(os.sep) + os.sep)

@@ -13,13 +13,13 @@ from ademem.capture.transcript import Call, Event, Interruption, Message, Prompt
 from ademem.core import client
 from ademem.core.memory import HEARD, Category, Memory
 from ademem.core.redaction import redact
+from ademem.core.settings import GuardSettings
 from ademem.core.text import fold, preview, whole_words
 from ademem.core.value import Value, replace
 from ademem.guard.mutation import judge
 from ademem.guard.policy import SEARCHES, SHELL_TOOLS, WRITING_TOOLS, own_tool
 from ademem.guard.prompts import TurnClass, classify
-from ademem.guard.shell import parse
-from ademem.guard.writers import find_edits
+from ademem.guard.touch import touch
 from ademem.store import ledger
 from ademem.store.episodes import Action, Run
 from ademem.synthesis.procedures import command_steps
@@ -27,8 +27,6 @@ from ademem.synthesis.procedures import command_steps
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeVar
-
-    from ademem.core.settings import GuardSettings
 
     T = TypeVar("T")
     Roots = tuple[str, ...]
@@ -322,13 +320,16 @@ def command_line(call: Call, roots: Roots) -> str:
 
 
 def changed_files(call: Call, roots: Roots) -> list[str]:
-    if call.tool in WRITING_TOOLS:
-        path = call.text("file_path") or call.text("notebook_path")
-        return [_shorten(relative(path, roots))]
-    script = parse(call.text("command")) if call.tool in SHELL_TOOLS else None
-    edits = find_edits(script, call.folder or next(iter(roots), "")) if script else []
-    inside = (relative(edit.path, roots) for edit in edits)
-    return [_shorten(path) for path in inside if not os.path.isabs(path) and path[:2] != ".."]
+    """Return the files below *roots* that a call names and changes; what is named in whole is none.
+
+    A file that an editing tool writes counts wherever it is.
+    """
+    folder = call.folder or next(iter(roots), "") or os.sep
+    paths = touch(call.tool, call.input, folder, GuardSettings()).writes
+    inside = [relative(path, roots) for path in paths if path not in roots]
+    if call.tool not in WRITING_TOOLS:
+        inside = [path for path in inside if not os.path.isabs(path) and "*" not in path]
+    return [_shorten(path) for path in inside]
 
 
 def relative(path: str, roots: Roots) -> str:

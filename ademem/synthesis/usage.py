@@ -22,10 +22,10 @@ from ademem.core.memory import Memory
 from ademem.core.settings import GuardSettings
 from ademem.core.text import with_title
 from ademem.core.value import Value
-from ademem.guard.mutation import judge
-from ademem.guard.policy import SHELL_TOOLS, WRITING_TOOLS, ToolCall
+from ademem.guard.policy import SHELL_TOOLS, ToolCall
+from ademem.guard.touch import Touch, touch
 from ademem.search.binding import derive
-from ademem.search.hint_patterns import is_run_by, parse_commands
+from ademem.search.hint_patterns import is_run_by
 from ademem.store import logs, memory_queries, sessions
 from ademem.store.runtime import Runtime
 
@@ -47,8 +47,6 @@ _NAME = re.compile(
     r"|\b[a-z]+[A-Z]\w*\b|\b(?:[A-Z][a-z0-9]+){2,}\b"  # camelCase, CamelCase
     r"|(?<!\S)--[a-z][\w-]+"  # an option
 )
-_WRITTEN = ("file_path", "notebook_path", "content", "new_string", "new_source", "edits")
-"""Inputs of writing tools with the new text; the old text does not count."""
 
 
 class Clue:
@@ -146,7 +144,7 @@ def _judge_moment(
         return f"answered a prompt before {_target(met)}" if met else ""
     broken = [call for call in turn.calls if call not in later and failed.get(call.id)]
     done = [call for call in later if failed.get(call.id) is False]
-    if broken and any(_runs_same(broken[-1], call) for call in done):
+    if broken and any(_runs_same(broken[-1], call, root) for call in done):
         return f"answered the failure of {_target(broken[-1])}"
     return ""
 
@@ -166,24 +164,26 @@ def _target(call: Call) -> str:
     return ToolCall(tool=call.tool, path=path, command=command).target
 
 
-def _programs(call: Call) -> list[tuple[str, ...]]:
-    return parse_commands(str(call.input.get("command", ""))) if call.tool in SHELL_TOOLS else []
+def _touch(call: Call, root: str) -> Touch:
+    return touch(call.tool, call.input, call.folder or root, GuardSettings())
 
 
-def _runs_same(one: Call, other: Call) -> bool:
+def _runs_same(one: Call, other: Call, root: str) -> bool:
     """Compare the programs of two commands with their first arguments: `npm ci`."""
-    return bool({argv[:2] for argv in _programs(one)} & {argv[:2] for argv in _programs(other)})
+    first, second = ({argv[:2] for argv in _touch(call, root).argvs} for call in (one, other))
+    return bool(first & second)
 
 
 def _is_at_site(call: Call, memory: Memory, root: str) -> bool:
-    path = str(call.input.get("file_path") or "") if call.tool in WRITING_TOOLS else ""
-    path = os.path.relpath(path, root) if os.path.isabs(path) else path
+    touched = _touch(call, root)
+    paths = [os.path.relpath(path, root) for path in touched.writes]
     for each in derive(memory):
         if each.kind == "program":
             words = [each.key, *each.pattern.split()]
-            if any(is_run_by(words, argv) for argv in _programs(call)):
+            if any(is_run_by(words, argv) for argv in touched.argvs):
                 return True
-        elif path and fnmatchcase(path, each.pattern if each.kind == "glob" else each.key):
+        pattern = each.pattern if each.kind == "glob" else each.key
+        if each.kind != "program" and any(fnmatchcase(path, pattern) for path in paths):
             return True
     return False
 
@@ -204,15 +204,12 @@ def find_used(
         opened = _OPENING.findall(command)
         if not command and len(id := str(event.input.get("id", ""))) >= ID_DIGITS:
             opened.append(id)
-        written = ""
-        if event.tool in WRITING_TOOLS:
-            given = {name: event.input.get(name) for name in _WRITTEN}
-            edits = given["edits"] if isinstance(given["edits"], list) else []
-            given["edits"] = [edit.get("new_string") for edit in edits if isinstance(edit, dict)]
-            written = "\n".join(_texts(given))
-        elif command:  # which counts if it saves a memory or changes something
-            saves = any(saving in command for saving in _SAVING)
-            written = command if saves or judge(command, settings).mutates else ""
+        touched = touch(event.tool, event.input, event.folder or os.sep, settings)
+        written = ""  # the old text of an edit does not count
+        if touched.changes:
+            written = command or "\n".join((*touched.writes, touched.text))
+        elif any(saving in command for saving in _SAVING):
+            written = command
         for clue in list(waiting):
             if event.at <= clue.shown_at:
                 clue.drop_names_in(whole)
