@@ -149,7 +149,7 @@ def of_hook(
     environment: Mapping[str, str], *, maker: int | None = None, read: Read | None = None
 ) -> Who:
     """Tell who typed the prompt on standard input; *maker* is the process that made its socket."""
-    maker = maker_of(0) if maker is None else maker
+    maker = maker_of_input() if maker is None else maker
     if not maker:
         return _unproven("standard input is no socket of a client")
     read = read or make_reader()
@@ -269,8 +269,7 @@ def _attended(line: Sequence[Process], environment: Mapping[str, str], read: Rea
         if host := _host_of(process, HOSTS):
             why = f"{host} is above it (process {process.pid})"
             return Who(by=By.PERSON, why=why, where=host)
-    last = line[-1]
-    if (last.pid != 1 and last.parent == 0) or (last.pid == 1 and last.terminal):
+    if _is_of_container(line):
         why = "a terminal of a container was opened for it"
         return Who(by=By.PERSON, why=why, where="a container")
     own = added_terminals()
@@ -284,6 +283,25 @@ def _attended(line: Sequence[Process], environment: Mapping[str, str], read: Rea
     return Who(by=By.UNKNOWN, why=f"{why}; {ADD_TERMINAL} to add one")
 
 
+def _is_of_container(line: Sequence[Process]) -> bool:
+    """Tell whether the *line* ends outside a container, or at its process 1 in this terminal.
+
+    An orphan has another terminal than the process 1 which adopted it. A user namespace with one
+    user in it is no container's: anybody makes one (`unshare --map-root-user --pid`).
+    """
+    last = line[-1]
+    if last.pid != 1:
+        return last.parent == 0
+    return bool(last.terminal) and last.terminal == line[0].terminal and not _maps_one_user()
+
+
+def _maps_one_user() -> bool:
+    with suppress(OSError), open("/proc/self/uid_map", "rb", buffering=0) as file:
+        lines = file.read().split(b"\n")
+        return len(lines) == 2 and lines[0].split()[-1:] == [b"1"]
+    return False
+
+
 def _is_multiplexer(name: str) -> bool:
     return name.lower().rstrip(":") in MULTIPLEXERS or name.startswith("tmux: ")
 
@@ -294,7 +312,10 @@ def _attached(name: str, server: Process, environment: Mapping[str, str], read: 
     pids = _tmux_clients(server, environment) if name == "tmux" else _front_ends(name, server, read)
     for pid in pids:
         line = line_above(pid, read)[1:]
-        if not _agent_in(line) and any(_host_of(each, HOSTS) for each in line):
+        if not line or _agent_in(line):
+            continue
+        own = (*HOSTS, *added_terminals())
+        if _is_of_container(line) or any(_host_of(each, own) for each in line):
             why = f"a terminal is attached to {name} (process {pid})"
             return Who(by=By.PERSON, why=why, where=name)
     return Who(by=By.UNKNOWN, why=f"no terminal is attached to {name} above it")
@@ -323,12 +344,20 @@ _TMUX = ("/opt/homebrew/bin/tmux", "/usr/local/bin/tmux", "/opt/local/bin/tmux",
 
 def _front_ends(name: str, server: Process, read: Read) -> list[int]:
     """List the processes of a multiplexer that have a terminal, where it tells nothing itself."""
-    try:
-        pids = [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
-    except OSError:
-        return []
+    pids = _list_pids()
     found = (read(pid) for pid in pids if pid != server.pid)
     return [each.pid for each in found if each and each.terminal and name in each.names]
+
+
+def _list_pids() -> list[int]:
+    with suppress(OSError):
+        return [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
+    from ademem.core import process
+
+    with suppress(OSError):
+        listed = process.run(["ps", "-axo", "pid="], timeout_s=PS_S).text
+        return [int(word) for word in listed.split() if word.isdigit()]
+    return []
 
 
 def _host_of(process: Process, hosts: tuple[str, ...]) -> str:
@@ -408,8 +437,49 @@ def maker_of(handle: int) -> int:
         made.close()
 
 
+def maker_of_input() -> int:
+    """Return the process that made the socket of standard input.
+
+    macOS names the other end of a socket while it is open. A client closes that of the input once
+    it is written, and keeps that of the output, which it made as well, until the hook ends.
+    """
+    made = maker_of(0)
+    if not made and sys.platform == "darwin" and _is_socket(0):
+        return maker_of(1)
+    return made
+
+
+def _is_socket(handle: int) -> bool:
+    import stat
+
+    try:
+        return stat.S_ISSOCK(os.fstat(handle).st_mode)
+    except OSError:
+        return False
+
+
 def make_reader() -> Read:
-    return read_process if os.path.isdir("/proc/self") else _PsTable().get
+    if os.path.isdir("/proc/self"):
+        return read_process
+    return read_of_macos if sys.platform == "darwin" else _PsTable().get
+
+
+def read_of_macos(pid: int) -> Process | None:
+    """Read a process on macOS; None where the kernel does not tell."""
+    from ademem.core import macos_processes
+
+    try:
+        found = macos_processes.Reading(pid)
+    except (OSError, AttributeError, ValueError):
+        return None
+    return Process(
+        pid=pid,
+        parent=found.parent,
+        name=found.program.rpartition("/")[2] or found.name,
+        command=found.command,
+        terminal=found.terminal,
+        client_variable=_client_variable(found.environment, b"\0"),
+    )
 
 
 def read_process(pid: int) -> Process | None:
@@ -445,7 +515,7 @@ def _client_variable(environment: bytes, between: bytes) -> str:
 
 
 class _PsTable:
-    """All processes by `ps`, where there is no /proc."""
+    """All processes by `ps`, on a system other than Linux and macOS."""
 
     def __init__(self) -> None:
         self._found: dict[int, Process] | None = None

@@ -121,10 +121,21 @@ def test_others_are_no_persons(names, options, terminal, by, why):
     assert why in found.why
 
 
-def test_process_1_with_a_terminal_is_that_of_a_container():
-    table = {os.getppid(): Process(pid=1, parent=0, name="bash", terminal=TTY)}
+@pytest.mark.parametrize(
+    ("own", "one_user", "by"),
+    [
+        pytest.param(TTY, False, By.PERSON, id="docker run -it"),
+        pytest.param(TTY + 1, False, By.UNKNOWN, id="an orphan in a terminal of its own"),
+        pytest.param(TTY, True, By.UNKNOWN, id="a namespace that anybody makes"),
+    ],
+)
+def test_process_1_with_this_terminal_is_that_of_a_container(own, one_user, by, monkeypatch):
+    monkeypatch.setattr(who, "_maps_one_user", lambda: one_user)
+    first = Process(pid=1, parent=0, name="bash", terminal=TTY)
+    parent = Process(pid=os.getppid(), parent=1, name="sh", terminal=own)
+    table = {1: first, os.getppid(): parent}
 
-    assert of_command({}, read=table.get, terminal=True).by is By.PERSON
+    assert of_command({}, read=table.get, terminal=True).by is by
 
 
 def test_a_variable_of_a_client_makes_an_agent_and_nothing_makes_a_person():
@@ -283,6 +294,27 @@ def test_tmux_counts_while_a_terminal_of_a_person_is_attached(host, tmp_path):
         subprocess.run([*tmux, "kill-server"], env=clean, capture_output=True)
 
     assert answer.read_text().startswith("person" if host == "sshd" else "unknown")
+
+
+@linux
+def test_a_process_1_that_an_agent_made_is_no_container():
+    made = ["unshare", "-Urpf", "--mount-proc"]
+    if not shutil.which("unshare") or subprocess.run([*made, "true"], check=False).returncode:
+        pytest.skip("this machine lets nobody make namespaces")
+    answer = asked("bash", within=[*made, "sh", "-c", '"$@"; exit', "sh"])
+
+    assert answer.startswith("unknown")
+
+
+def test_a_multiplexer_of_a_container_counts_while_its_terminal_is_attached(monkeypatch):
+    read, _ = line("bash", "tmux: server", end=1)
+    monkeypatch.setattr(who, "_tmux_clients", lambda *_: [800_001])
+    shell = Process(pid=800_002, parent=0, name="bash", terminal=TTY)
+    client = Process(pid=800_001, parent=800_002, name="tmux: client", terminal=TTY)
+    table = {800_001: client, 800_002: shell}
+
+    found = of_command({}, read=lambda pid: table.get(pid) or read(pid), terminal=True)
+    assert (found.by, found.where) == (By.PERSON, "tmux")
 
 
 @linux

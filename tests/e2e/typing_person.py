@@ -16,7 +16,7 @@ import termios
 import time
 from pathlib import Path
 
-STARTS_IN_S, ENDS_IN_S = 40.0, 400.0
+STARTS_IN_S, ENDS_IN_S = 40.0, 900.0
 
 
 def drain(screen: int, seconds: float) -> bytes:
