@@ -445,7 +445,7 @@ OPENERS = {
     "capture/commits.py": "git's log of HEAD",
     "sync/provenance.py": "git's log, and transcripts of the client",
     "sync/proposal.py": "a temporary index for git",
-    "sync/folder.py": "is the folder there that the person named",
+    "plugins/exchange/folder.py": "is the folder there that the person named",
     "core/repository.py": "git's small files",
     "core/project.py": "is there a folder `.ade` or a worktree; nothing in it is opened",
     "capture/learned.py": "is there a `.git`, and a file of the project that a command named",
@@ -803,8 +803,13 @@ def test_no_file_names_a_path_of_this_machine_or_a_registry():
     assert named == []
 
 
-BETWEEN_PARTS = {"ade": {"mcp"}, "engram": {"mcp"}, "hub": {"page"}, "page": {"evaluation"}}
-"""Parts that import others: for tools, for pages of the hub, and for the metrics."""
+BETWEEN_PARTS = {
+    "ade": {"mcp"},
+    "engram": {"exchange", "mcp"},
+    "hub": {"page"},
+    "page": {"evaluation"},
+}
+"""Parts that import others: for tools, chunks, pages of the hub, and the metrics."""
 
 
 def test_a_part_imports_no_other_but_where_it_is_listed():

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from ademem.api.browsing import *
     from ademem.api.curation import *
-    from ademem.api.exchanging import *
     from ademem.api.files import *
     from ademem.api.inspecting import *
     from ademem.api.practice import *
@@ -81,9 +80,6 @@ FUNCTIONS = {
         export_memories export_some import_lines import_beads import_feedback
         import_foreign compare_foreign
         get_brief update_brief list_earlier_briefs list_agents
-    """,
-    "exchanging": """
-        sync_folder preview_sync list_folders get_exchange_status leave_folder
     """,
     "upkeep": "work is_worker_running sweep consolidate scrub sync_commits download_model",
     "reports": """

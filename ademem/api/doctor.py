@@ -39,7 +39,7 @@ from ademem.store import (
     statistics,
 )
 from ademem.store.runtime import open_runtime, program
-from ademem.sync import checks, folder
+from ademem.sync import checks
 from ademem.synthesis import ai
 
 REINSTALL = "run `install.sh` again"
@@ -231,23 +231,20 @@ def command_is_found(patient: Patient) -> Finding:
 
 def commands_run(patient: Patient) -> Finding:
     """Run what people run, as the process that they start."""
-    with open_runtime(patient.project, patient.environment, patient.now) as runtime:
-        is_shared = folder.list_enrolled(runtime.store) or any(
-            each.is_enrolled(runtime.store) for each in plugins.modules("EXCHANGE")
-        )
-    sync = ("sync", "--dry-run" if is_shared else "--status")  # with nothing to preview
-    shown = []
-    for arguments in (("--help",), (*sync, "--project", patient.project.root)):
-        named = " ".join(("ademem", *arguments[:2]))
-        try:
-            ran = _run([program(patient.environment), *arguments], patient.environment)
-        except TimeoutError:
-            return _bad("commands", f"`{named}` took longer than {TIMEOUT_S} s", REINSTALL)
-        if ran.code:
-            why = ran.last_error or f"it ended with {ran.code}"
-            return _bad("commands", f"`{named}` fails: {why}", REINSTALL)
-        shown.append(f"`{named}`")
-    return _good("commands", f"{' and '.join(shown)} work")
+    return try_command(patient, "commands", "--help")
+
+
+def try_command(patient: Patient, check: str, *arguments: str) -> Finding:
+    """Run `ademem` with *arguments*, of which a failure names two."""
+    named = " ".join(("ademem", *arguments[:2]))
+    try:
+        ran = _run([program(patient.environment), *arguments], patient.environment)
+    except TimeoutError:
+        return _bad(check, f"`{named}` took longer than {TIMEOUT_S} s", REINSTALL)
+    if ran.code:
+        why = ran.last_error or f"it ended with {ran.code}"
+        return _bad(check, f"`{named}` fails: {why}", REINSTALL)
+    return _good(check, f"`{named}` works")
 
 
 def parts_load(_patient: Patient) -> Finding:
@@ -457,7 +454,9 @@ CHECKS: tuple[Callable[[Patient], Finding], ...] = (
 
 
 def examine(patient: Patient) -> list[Finding]:
-    return [run_check(check, patient) for check in CHECKS]
+    modules = plugins.modules("CHECKS", by_others=True)
+    of_parts = [check for module in modules for check in module.CHECKS]
+    return [run_check(check, patient) for check in (*CHECKS, *of_parts)]
 
 
 def run_check(check: Callable[[Patient], Finding], patient: Patient) -> Finding:

@@ -150,35 +150,19 @@ def test_a_settings_file_that_the_client_ignores_is_found(machine, text):
 
 def test_the_commands_that_people_type_are_run(machine):
     finding = doctor.commands_run(machine.patient)
-    assert (finding.ok, finding.message) == (
-        True,
-        "`ademem --help` and `ademem sync --status` work",
-    )
-
-    share = machine.config.parent / "share"
-    share.mkdir()
-    with api.open_memories(str(machine.project), environment=machine.environment) as memories:
-        api.sync_folder(memories, str(share))
-    assert "`ademem sync --dry-run`" in doctor.commands_run(machine.patient).message
+    assert (finding.ok, finding.message) == (True, "`ademem --help` works")
 
 
-@pytest.mark.parametrize(
-    ("program", "said"),
-    [
-        pytest.param("echo 'needs the package x' >&2; exit 1", "--help` fails: needs", id="help"),
-        pytest.param("[ $1 = --help ]", "sync --status` fails", id="another command"),
-    ],
-)
-def test_a_command_that_fails_is_found(machine, program, said):
+def test_a_command_that_fails_is_found(machine):
     script = machine.config.parent / "bin/ademem"
     script.parent.mkdir()
-    script.write_text(f"#!/bin/sh\n{program}\n")
+    script.write_text("#!/bin/sh\necho 'needs the package x' >&2; exit 1\n")
     script.chmod(0o755)
     machine.environment["PATH"] += f":{script.parent}"
     finding = doctor.commands_run(machine.patient)
 
     assert not finding.ok
-    assert said in finding.message
+    assert "--help` fails: needs" in finding.message
 
 
 @pytest.mark.parametrize("name", ["claude", "codex", "opencode"])

@@ -39,7 +39,6 @@ MODULES = {
     "upkeep": "backup work sweep verify scrub doctor projects",
     "files": "files core merge-file",
     "importing": "import export",
-    "exchange": "sync",
     "model": "model serve",
     "setup": "init install uninstall config trust",
     "reports": "status cost guard",
@@ -49,7 +48,7 @@ MODULES = {
 PANELS = {
     "Every day": "recall search add get list",
     "Review": "review promote reject edit pin archive restore delete undo propose",
-    "Team": "files core sync import export trust",
+    "Team": "files core import export trust",
     "Set-up": "init install uninstall config model",
     "Upkeep": "doctor backup sweep scrub verify projects",
     "Insight": "status log why session prompts relations guard mission procedures",

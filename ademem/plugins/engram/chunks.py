@@ -39,6 +39,16 @@ from ademem.plugins.engram.documents import (
     Row,
     state_of,
 )
+from ademem.plugins.exchange import folder
+from ademem.plugins.exchange.folder import (
+    BYTES,
+    MIB,
+    MOST_BYTES,
+    SUFFIX,
+    BadChunk,
+    Folder,
+    decompress,
+)
 from ademem.store import (
     Store,
     database,
@@ -49,8 +59,6 @@ from ademem.store import (
     sessions,
     stamps,
 )
-from ademem.sync import folder
-from ademem.sync.folder import BYTES, MIB, MOST_BYTES, SUFFIX, BadChunk, Folder, decompress
 
 if TYPE_CHECKING:
     from ademem.core.project import Project

@@ -10,10 +10,10 @@ from ademem.core.errors import NotFound
 from ademem.core.text import counted, join_counts
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
-from ademem.doors.cli.exchange import held_back_lines
 from ademem.doors.cli.formats import Format, Source, progress_of, report_waiting
 from ademem.files.readers import Comparison
 from ademem.plugins.engram import documents, exchanging
+from ademem.plugins.exchange.command import held_back_lines
 from ademem.store.runtime import Runtime
 
 

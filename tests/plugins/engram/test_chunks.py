@@ -19,9 +19,9 @@ from ademem.core.settings import GateSettings
 from ademem.core.value import replace
 from ademem.plugins.engram import chunks, documents
 from ademem.plugins.engram.chunks import BadManifest
+from ademem.plugins.exchange import folder
 from ademem.store import memories, memory_queries, relations, transitions
 from ademem.store.opening import open_store
-from ademem.sync import folder
 from ademem.sync.record_import import make_admission_rule
 from tests.builders import project
 from tests.examples import examples

@@ -16,6 +16,7 @@ from ademem.core.errors import UsageError
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.core.settings import GateSettings
 from ademem.plugins.engram import documents, exchanging
+from ademem.store import journal
 from ademem.sync.record_import import make_admission_rule
 from tests.builders import NOW
 from tests.examples import examples
@@ -459,7 +460,7 @@ def test_versions_and_relations_of_an_export_become_history_and_relations(opened
         (id,) = (m.id for m in api.list_memories(memories, None, None) if m.sync_id == "obs-1")
         texts = [row["snapshot"]["content"] for row in api.list_revisions(memories, id)]
         relations = {each.id: (each.relation, each.status) for each in api.list_relations(memories)}
-        assert api.get_exchange_status(memories).deferred == 0
+        assert journal.find_deferred(memories.store).count == 0
     assert texts == [
         "Totals are rounded by line",
         "Totals are rounded by order",

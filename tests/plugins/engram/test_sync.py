@@ -4,8 +4,8 @@ import shutil
 
 import pytest
 
-from tests.doors.cli.test_exchange import Failed
-from tests.doors.cli.test_exchange import machine as machine
+from tests.plugins.exchange.test_command import Failed
+from tests.plugins.exchange.test_command import machine as machine
 
 
 def test_engrams_chunks_go_both_ways(machine, tmp_path):

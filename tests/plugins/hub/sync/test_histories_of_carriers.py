@@ -6,21 +6,6 @@ import random
 from contextlib import closing, suppress
 
 import pytest
-
-from ademem.core.settings import HubSettings
-from ademem.core.value import replace
-from ademem.plugins.hub import rounds
-from ademem.plugins.hub.transport import Client, HubError
-from ademem.store import journal, memories, memory_queries, stamps
-from ademem.store.memories import Change
-from ademem.sync import folder
-from tests.examples import examples
-from tests.plugins.hub.sync.clients import Clone
-from tests.plugins.hub.sync.test_rounds import Unreachable, told
-from tests.store.replicas import exported
-from tests.sync.histories import begin
-from tests.sync.team import SETTINGS, add
-from tests.sync.test_folder import Oracle, carry
 from tests.sync.test_histories_of_carriers import (
     ACTS,
     commit,
@@ -31,6 +16,21 @@ from tests.sync.test_histories_of_carriers import (
     pages,
     revert,
 )
+
+from ademem.core.settings import HubSettings
+from ademem.core.value import replace
+from ademem.plugins.exchange import folder
+from ademem.plugins.hub import rounds
+from ademem.plugins.hub.transport import Client, HubError
+from ademem.store import journal, memories, memory_queries, stamps
+from ademem.store.memories import Change
+from tests.examples import examples
+from tests.plugins.exchange.test_folder import Oracle, carry
+from tests.plugins.hub.sync.clients import Clone
+from tests.plugins.hub.sync.test_rounds import Unreachable, told
+from tests.store.replicas import exported
+from tests.sync.histories import begin
+from tests.sync.team import SETTINGS, add
 
 
 class Repeated(Unreachable):

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from ademem import api
-from ademem.api.exchanging import Preview
 from ademem.core import plugins, who
 from ademem.core.errors import AdememError, NotFound, UsageError
 from ademem.core.text import counted, preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import DryRun, Project, command, flag, open_project, option
+from ademem.plugins.exchange import exchanging
+from ademem.plugins.exchange.exchanging import Preview
 from ademem.store.runtime import Runtime
 
 PREVIEW_CHARS = 60
@@ -52,18 +52,18 @@ def sync(
             if folder is None:
                 raise UsageError("--leave needs --dir", hint)
             who.require_person(memories.by, f"`ademem sync --leave --dir {folder}`")
-            if not api.leave_folder(memories, folder):
+            if not exchanging.leave_folder(memories, folder):
                 raise NotFound(f"{folder} is not enrolled", hint)
             line = f"left {folder}; its files stay, and so do the memories that came from it"
             return show.report({"left": folder}, [line])
-        enrolled = api.list_folders(memories)
+        enrolled = exchanging.list_folders(memories)
         folders = [folder] if folder else enrolled
         joined = [each for each in others if not folder and each.is_enrolled(memories.store)]
         if not folders and not joined:
             hints = ("`ademem sync --dir FOLDER` enrols one", *(each.HINT for each in others))
             raise UsageError("no folder is enrolled", ", ".join(hints))
         if dry_run:
-            plans = [api.preview_sync(memories, each, force=force) for each in folders]
+            plans = [exchanging.preview_sync(memories, each, force=force) for each in folders]
             lines = [line for plan in plans for line in _plan_lines(plan)]
             values: dict[str, Any] = {"folders": plans}
             for each in joined:
@@ -95,7 +95,7 @@ def _exchange(memories: Runtime, folders: list[str], joined: list[Any], force: b
             failed.append(str(error))
     for each in folders:
         try:
-            done.append(api.sync_folder(memories, each, force=force))
+            done.append(exchanging.sync_folder(memories, each, force=force))
         except AdememError as error:
             if len(folders) == 1 and not joined:
                 raise
@@ -140,7 +140,7 @@ def _plan_lines(plan: Preview) -> list[str]:
 
 
 def _show_status(memories: Runtime, others: list[Any]) -> None:
-    found, lines = api.get_exchange_status(memories), []
+    found, lines = exchanging.get_status(memories), []
     values = as_dict(found)
     for other in others:
         value, of_other = other.show_status(memories)

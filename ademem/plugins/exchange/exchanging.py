@@ -8,10 +8,10 @@ from typing import Any
 from ademem.capture.gate import relating
 from ademem.core.errors import UsageError
 from ademem.core.value import Value
+from ademem.plugins.exchange import folder
+from ademem.plugins.exchange.folder import Exchanged
 from ademem.store import journal
 from ademem.store.runtime import Runtime, on_store
-from ademem.sync import folder
-from ademem.sync.folder import Exchanged
 from ademem.sync.provenance import provenance_of, sender_name
 
 
@@ -81,7 +81,7 @@ def preview_sync(runtime: Runtime, path: str, *, force: bool = False) -> Preview
 list_folders = on_store(folder.list_enrolled)
 
 
-def get_exchange_status(runtime: Runtime) -> SyncStatus:
+def get_status(runtime: Runtime) -> SyncStatus:
     store, states = runtime.store, []
     deferred = journal.find_deferred(store)
     for path in list_folders(runtime):

@@ -18,9 +18,9 @@ from ademem.core.errors import AdememError, UsageError
 from ademem.core.memory import Scope, Status
 from ademem.core.settings import GateSettings
 from ademem.core.value import replace
+from ademem.plugins.exchange import folder
 from ademem.store import journal, memories, relations, replication, stamps, transitions
 from ademem.store.opening import open_store
-from ademem.sync import folder
 from tests.builders import project
 from tests.examples import examples
 from tests.store.replicas import (

@@ -1,4 +1,4 @@
-"""`ademem sync`: what it says, and what it leaves behind."""
+"""`ademem sync`: what it says, and what it leaves behind, and the check that runs it."""
 
 import os
 import re
@@ -6,7 +6,9 @@ import re
 import pytest
 
 from ademem import api
-from ademem.core import trust
+from ademem.api import doctor
+from ademem.core import clock, project, trust
+from ademem.plugins.exchange import checks
 from tests.command_line import Failed, ademem
 
 
@@ -142,3 +144,31 @@ def test_trusted_files_bring_memories_without_a_label(machine, drive, tmp_path, 
 def test_options_that_do_not_go_together_are_refused(machine, words):
     with pytest.raises(Failed, match="exit 2"):
         machine("anna")("sync", *words)
+
+
+@pytest.fixture
+def patient(machine, tmp_path, home):
+    machine("anna")
+    environment = {"HOME": str(home), "PATH": os.environ["PATH"]}
+    return doctor.Patient(
+        project=project.at(str(tmp_path / "anna/shop")), environment=environment, now=clock.now()
+    )
+
+
+def test_the_exchange_that_people_start_is_run(patient, machine, drive):
+    assert checks.exchange_runs(patient).message == "`ademem sync --status` works"
+
+    machine("anna")("sync", "--dir", str(drive))
+    assert checks.exchange_runs(patient).message == "`ademem sync --dry-run` works"
+
+
+def test_an_exchange_that_fails_is_found(patient, tmp_path):
+    script = tmp_path / "bin/ademem"
+    script.parent.mkdir()
+    script.write_text("#!/bin/sh\n[ $1 = --help ]\n")
+    script.chmod(0o755)
+    patient.environment["PATH"] = f"{script.parent}:{patient.environment['PATH']}"
+    finding = checks.exchange_runs(patient)
+
+    assert not finding.ok
+    assert "sync --status` fails" in finding.message

@@ -8,13 +8,13 @@ import shutil
 
 import pytest
 
+from ademem.plugins.exchange import folder
 from ademem.store import journal, stamps
-from ademem.sync import folder
 from tests.examples import FULL, examples
+from tests.plugins.exchange.test_folder import Oracle, carry, damage, files
 from tests.store.replicas import exported
 from tests.sync.histories import begin
 from tests.sync.team import BY_COMMAND, BY_HAND, SETTINGS, add
-from tests.sync.test_folder import Oracle, carry, damage, files
 
 ACTS = (*BY_COMMAND, *BY_COMMAND, *BY_HAND)
 
