@@ -248,6 +248,11 @@ _ACTS_BY_PROGRAM = _table(COMMANDS)
 _FAMILIES_BY_PROGRAM = _table(FAMILIES)
 
 
+def has_program(name: str) -> bool:
+    """True if commands of the program have an act, or it belongs to a family."""
+    return name in _ACTS_BY_PROGRAM or name in _FAMILIES_BY_PROGRAM
+
+
 def families_of(argv: Sequence[str]) -> list[str]:
     """Return the families that the program belongs to, with this subcommand."""
     argv = canonical(argv)

@@ -172,7 +172,7 @@ def touch_command(
     else:
         walk.read(script, command)
     if is_powershell and "::" in command:
-        walk.write(Written(word=Word(text=path)) for path in writers.paths_in_code(command))
+        walk.write(writers.written_in_code(command))
     return walk.touch()
 
 
@@ -221,15 +221,15 @@ class _Walk:
             for command in self._commands(outer, known):
                 if not self._enter(command, may_leave):
                     self._take(command)
-            if outer.name in shell.SHELLS or outer.name == "env":
+            if outer.name in shell.SHELLS:
                 self.folders = before
 
     def read_words(self, text: str) -> None:
         """Cut what is no shell command at `;`, `&`, `|` and lines, and take it word by word."""
         known = Variables(values={}, aliases={}, root=".")
-        for piece in re.split(r"[;|\n]+|&+(?!>)", text)[:MOST_COMMANDS]:
+        for piece in re.split(r"[;|\n(){}`]+|&+(?!>)", text)[:MOST_COMMANDS]:
             targets = re.findall(r"(?<![<=-])>{1,2}\|?\s*([^\s;|&<>()]+)", piece)
-            bare = re.sub(r"\d?>{1,2}\|?\s*[^\s;|&<>()]+|[\"'`(){}]", " ", piece)
+            bare = re.sub(r"\d?>{1,2}\|?\s*[^\s;|&<>()]+|[\"']", " ", piece)
             words = [Word(text=word) for word in bare.split()]
             while words and (words[0].text in shell.KEYWORDS or shell.is_assignment(words[0].text)):
                 words = words[1:]
@@ -248,7 +248,12 @@ class _Walk:
             for inner in shell.unwrap(command):
                 if inner is not command and depth < _DEEPEST:
                     self._name(command)
+                    before = self.folders
+                    if command.name in ("env", "sudo") and (folder := _folder_option(command)):
+                        self.folders = tuple(_absolute(folder, each) for each in before)
                     yield from self._commands(inner, known, depth + 1)
+                    if command.name in ("env", "sudo"):
+                        self.folders = before
                     continue
                 self.count += 1
                 if self.count > MOST_COMMANDS:
@@ -322,9 +327,11 @@ class _Walk:
             return [Written(word=Word(text=base + path, quoted=True)) for path in paths] or [
                 written
             ]
-        if word.expands and re.fullmatch(r"\{\}|\$\w+|\$\{\w+\}|\$\(.*\)|`.*`", word.text, re.S):
+        if word.text.startswith("{}") or (word.expands and re.fullmatch(_UNKNOWN, word.text)):
             sources = _searched_by(command) or _searched_in(word.text) or self.listed
             return [Written(word=each) for each in dict.fromkeys(sources)] or [written]
+        if "{}" in word.text:
+            return [replace(written, word=replace(word, text=word.text.partition("{}")[0] or "."))]
         return [written]
 
     def _run(self, command: Command) -> None:
@@ -355,7 +362,7 @@ class _Walk:
             self._read_recipe(recipes.get(target, ""))
 
     def _run_scripts(self, name: str, words: Sequence[str], folder: str) -> None:
-        operands = [word for word in words if not is_option(word)]
+        operands = [word for word in words if not is_option(word)] if "--help" not in words else []
         runs = operands[:1] and operands[0] in ("run", "run-script", "rum", "urn")
         wanted = operands[1:2] if runs else operands[:1]
         if not wanted:
@@ -384,6 +391,8 @@ class _Walk:
         self.is_recipe, self.folders = False, before
 
 
+_UNKNOWN = r"(?s)\$\w+|\$\{\w+\}|\$\(.*\)|`.*`"
+
 _FOLDER_OPTIONS = {
     "git": ("-C", "--work-tree"),
     **dict.fromkeys(("make", "gmake", "ninja"), ("-C", "--directory")),
@@ -395,6 +404,8 @@ _FOLDER_OPTIONS = {
     "just": ("-d", "--working-directory"),
     "go": ("-C",),
     "terraform": ("-chdir",),
+    "env": ("-C", "--chdir"),
+    "sudo": ("-D", "--chdir"),
 }
 
 
@@ -557,7 +568,8 @@ def _paths(written: Written, folder: str) -> Iterator[str]:
             if written.into and (
                 each.endswith("/") or len(written.into) > 1 or os.path.isdir(match)
             ):
-                yield from (os.path.join(match, name) for name in written.into)
+                names = {"." if _has_pattern(name) else name for name in written.into}
+                yield from (os.path.normpath(os.path.join(match, name)) for name in names)
             else:
                 yield match
 

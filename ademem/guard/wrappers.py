@@ -7,9 +7,10 @@ judged. Here the outer command counts, too, and so more can be unwrapped.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from ademem.core.value import replace
-from ademem.guard import shell
+from ademem.guard import acts, programs, shell, writers
 from ademem.guard.shell import Command, Prefix, Word, is_option
 
 TYPE_CHECKING = False
@@ -49,9 +50,11 @@ RUNNERS = {
     **dict.fromkeys(
         ("poetry run", "pipenv run", "bundle exec", "rbenv exec", "pyenv exec"), _PLAIN
     ),
-    **dict.fromkeys(("asdf exec", "volta run", "devbox run", "nodenv exec"), _PLAIN),
+    **dict.fromkeys(("asdf exec", "devbox run", "nodenv exec"), _PLAIN),
     **dict.fromkeys(("nvm exec", "nvm run", "direnv exec", "n exec", "rvm do"), _ONE),
     "fnm exec": Prefix(valued="--using"),
+    "volta run": Prefix(valued="--node --npm --yarn --pnpm"),
+    **dict.fromkeys(("shx", "coproc", "spawn", "pnpm -c exec"), _PLAIN),
     **dict.fromkeys(
         ("mise exec", "mise x", "rtx exec", "lerna exec", "aws-vault exec"), _BEHIND_DASHES
     ),
@@ -109,13 +112,15 @@ _LINES = frozenset("concurrently hyperfine parallel tmux screen zellij run-p run
 
 def inner_commands(command: Command) -> Iterator[Command]:
     """Yield the commands that *command* runs besides doing something of its own."""
-    name = command.name
-    texts = [name, *(word.text for word in command.words[1:3])]
+    name = programs.SYNONYMS.get(command.name, command.name)
+    texts = [*name.split(), *(word.text for word in command.words[1:3])]
     for start in (3, 2, 1):
         prefix = RUNNERS.get(" ".join(texts[:start])) if len(texts) >= start else None
         if prefix:
-            yield from _unwrap(command, prefix, start)
+            yield from _unwrap(command, prefix, start - name.count(" "))
             break
+    else:
+        yield from _behind_unknown(command)
     if name in _TEXT_OPTIONS:
         yield from _texts_behind(command, _TEXT_OPTIONS[name].split())
     if name in _LINES:
@@ -131,17 +136,81 @@ def inner_commands(command: Command) -> Iterator[Command]:
 
 
 def _unwrap(command: Command, prefix: Prefix, start: int) -> Iterator[Command]:
+    mounts = _mounts(command) if prefix.valued.startswith(_CONTAINER) else {}
     for inner in shell.unwrap_prefix(command, prefix, start):
         if inner is not command and inner.words:
-            yield replace(inner, words=_bare(inner.words))
+            words = _bare(inner.words)
+            if command.name == "parallel":
+                words = _with_items(words)
+            yield replace(inner, words=_on_this_side(words, mounts))
+
+
+def _with_items(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """Complete a command as parallel does, with what stands behind `:::` or with unknown words."""
+    at = next((i for i, word in enumerate(words) if word.text.startswith(":::")), None)
+    items = (Word(text="{}", expands=True),) if at is None else words[at + 1 :]
+    return (*words[:at], *items)
+
+
+def _mounts(command: Command) -> dict[str, str]:
+    """Return the folders of this machine by the paths at which a container has them."""
+    found: dict[str, str] = {}
+    words = [word.text for word in command.words]
+    for option, value in pairwise([*words, ""]):
+        name, equals, inline = option.partition("=")
+        given = inline if equals else value
+        if name in ("-v", "--volume") and given.count(":") in (1, 2):
+            host, inside = given.split(":")[:2]
+            found[inside.rstrip("/")] = host
+        elif name == "--mount":
+            keys = dict(pair.partition("=")[::2] for pair in given.split(","))
+            host = keys.get("source") or keys.get("src") or ""
+            inside = keys.get("target") or keys.get("dst") or keys.get("destination") or ""
+            found |= {inside.rstrip("/"): host} if host and inside else {}
+    for option, value in pairwise([*words, ""]):
+        if option in ("-w", "--workdir") and value.rstrip("/") in found:
+            found[""] = found[value.rstrip("/")]
+    return found
+
+
+def _on_this_side(words: tuple[Word, ...], mounts: dict[str, str]) -> tuple[Word, ...]:
+    for inside, host in mounts.items():
+        if inside:
+            path = rf"(?<![\w./-]){re.escape(inside)}(?=[/\s'\";]|$)"
+            words = tuple(
+                replace(word, text=re.sub(path, host.replace("\\", "/"), word.text))
+                for word in words
+            )
+    if mounts.get("", ".") != ".":
+        words = (Word(text="env"), Word(text="-C"), Word(text=mounts[""]), *words)
+    return words
+
+
+_FIRST_WORDS = 5
+
+
+def _behind_unknown(command: Command) -> Iterator[Command]:
+    """Yield the command behind a program that no table has: `./with-env.sh npm install`."""
+    name = command.name
+    if name in _KNOWN or name in writers.WRITERS or acts.has_program(name):
+        return
+    words = command.words
+    for at, word in enumerate(words[1:_FIRST_WORDS], 1):
+        if acts.has_program(word.text) and at + 1 < len(words) and not word.quoted:
+            yield replace(command, words=words[at:], redirects=())
+            return
+
+
+_KNOWN = frozenset(f"{programs.READERS} {' '.join(programs.SUBCOMMANDS)} ssh".split())
 
 
 def _bare(words: tuple[Word, ...]) -> tuple[Word, ...]:
     """Leave out `--`, and the version of a package: `npx -y pnpm@9 install`."""
     if words[0].text == "--" and len(words) > 1:
         words = words[1:]
-    name, at, _ = words[0].text.partition("@")
-    return (replace(words[0], text=name), *words[1:]) if name and at else words
+    name = words[0].text
+    name = name.partition("/")[2] if name[:1] == "@" else name  # of a scope
+    return (replace(words[0], text=name.partition("@")[0] or name), *words[1:])
 
 
 def _texts_behind(command: Command, options: list[str]) -> Iterator[Command]:

@@ -218,6 +218,19 @@ def _behind_script(arguments: Arguments) -> Iterator[Written]:
     return (Written(word=word) for word in (files if has_script else files[1:]))
 
 
+def _of_perl(arguments: Arguments) -> Iterator[Written]:
+    yield from _behind_script(arguments) if arguments.has("-i") else _of_code(arguments)
+
+
+def _of_sed(arguments: Arguments) -> Iterator[Written]:
+    """Files that the script writes with `w`; with `-i` the operands."""
+    for word in (*arguments.values("-e", "--expression"), *arguments.operands[:1]):
+        for path in re.findall(r"(?:^|[;\n{}/|gp\d])\s*w\s+([^\s;}]+)", word.text):
+            yield Written(word=Word(text=path, quoted=True))
+    if arguments.has("-i") or arguments.has("--in-place"):
+        yield from _behind_script(arguments)
+
+
 def _of_awk(arguments: Arguments) -> Iterator[Written]:
     """Files that the script prints to; with `-i inplace` the operands."""
     for word in arguments.operands[:1]:
@@ -385,6 +398,11 @@ def _of_database(arguments: Arguments) -> Iterator[Written]:
         yield from _first(arguments)
 
 
+def _of_package(arguments: Arguments) -> Iterator[Written]:
+    if [word.text for word in arguments.operands[:1]] != ["get"]:
+        yield Written(word=Word(text="package.json"))
+
+
 def _opened(arguments: Arguments) -> Iterator[Written]:
     """Files of an editor that gets commands: `vim -c …`, `ex -s`, `emacs --batch`."""
     words = [word for word in arguments.operands if not word.text.startswith("+")]
@@ -396,27 +414,33 @@ def _opened(arguments: Arguments) -> Iterator[Written]:
 def _of_code(arguments: Arguments) -> Iterator[Written]:
     """Paths in code that an interpreter gets as text, if the code writes at all."""
     codes = [word.text for word in arguments.values("-c", "-e", "-r", "-p", "--eval", "--print")]
+    if arguments.operands[:1] and arguments.operands[0].text == "eval":  # of deno
+        codes += [word.text for word in arguments.operands[1:2]]
     stdin = arguments.command.stdin
     if not codes and stdin and not [word for word in arguments.operands if word.text != "-"]:
         codes.append(stdin.text)
     for code in codes:
-        yield from (Written(word=Word(text=path, quoted=True)) for path in paths_in_code(code))
+        yield from written_in_code(code)
 
 
 _WRITES_IN_CODE = (
-    r"(?i)\bopen\([^)]*,\s*(?:mode\s*=\s*)?[fr]?[\"'][rb+]*[wax+]|write|unlink|remove|rmtree|rename"
-    r"|replace\([\"'][^\"']*/|\bcopy|\bmove|mkdir|touch\(|truncate|\bdump\(|\bsave|to_csv|\.rm\b|rmdir"
-    r"|file_put_contents|appendfile|symlink|outputstream|system|subprocess|delete"
+    r"(?i)\bopen\([^)]*,\s*(?:mode\s*=\s*)?[fr]?[\"'][rb+]*[wax+]|\bopen\b[^;\n]*[\"']\+?>"
+    r"|(?<!stdout\.)(?<!stderr\.)write|unlink|remove|rmtree|rename|replace\([\"'][^\"']*/|\bcopy"
+    r"|\bmove|mkdir|touch\(|truncate|\bdump\(|\bsave|to_csv|\.rm\b|rmdir|file_put_contents"
+    r"|appendfile|symlink|outputstream|system|subprocess|delete"
 )
-_PATH_IN_CODE = r"""["'`]((?:~|\.{1,2})?/?[\w@.+-]+(?:/[\w@.+\[\]*-]+)*/?)["'`]"""
+_PATH_IN_CODE = (
+    r"""["'`](?:\+?[<>]{1,2}\s*)?((?:~|\.{1,2})?/?[\w@.+-]+(?:/[\w@.+\[\]*-]+)*/?)["'`]"""
+)
 
 
-def paths_in_code(code: str) -> list[str]:
-    """Return literals with a slash or a file's ending of code that seems to write files."""
+def written_in_code(code: str) -> Iterator[Written]:
+    """Yield the literals that may be paths of code that seems to write files."""
     if not re.search(_WRITES_IN_CODE, code):
-        return []
-    literals = dict.fromkeys(re.findall(_PATH_IN_CODE, code))
-    return [text for text in literals if "/" in text.strip("./") or re.search(r"\w\.\w+$", text)]
+        return
+    for text in dict.fromkeys(re.findall(_PATH_IN_CODE, code)):
+        is_path = "/" in text.strip("./") or re.search(r"\w\.\w+$", text)
+        yield Written(word=Word(text=text, quoted=True), is_guess=not is_path)
 
 
 _PATH_PARAMETERS = (
@@ -448,7 +472,7 @@ _SWITCHES = frozenset(
     "-recurse -force -append -confirm -whatif -nonewline -verbose -passthru".split()
 )
 
-_SED = Writer(pick=_behind_script, valued="-e -f", only="-i --in-place", edits=True)
+_SED = Writer(pick=_of_sed, valued="-e -f", edits=True)
 _COPY = "-t --target-directory -S --suffix"
 _CHECKS = "--check --diff --dry-run --list-different -l"
 _TREE = Writer(pick=_tree)
@@ -492,19 +516,26 @@ WRITERS: dict[str, Writer] = {
     "fallocate": Writer(pick=_operands, valued="-l -o --length --offset"),
     **dict.fromkeys(("chmod", "chown", "chgrp"), Writer(pick=_behind_first)),
     "dd": Writer(pick=_of_dd),
+    "mktemp": Writer(pick=_operands, valued="-p --tmpdir --suffix"),
+    **dict.fromkeys(("docker cp", "kubectl cp"), Writer(pick=_synchronised, valued="-c -n")),
+    "mkdirp": Writer(pick=_new),
+    **dict.fromkeys(("cpy", "copyfiles", "ncp", "cpx"), Writer(pick=_copied)),
     "split": Writer(pick=_behind_first, valued="-b -l -n -a"),
     "rename": Writer(pick=_behind_first, unless="-n --no-act"),
     # texts
     **dict.fromkeys(("sed", "gsed"), _SED),
-    **dict.fromkeys(
-        ("perl", "ruby"),
-        Writer(pick=_behind_script, valued="-e -E", only="-i", edits=True),
-    ),
+    **dict.fromkeys(("perl", "ruby"), Writer(pick=_of_perl, valued="-e -E", edits=True)),
     **dict.fromkeys(
         ("awk", "gawk", "mawk"),
         Writer(pick=_of_awk, valued="-i -f -F -v --include --file --source -e"),
     ),
-    "sd": Writer(pick=lambda given: (Written(word=word) for word in given.operands[2:])),
+    **dict.fromkeys(("xmlstarlet ed", "xml ed"), Writer(pick=_last, only="-L --inplace")),
+    "crudini": Writer(pick=_first, only="--set --del --merge"),
+    "npm pkg": Writer(pick=_of_package),
+    **dict.fromkeys(
+        ("sd", "replace-in-file", "replace"),
+        Writer(pick=lambda given: (Written(word=word) for word in given.operands[2:])),
+    ),
     "yq": Writer(pick=_behind_first, only="-i --inplace --in-place"),
     **dict.fromkeys(("ed", "red"), Writer(pick=_operands, valued="-p", edits=True)),
     **dict.fromkeys(
@@ -526,6 +557,8 @@ WRITERS: dict[str, Writer] = {
     "jscodeshift": Writer(pick=_operands, valued="-t --transform --parser", unless="-d --dry"),
     "dos2unix": Writer(pick=_operands),
     "unix2dos": Writer(pick=_operands),
+    # pictures and films
+    **dict.fromkeys(("convert", "magick", "ffmpeg", "cwebp", "inkscape"), Writer(pick=_last)),
     # archives, downloads and databases
     **dict.fromkeys(("tar", "bsdtar", "gtar"), Writer(pick=_unpacked, valued="-f -C -T -X --file")),
     "unzip": Writer(pick=_of_unzip, valued="-d -x", unless="-l -p -t -v -Z"),
@@ -655,7 +688,7 @@ _NO_SETTINGS = GuardSettings()
 _OUTPUTS = (
     "-o --output --out --outfile --output-file --out-dir --outDir --outdir --output-dir"
     " --output-path"
-    " --junit-xml --junitxml --log-file --report-file -OutFile -outfile"
+    " --junit-xml --junitxml --log-file --report-file -OutFile -outfile -out"
 ).split()
 
 
