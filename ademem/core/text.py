@@ -185,6 +185,13 @@ def slug(text: str, limit: int = 60) -> str:
     return "-".join(_tokens(fold(text[:limit]).replace("_", "-")))
 
 
+def split_humps(text: str) -> str:
+    """Put a blank between the words of a name: `getURLs` is `get URLs`."""
+    import re
+
+    return re.sub(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", text)
+
+
 def _tokens(text: str) -> list[str]:
     if text.isalnum():
         return [text]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 from ademem.core.errors import UsageError
-from ademem.core.value import Value, replace
+from ademem.core.value import replace
 from ademem.guard import acts
 from ademem.search import mentions
 from ademem.search.hint_patterns import MOST_STARS, command_words
+from ademem.store.bindings import Binding
 
 LONGEST_KEY = 400
 SHORTEST_LITERAL = 3
@@ -22,28 +23,6 @@ _TARGET = r"make ([\w.:/-]+)"
 _PACKAGE_SCRIPT = r"(?:npm|pnpm|yarn|bun) run(?:-script)? ([\w.:/-]+)"
 _SUFFIX = r"\.[a-z\d]{1,10}(?:\.[a-z\d]{1,10})*"
 _WILD = frozenset("*?[{")
-
-
-STRENGTHS = ("given", "read", "named", "learned", "worded", "guessed")
-"""The surest first: a person's flag, an agent's choice, the text, its session, a word, words."""
-MOST = 8
-"""Bindings of a memory."""
-
-
-class Binding(Value):
-    kind: str
-    """path | dir | glob | suffix | runs | program | family | act | literal | code | anchor"""
-    key: str
-    pattern: str = ""
-    op: str = "any"
-    """any | edit | create: what a call has to do there."""
-    strength: str = "named"
-    source: str = "text"
-    """flag | text | session | tree | moved"""
-    reach: float = 0.0
-    """Share of the tracked files that it meets; of a literal, of the files that hold it."""
-    weight: float = 1.0
-    state: str | None = None
 
 
 class NoKey(UsageError):
@@ -94,6 +73,8 @@ def _parse_key(key: str) -> Binding:
     kind, colon, rest = key.partition(":")
     if colon and kind in _KINDS:
         return _parse_named(kind, rest.strip(), key)
+    if colon and kind in ("make", "script"):
+        return Binding(kind="runs", key=key)
     if key.startswith("`") and key.endswith("`"):
         command = key.strip("`").strip()
         binding = of_command(command)

@@ -7,20 +7,11 @@ import re
 from collections import Counter
 
 from ademem.core.errors import suppress
-from ademem.core.text import word_set
+from ademem.core.text import split_humps, word_set
 from ademem.core.value import replace
 from ademem.guard import acts
 from ademem.search import mentions
-from ademem.search.binding_keys import (
-    MOST,
-    SHORTEST_LITERAL,
-    STRENGTHS,
-    Binding,
-    NoKey,
-    of_command,
-    of_literal,
-    of_path,
-)
+from ademem.search.binding_keys import SHORTEST_LITERAL, NoKey, of_command, of_literal, of_path
 from ademem.search.binding_keys import parse_at as parse_at
 from ademem.search.binding_keys import show as show
 from ademem.search.common_words import COMMON_WORDS
@@ -36,7 +27,7 @@ from ademem.search.mentions import (
     find_mentions,
 )
 from ademem.search.query import STOP_WORDS
-from ademem.search.tree import split_humps
+from ademem.store.bindings import MOST, STRENGTHS, Binding
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +43,7 @@ MOST_ALIKE = 3
 LEAST_SCORE = 1e-9
 MOST_LEARNED = 2
 MOST_GUESSED = 3
-MOST_ASKED = 60
+MOST_ASKED = 40
 MOST_DEFINING = 3
 """Files up to which the definition of a name is a place."""
 MOST_OWNED = 50

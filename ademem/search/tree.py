@@ -11,6 +11,7 @@ import re
 
 from ademem.core import confined, git, repository
 from ademem.core.errors import suppress
+from ademem.core.text import split_humps
 from ademem.core.value import Value
 from ademem.store.tree_index import Error, IndexedFile, Tree
 
@@ -41,7 +42,7 @@ _KEYWORDS = (
     "|create (?:or replace )?(?:table|view|function|procedure)(?: if not exists)?"
     "|CREATE (?:OR REPLACE )?(?:TABLE|VIEW|FUNCTION|PROCEDURE)(?: IF NOT EXISTS)?)"
 )
-_DEFINITION = re.compile(
+_DEFINITION = (
     f"\n[ \t]*(?:@\\w+ )?{_MODIFIERS}{_KEYWORDS}[ \t]+(?:\\([^)\n]*\\)[ \t]*)?"
     '(?:self\\.)?["`]?([A-Za-z_$][\\w$]*)'
     "|\n(?:export )?(?:declare )?(?:let|var|const)[ \t]+([A-Za-z_$][\\w$]*)"
@@ -58,11 +59,10 @@ _MARKUP = frozenset(
 )
 """Endings of files that define no names."""
 _NO_NAMES = frozenset("if for while switch catch return else do with function self this".split())
-_HEADING = re.compile(
+_HEADING = (
     "\n#{1,6}[ \t]+([^\n]{1,120})|\n([^\n]{2,120})\n(?:={3,}|-{3,}|~{3,})[ \t]*(?=\n)"
     "|<h[1-4][^>\n]*>([^<\n]{1,120})|\n\\[([\\w. :\"'-]{1,80})\\][ \t]*(?=\n)"
 )
-_HUMP = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 class Renewal(Value):
@@ -73,6 +73,12 @@ class Renewal(Value):
     removed: tuple[str, ...] = ()
     """Paths that are no longer there, also those of renamed files."""
     is_new: bool = False
+
+    @property
+    def removed_places(self) -> set[str]:
+        """The removed paths and all folders that they were in."""
+        parts = [path.split("/") for path in self.removed]
+        return {"/".join(each[:end]) for each in parts for end in range(1, len(each) + 1)}
 
 
 def index_path(project: Project) -> str:
@@ -247,7 +253,7 @@ def read_file(path: str, content: bytes) -> IndexedFile:
     text = f"\n{text}"
     ending = path.rpartition(".")[2].lower()
     names = [] if ending in _MARKUP else find_definitions(text)
-    headings = [next(filter(None, found.groups()), "") for found in _HEADING.finditer(text)]
+    headings = [next(filter(None, found.groups()), "") for found in re.finditer(_HEADING, text)]
     return IndexedFile(
         path=path,
         path_words=split_humps(path),
@@ -260,7 +266,7 @@ def read_file(path: str, content: bytes) -> IndexedFile:
 def find_definitions(text: str) -> list[str]:
     """Return the names of functions, types, constants and attributes in a source file."""
     found: dict[str, None] = {}
-    for match in _DEFINITION.finditer(text):
+    for match in re.finditer(_DEFINITION, text):
         name = match[match.lastindex or 0]
         is_variable = match.lastindex == _VARIABLE
         if is_variable and name.isalpha() and name.islower():
@@ -268,7 +274,3 @@ def find_definitions(text: str) -> list[str]:
         if len(name) > 1 and name not in _NO_NAMES:
             found[name] = None
     return list(found)[:MOST_NAMES]
-
-
-def split_humps(text: str) -> str:
-    return _HUMP.sub(" ", text)

@@ -85,6 +85,26 @@ def clear_due(store: Store, done: Iterable[Memory] | None = None) -> None:
         store.db.executemany(f"{query} and memory_seq = ?", [(each.seq,) for each in done])
 
 
+def mark_due(store: Store, paths: Iterable[str] | None) -> None:
+    """Let memories be read again that are bound to these paths or to none that is there; or all."""
+    query = (
+        "insert or ignore into memory_bindings (memory_seq, kind, key)"
+        " select distinct memory_seq, 'due', '' from memory_bindings where kind <> 'due'"
+    )
+    if paths is None:
+        query = (
+            "insert or ignore into memory_bindings (memory_seq, kind, key)"
+            " select seq, 'due', '' from unified_memories where deleted_at is null"
+        )
+        store.db.execute(query)
+        return
+    store.db.execute(
+        f"{query} and (kind in ('path', 'dir', 'glob', 'runs') and (state = 'gone'"
+        " or key in (select value from json_each(?))))",
+        (array(sorted(paths)),),
+    )
+
+
 def list_of(store: Store, memory: Memory) -> list[Binding]:
     rows = store.db.execute(
         "select kind, key, pattern, op, strength, source, reach, weight, state from memory_bindings"

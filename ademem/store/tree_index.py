@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sqlite3
-
 from ademem.core.value import Value
+from ademem.store.database import DECODE, sqlite3
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,6 +67,7 @@ class Tree:
         self.root = root
         self._db = sqlite3.connect(path, timeout=WAIT_S, isolation_level=None)
         try:
+            self._db.text_factory = DECODE
             self._db.execute("pragma trusted_schema = off")
             if writable:
                 self._prepare()

@@ -174,6 +174,27 @@ def anchors(context: JobContext, _job: Job) -> None:
     verify(context.runtime.project, context.store, context.now())
 
 
+def tree(context: JobContext, _job: Job) -> None:
+    """Renew the index of the files, and bind anew the memories whose places are gone or moved."""
+    from ademem.search import binding
+    from ademem.search import tree as index
+    from ademem.store import bindings
+
+    renewal = index.renew(context.runtime.project)
+    if renewal is None:
+        raise OSError("git does not list the files of the commit that is checked out")
+    bindings.mark_due(context.store, None if renewal.is_new else renewal.removed_places)
+    while bindings.has_bindings(context.store, "due"):
+        binding.refresh(context.runtime)
+    context.figures |= {"files": renewal.files, "removed": len(renewal.removed)}
+
+
+def is_tree_behind(context: JobContext) -> bool:
+    from ademem.search import tree as index
+
+    return index.is_behind(context.runtime.project)
+
+
 def skills(context: JobContext, _job: Job) -> None:
     from ademem.synthesis import skill_registry
 
@@ -331,6 +352,7 @@ JOBS: tuple[Kind, ...] = (
     Kind(name="uses", run=uses),
     Kind(name="mirror", run=mirror, needed=is_mirror_needed),
     Kind(name="current", run=current),
+    Kind(name="tree", run=tree, needed=is_tree_behind),
     Kind(name="anchors", run=anchors),
     Kind(name="procedures", run=procedures, needed=is_learning_needed),
     Kind(name="skills", run=skills),

@@ -2,9 +2,9 @@
 
 import pytest
 
-from ademem.search.binding_keys import Binding
 from ademem.search.places import candidates, parse_at, places_in, settle, show
 from ademem.search.tree import read_file
+from ademem.store.bindings import Binding
 from ademem.store.tree_index import Tree
 
 
