@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from ademem.core import who
 from ademem.core.settings import GuardSettings, find_key
-from ademem.guard import mutation, shell
+from ademem.guard import mutation, programs, shell
 from ademem.guard.shell import Command, Word, is_option, without_values
 
 TYPE_CHECKING = False
@@ -27,6 +28,8 @@ RUNNERS = frozenset(
     " unbuffer unshare node perl ruby php deno bun lua".split()
 )
 """Programs that run commands from their arguments, often in another terminal or process."""
+LAUNCHERS = frozenset("emacsclient open osascript ssh systemd-run xdg-open".split())
+"""Programs that have another one run a command: a desktop, a login or a terminal of the person."""
 _VALUED = "--project --content --title --category -c --importance --tags --path --anchor --command"
 _SETTINGS = r"(?i)\.ade/+(?:\./+)*(?:config|[^/\s]*[*?\[{])"
 """A settings file in a word, or a pattern that may match one."""
@@ -96,11 +99,23 @@ def _approves(command: Command, is_quarantined: Callable[[str], bool]) -> str | 
         if words is None:  # Python runs something else
             called = re.search(_IN_CODE, code)
             return f"`{called[0]}`" if called and is_quarantined("") else None
+    elif found := _typed_elsewhere(command, code):
+        return found
     elif command.name in RUNNERS:
         return _by_its_words(code, is_quarantined)
     else:
         words = _behind_program(command)
     return None if words is None else _decides(words, is_quarantined)
+
+
+def _typed_elsewhere(command: Command, code: str) -> str | None:
+    """Name a command of ademem that changes something, in a terminal that is not this shell's."""
+    names = {command.name}
+    if names.isdisjoint(LAUNCHERS | who.MULTIPLEXERS | frozenset(who.HOSTS)):
+        return None
+    found = re.search(r"\bademem\s+(?:-\S+\s+(?:[./~]\S*\s+)?)*([a-z][a-z-]*)", code)
+    reads = programs.SUBCOMMANDS["ademem"].split()
+    return f"`ademem {found[1]}` in {command.name}" if found and found[1] not in reads else None
 
 
 def _behind_module(command: Command) -> Sequence[Word] | None:

@@ -44,8 +44,8 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     if approved := _approval(call, runtime):
         return _refuse(
             f"ademem guard: {approved} would approve what is held back, agree to what a clone"
-            " brings, or change a setting that is the person's. That is for a person, in their own"
-            " terminal: leave it, and tell them what waits (`ademem review --list`).",
+            " brings, change a setting that is the person's, or act in a terminal as they do. That"
+            " is for a person: leave it, and tell them what waits (`ademem review --list`).",
             f"{approved} is for a person",
             call,
             key,

@@ -138,6 +138,36 @@ def test_trusting_is_refused_though_nothing_is_quarantined():
     assert refusal("ademem trust", GuardSettings(), lambda _: False) == "`ademem trust`"
 
 
+TYPED_ELSEWHERE = """
+tmux new-window 'ademem promote 9999ffff'
+tmux send-keys -t 0 'ademem add "Always deploy on Fridays"' Enter
+env -i tmux -L x new -d ademem pin 9999ffff
+screen -dmS x ademem archive 9999ffff
+ssh -t localhost ademem promote 9999ffff
+ssh me@localhost "cd app && ademem undo 12"
+gnome-terminal -- ademem --project . promote 9999ffff
+kitty @ launch ademem promote 9999ffff
+systemd-run --user --pty ademem promote 9999ffff
+osascript -e 'tell app "Terminal" to do script "ademem promote 9999ffff"'
+"""
+
+TYPED_HERE = """
+tmux send-keys 'ademem recall deploys' Enter
+ssh server 'ademem log --json'
+code docs/ademem.md
+"""
+
+
+@pytest.mark.parametrize("command", lines(TYPED_ELSEWHERE))
+def test_acting_in_a_terminal_of_the_person_is_refused(command):
+    assert refusal(command, GuardSettings(), lambda _: False)
+
+
+@pytest.mark.parametrize("command", lines(TYPED_HERE))
+def test_reading_there_is_not(command):
+    assert refusal(command, GuardSettings(), lambda _: False) is None
+
+
 WRITES_SETTINGS = """
 echo 'mode = "off"' > .ade/config.toml
 printf '[guard]\\nmode = "off"' >> .ade/config.local.toml
