@@ -58,6 +58,16 @@ def test_ci_has_an_environment_for_each_extra_with_tests(script):
     assert set(listed[1].split()) == with_tests
 
 
+def test_an_environment_takes_from_another_only_what_its_extra_needs():
+    text = (ROOT / ".ci/venv").read_text(encoding="utf-8")
+    taken = re.findall(r"^    (\w+)\) others='default ([\w ]+)'", text, re.M)
+
+    assert [extra for extra, _ in taken] == ["web", "hub"]
+    for extra, others in taken:
+        shared = set().union(*(extras.EXTRAS[name] for name in others.split()))
+        assert extras.EXTRAS[extra] >= shared, extra
+
+
 @pytest.fixture
 def run(pytester, monkeypatch):
     """Run three tests, of which one needs the extra b and one the extra c."""
