@@ -29,19 +29,14 @@ from itertools import pairwise
 
 from ademem.core.anchor import Place
 from ademem.core.value import Value, replace
-from ademem.synthesis.anchor_verification import (
-    Location,
-    blob_hash,
-    find_in_lines,
-    split_lines,
-    values_at,
-)
-from ademem.synthesis.change_verification import (
+from ademem.plugins.verify.anchor_verification import Location, find_in_lines, values_at
+from ademem.plugins.verify.change_verification import (
     Change,
     locate_in_change,
     map_lines,
     read_change,
 )
+from ademem.synthesis.anchoring import blob_hash, split_lines
 
 KINDS = ("constant", "default", "option", "version", "path", "symbol")
 MINE_EVERY = 100

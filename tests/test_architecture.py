@@ -449,7 +449,7 @@ OPENERS = {
     "core/repository.py": "git's small files",
     "core/project.py": "is there a folder `.ade` or a worktree; nothing in it is opened",
     "capture/learned.py": "is there a `.git`, and a file of the project that a command named",
-    "synthesis/anchor_verification.py": "source files of the project that memories speak of",
+    "synthesis/anchoring.py": "source files of the project that memories speak of",
     "capture/transcript.py": "transcripts of the client",
     "synthesis/episode_building.py": "size of a transcript",
     "core/plugins.py": "which parts came with the package",
@@ -807,9 +807,9 @@ BETWEEN_PARTS = {
     "ade": {"mcp"},
     "engram": {"exchange", "mcp"},
     "hub": {"page"},
-    "page": {"evaluation"},
+    "page": {"evaluation", "verify"},
 }
-"""Parts that import others: for tools, chunks, pages of the hub, and the metrics."""
+"""Parts that import others: for tools, chunks, pages of the hub, and what the page shows."""
 
 
 def test_a_part_imports_no_other_but_where_it_is_listed():

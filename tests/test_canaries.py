@@ -17,7 +17,7 @@ from ademem.core.value import replace
 from ademem.doors import cli
 from ademem.session import answer, stop
 from ademem.store.runtime import Runtime
-from ademem.synthesis.anchor_verification import NoSuchPlace
+from ademem.synthesis.anchoring import NoSuchPlace
 from ademem.worker import running
 from tests.canaries import CANARIES, found_below, sentence
 from tests.capture.talk import Talk

@@ -42,8 +42,8 @@ FUNCTIONS = {
     """,
     "browsing": "find read_part timeline get_context read_brief",
     "inspecting": """
-        list_embedded list_uses compare compare_anchors renew_anchor verify verify_change
-        list_doubtful list_bindings find_lines preview_edit explain_selection
+        list_embedded list_uses compare check_anchors list_doubtful list_bindings find_lines
+        preview_edit explain_selection
     """,
     "projects": """
         list_projects forget_project find_registered open_others find_groups merge_projects

@@ -43,8 +43,8 @@ from ademem.store.transitions import Act, CannotDo, OfPerson
 from ademem.sync import proposal, trusting
 from ademem.sync.proposal import Proposal
 from ademem.sync.provenance import provenance_of
-from ademem.synthesis import anchor_verification
-from ademem.synthesis.anchor_verification import Checked
+from ademem.synthesis import anchoring
+from ademem.synthesis.anchoring import Doubt
 from ademem.synthesis.undoing import undo_event
 
 
@@ -378,11 +378,11 @@ def edit(
             changed = replace(memory, **changes)
             root, text = runtime.project.root, changed.whole_text
             if "anchors" in changes:
-                changes["anchors"] = anchor_verification.resolve_anchors(
+                changes["anchors"] = anchoring.resolve_anchors(
                     changed.anchors, root, os.getcwd(), text
                 )
             elif changed.anchors:
-                changes["anchors"] = anchor_verification.renew_values(changed.anchors, root, text)
+                changes["anchors"] = anchoring.renew_values(changed.anchors, root, text)
         return _decide(transitions.edit, runtime, id, runtime.settings.gate, **changes)
 
 
@@ -491,9 +491,9 @@ def mark_reviewed(runtime: Runtime, id: str) -> Memory:
     return _decide(transitions.renew, runtime, id, review_date(memory.category, memory.tags, now))
 
 
-def correct(runtime: Runtime, found: Checked, text: str) -> Memory:
-    anchors = anchor_verification.anchor_anew(found, text, runtime.project.root)
-    return edit(runtime, found.memory.id, content=text, anchors=anchors)
+def correct(runtime: Runtime, doubt: Doubt, text: str) -> Memory:
+    anchors = anchoring.verifier().correct_anchors(doubt, text, runtime.project.root)
+    return edit(runtime, doubt.memory.id, content=text, anchors=anchors)
 
 
 def propose(runtime: Runtime, branch: str | None = None, *, dry_run: bool = False) -> Proposal:

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from ademem.api.curation import edit, get_speaker
+from ademem.api.curation import get_speaker
 from ademem.api.searching import explain_search, find_similar, load_embedder
 from ademem.capture.gate import RuleEffect, writing
 from ademem.core import client, confined
 from ademem.core.client import mission_of
 from ademem.core.clock import parse, stamp
-from ademem.core.errors import NotFound, UsageError
+from ademem.core.errors import NotFound
 from ademem.core.memory import Memory, Origin, Status
 from ademem.core.redaction import redact
 from ademem.core.value import Value, replace
@@ -31,8 +31,8 @@ from ademem.store.bindings import Binding
 from ademem.store.filters import UNARCHIVED, Filters, of_session, visible
 from ademem.store.injections import Sent
 from ademem.store.runtime import Runtime, program
-from ademem.synthesis import anchor_verification, change_verification
-from ademem.synthesis.anchor_verification import Checked, Excerpt
+from ademem.synthesis import anchoring
+from ademem.synthesis.anchoring import Doubt
 
 FILE_BYTES = 64_000_000
 USES = 50
@@ -78,47 +78,20 @@ FIRST_LOOK = 10
 """Nearest rows that are looked at for each one that is shown; some are hidden."""
 
 
-def compare_anchors(runtime: Runtime, id: str) -> list[Excerpt]:
-    memory = memories.get(runtime.holding(id).store, id)
-    if not memory.anchors:
-        return []
-    tree = anchor_verification.WorkingTree(runtime.project.root)
-    checked = anchor_verification.check_memory(memory, tree)
-    return [anchor_verification.excerpt(each, tree) for each in checked]
-
-
-def renew_anchor(runtime: Runtime, id: str, anchor: str, *, revision: int | None = None) -> Memory:
-    """Move an anchor to the code of today, or remove it without such code."""
-    memory = memories.get(runtime.holding(id).store, id)
-    tree = anchor_verification.WorkingTree(runtime.project.root)
-    for found in anchor_verification.check_memory(memory, tree):
-        if found.anchor == anchor:
-            text = memory.whole_text
-            anchors = anchor_verification.anchor_anew(found, text, runtime.project.root)
-            return edit(runtime, id, revision=revision, anchors=anchors)
-    raise UsageError(f"{memory.id} has no such anchor", "load the page again")
-
-
 def list_embedded(runtime: Runtime, ids: Iterable[str]) -> frozenset[str]:
     return frozenset(embeddings.blobs(runtime.store, model_id(runtime.settings.embed), ids))
 
 
-def verify(runtime: Runtime, *, fix: bool = False) -> list[Checked]:
-    """*fix* updates anchors whose text moved."""
-    found = anchor_verification.verify(runtime.project, runtime.store, runtime.clock())
-    if not fix:
-        return found
-    return anchor_verification.fix(found, runtime.store, runtime.clock(), get_speaker(runtime))
+def list_doubtful(runtime: Runtime) -> list[Doubt]:
+    """List memories whose code lost a value, as far as the last check saw it."""
+    verifier = anchoring.verifier()
+    return verifier.list_doubts(runtime.project, runtime.store) if verifier else []
 
 
-def verify_change(runtime: Runtime, commits: str) -> list[Checked]:
-    """Return the memories that the commits of `BASE..HEAD` make false; raises CannotCompare."""
-    return change_verification.verify_change(runtime.project.root, runtime.store, commits)
-
-
-def list_doubtful(runtime: Runtime) -> list[Checked]:
-    """List anchors whose code lost a value, as far as `verify` saw it."""
-    return anchor_verification.find_doubtful(runtime.project, runtime.store)
+def check_anchors(runtime: Runtime) -> None:
+    """Compare all anchors with the code, and store their states."""
+    if verifier := anchoring.verifier():
+        verifier.verify(runtime.project, runtime.store, runtime.clock())
 
 
 def list_bindings(runtime: Runtime, id: str) -> list[Binding]:

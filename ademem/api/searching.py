@@ -222,9 +222,10 @@ def find_drifted(runtime: Runtime, found: Iterable[Memory]) -> dict[str, str]:
     anchored = [memory for memory in found if memory.anchors]
     if not anchored:
         return {}
-    from ademem.synthesis import anchor_verification
+    from ademem.synthesis import anchoring
 
-    return anchor_verification.stale_states(anchored, runtime.project)
+    verifier = anchoring.verifier()
+    return verifier.stale_states(anchored, runtime.project) if verifier else {}
 
 
 def turn_of(runtime: Runtime) -> TurnKey | None:

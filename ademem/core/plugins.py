@@ -2,7 +2,7 @@
 
 A part is a folder of `ademem/plugins`, or a package of somebody else with an entry point of the
 group `ademem`. Its `__init__` imports nothing of its own; each constant with the name of a seam
-(COMMANDS, GROUPS, PANELS, HIDDEN, QUICK; JOBS, EXCHANGE, BUILDER) says what the part adds there.
+says what the part adds there. docs/architecture.md lists the seams.
 """
 
 from __future__ import annotations

@@ -1,4 +1,10 @@
 """Parts around the core; each folder is one, and `core/plugins.py` says how it is found."""
 
-MODULES = {"JOBS": ("hub",), "EXCHANGE": ("hub",), "BUILDER": ("models",), "CHECKS": ("exchange",)}
+MODULES = {
+    "JOBS": ("verify", "hub"),
+    "EXCHANGE": ("hub",),
+    "BUILDER": ("models",),
+    "CHECKS": ("exchange",),
+    "VERIFIER": ("verify",),
+}
 """Parts that name a module at a seam, which are loaded by this record."""

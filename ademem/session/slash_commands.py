@@ -258,14 +258,14 @@ DECISIONS: dict[str, Change] = {"keep": _keep, "drop": _drop, "take": _take, "mi
 
 
 def _edit(id: str, text: str, act: Act, runtime: Runtime) -> Memory:
-    from ademem.synthesis import anchor_verification  # few prompts edit
+    from ademem.synthesis import anchoring  # few prompts edit
 
     memory, settings = _decidable(id, act), runtime.settings.gate
     if excess := transitions.describe_excess(text, memory.title, settings):
         raise CannotDo(f"the text {excess}")
     changes: dict[str, Any] = {"content": text}
     if memory.anchors:
-        changes["anchors"] = anchor_verification.renew_values(
+        changes["anchors"] = anchoring.renew_values(
             memory.anchors, runtime.project.root, replace(memory, content=text).whole_text
         )
     return transitions.edit(memory.id, act, settings, **changes)

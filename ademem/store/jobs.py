@@ -7,6 +7,10 @@ from ademem.core.json_text import array
 from ademem.core.value import Value
 from ademem.store import Store, database
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 ATTEMPTS = 5
 PARKED = timedelta(days=1)
 """Time after which work that is due by itself is tried again."""
@@ -126,6 +130,14 @@ def count_failure(store: Store, kind: str, key: str, error: str, now: datetime) 
     attempts = store.first(query, tuple(keys.values()), 0)
     row = keys | _failure(attempts, error, now) | {"created_at": stamp(now)}
     database.upsert(store.db, "jobs", row, list(keys), kept=["created_at"])
+
+
+def delete_others(store: Store, kinds: Sequence[str]) -> None:
+    """Delete what was queued for a part that is gone; no process would ever do it."""
+    others = "project_id = ? and kind not in (select value from json_each(?))"
+    values = (store.project_id, array(kinds))
+    if store.has_row(f"select 1 from jobs where {others}", values):
+        store.db.execute(f"delete from jobs where {others}", values)
 
 
 def next_try(store: Store, kind: str, now: datetime) -> str | None:

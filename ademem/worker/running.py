@@ -87,6 +87,8 @@ class Kind(Value):
     """Make a job due without a request."""
     patience_s: float = 0.0
     """Seconds for which a job waits while a session is active."""
+    before: str = ""
+    """Of a part: the kind of the core before which it runs; at the end by default."""
 
 
 class Failure(Value):
@@ -166,12 +168,6 @@ def current(context: JobContext, _job: Job) -> None:
     from ademem.sync import daily
 
     daily.write_current(context.runtime.project, context.store, context.now())
-
-
-def anchors(context: JobContext, _job: Job) -> None:
-    from ademem.synthesis.anchor_verification import verify
-
-    verify(context.runtime.project, context.store, context.now())
 
 
 def tree(context: JobContext, _job: Job) -> None:
@@ -353,7 +349,6 @@ JOBS: tuple[Kind, ...] = (
     Kind(name="mirror", run=mirror, needed=is_mirror_needed),
     Kind(name="current", run=current),
     Kind(name="tree", run=tree, needed=is_tree_behind),
-    Kind(name="anchors", run=anchors),
     Kind(name="procedures", run=procedures, needed=is_learning_needed),
     Kind(name="skills", run=skills),
     Kind(name="digest", run=digest, needed=is_digest_needed),
@@ -379,7 +374,9 @@ def kinds(*, by_others: bool = False) -> list[Kind]:
     """Return the kinds of the core and of the parts in the order in which they run."""
     found = list(JOBS)
     for module in plugins.modules("JOBS", by_others=by_others):
-        found += module.JOBS
+        for kind in module.JOBS:
+            names = [each.name for each in found]
+            found.insert(names.index(kind.before) if kind.before in names else len(names), kind)
     return found
 
 
@@ -411,6 +408,7 @@ def run_due(context: JobContext, *, retry: bool = False, wait: bool = False) -> 
         jobs.queue(context.store, "embed", "project", context.now())
     done: list[str] = []
     every = kinds(by_others=True)
+    jobs.delete_others(context.store, [*(kind.name for kind in every), embeddings.FAILURES])
     # Ask again after the lock is released: a process that found it held left its jobs to us.
     while any(due(context, kind) for kind in every):
         project = context.runtime.project

@@ -2,17 +2,19 @@
 
 import ademem.plugins.hub
 from ademem.core import plugins
+from ademem.worker import running
 
 
 def test_it_has_every_part_with_a_module_at_one_of_its_seams():
+    recorded = {(seam, name) for seam, names in ademem.plugins.MODULES.items() for name in names}
     adding = {
-        seam: tuple(
-            part.__name__.rpartition(".")[2] for part in plugins.built_in() if hasattr(part, seam)
-        )
+        (seam, part.__name__.rpartition(".")[2])
         for seam in ademem.plugins.MODULES
+        for part in plugins.built_in()
+        if hasattr(part, seam)
     }
 
-    assert adding == ademem.plugins.MODULES
+    assert adding == recorded
 
 
 def test_a_stale_one_loses_a_part_and_no_other(monkeypatch):
@@ -24,6 +26,13 @@ def test_a_stale_one_loses_a_part_and_no_other(monkeypatch):
     assert [each.__name__ for each in plugins.modules("JOBS")] == ["ademem.plugins.hub.jobs"]
     assert list(plugins.modules("EXCHANGE")) == []
     assert list(plugins.faults) == ["hub"]
+
+
+def test_the_jobs_of_parts_run_before_the_kinds_that_they_name():
+    names = [kind.name for kind in running.kinds()]
+
+    assert names.index("current") < names.index("anchors") < names.index("digest")
+    assert names[-1] == "hub"
 
 
 def test_there_is_none_without_parts(monkeypatch, tmp_path):

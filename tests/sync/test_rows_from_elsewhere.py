@@ -12,8 +12,7 @@ from ademem.core.memory import Draft
 from ademem.core.settings import GateSettings
 from ademem.core.untrusted import visible
 from ademem.store import memories
-from ademem.synthesis import anchor_verification
-from tests.sync.clone import LINES, gotcha
+from ademem.synthesis import anchoring
 
 HOSTILE = {
     "a NUL": "\0x:1",
@@ -38,46 +37,6 @@ def is_plain(text):
     return text == visible(text) and "\n" not in text
 
 
-def verified(clone):
-    return anchor_verification.verify(clone.project, clone.store, clone.tick())
-
-
-@hostile
-def test_an_anchor_in_a_pulled_line_stops_no_check_and_is_stored_in_plain_letters(clone, text):
-    (clone.root / "a.py").write_text("x = 1\n")
-    gotcha(clone, "the cache is not thread safe", anchors=("a.py:1",))
-    row = gotcha(clone, "retries need a limit")
-    clone.refresh()
-    line = next(each for each in clone.read(LINES).splitlines() if row.id in each)
-    found = json.loads(line)
-    found["anchors"], found["updated_at"] = [text], "2026-02-01T00:00:00.000Z"
-    found.pop("stamps", None)
-    clone.write(LINES, clone.read(LINES).replace(line, json.dumps(found)))
-    clone.refresh()
-    checked = verified(clone)
-
-    assert "a.py:1" in [each.anchor for each in checked if each.location.state == "fresh"]
-    assert all(map(is_plain, clone.get(row).anchors))
-    assert all(is_plain(each.location.noted.where) for each in checked)
-    for each in checked:
-        assert anchor_verification.excerpt(each, anchor_verification.WorkingTree(str(clone.root)))
-
-
-@hostile
-def test_an_anchor_that_is_stored_already_stops_no_check(clone, text):
-    (clone.root / "a.py").write_text("x = 1\n")
-    gotcha(clone, "the cache is not thread safe", anchors=("a.py:1",))
-    row = gotcha(clone, "retries need a limit")
-    update = "update unified_memories set anchors = ? where id = ?"
-    text = text.encode("utf-8", "replace").decode()
-    clone.store.db.execute(update, (json.dumps([text, f"{text}@0123456789abcdef"]), row.id))
-    checked = verified(clone)
-
-    assert "a.py:1" in [each.anchor for each in checked if each.location.state == "fresh"]
-    for each in checked:
-        assert anchor_verification.excerpt(each, anchor_verification.WorkingTree(str(clone.root)))
-
-
 @hostile
 def test_what_a_draft_names_is_stored_in_one_plain_line(clone, text):
     draft = Draft(content="retries need a limit", anchors=(text,), path=text, bead=text)
@@ -88,8 +47,8 @@ def test_what_a_draft_names_is_stored_in_one_plain_line(clone, text):
 
 @hostile
 def test_a_place_that_an_agent_names_and_that_is_none_is_refused_with_the_next_step(clone, text):
-    with pytest.raises(anchor_verification.NoSuchPlace):
-        anchor_verification.resolve_anchors([f"{text}.gone"], str(clone.root), str(clone.root), "")
+    with pytest.raises(anchoring.NoSuchPlace):
+        anchoring.resolve_anchors([f"{text}.gone"], str(clone.root), str(clone.root), "")
 
 
 @hostile

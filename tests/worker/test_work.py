@@ -9,7 +9,7 @@ import pytest
 from ademem import api, worker
 from ademem.core.shared_files import locked
 from ademem.core.value import replace
-from ademem.store import embeddings
+from ademem.store import embeddings, jobs
 from ademem.worker import running
 from ademem.worker.running import Kind
 from tests.test_architecture import PACKAGE, ROOT
@@ -191,6 +191,13 @@ def test_no_worker_is_started_when(world, started, why):
             worker.start(world.runtime)
 
     assert started == []
+
+
+def test_what_was_asked_of_a_part_that_is_gone_is_forgotten(world):
+    jobs.queue(world.store, "of_a_part", "project", world.now)
+    world.work()
+
+    assert not jobs.exists(world.store, "of_a_part")
 
 
 def test_every_kind_of_work_is_in_the_table_once():

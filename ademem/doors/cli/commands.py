@@ -36,7 +36,7 @@ MODULES = {
     ),
     "sessions": "session prompts why mission procedures skills",
     "reviewing": "review propose relations",
-    "upkeep": "backup work sweep verify scrub doctor projects",
+    "upkeep": "backup work sweep scrub doctor projects",
     "files": "files core merge-file",
     "importing": "import export",
     "model": "model serve",
@@ -50,7 +50,7 @@ PANELS = {
     "Review": "review promote reject edit pin archive restore delete undo propose",
     "Team": "files core import export trust",
     "Set-up": "init install uninstall config model",
-    "Upkeep": "doctor backup sweep scrub verify projects",
+    "Upkeep": "doctor backup sweep scrub projects",
     "Insight": "status log why session prompts relations guard mission procedures",
 }
 

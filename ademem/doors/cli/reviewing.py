@@ -39,7 +39,7 @@ from ademem.store.kept_copies import Changed
 from ademem.store.runtime import Runtime
 from ademem.store.transitions import waits_for
 from ademem.store.verdicts import VERBS, Verdict
-from ademem.synthesis.anchor_verification import Checked
+from ademem.synthesis.anchoring import Doubt
 
 
 @command()
@@ -194,7 +194,7 @@ def _decide_change(memories: Runtime, change: Changed) -> bool:
 
 
 def _list_waiting(
-    memories: Runtime, waiting: Sequence[Memory], doubts: Sequence[Checked], narrowed: bool
+    memories: Runtime, waiting: Sequence[Memory], doubts: Sequence[Doubt], narrowed: bool
 ) -> None:
     rows = [(memory, waits_for(memory)) for memory in waiting]
     conflicts = [
@@ -211,7 +211,7 @@ def _list_waiting(
         for each in ([] if narrowed else api.list_proposals(memories))
     ]
     changed = [
-        (each.memory, each.doubt + (f"; corrected: {each.corrected}" if each.corrected else ""))
+        (each.memory, each.why + (f"; corrected: {each.corrected}" if each.corrected else ""))
         for each in doubts
     ]
     found = [*rows, *conflicts, *changed]
@@ -233,7 +233,7 @@ def _list_waiting(
     return None
 
 
-def _run_dialogue(memories: Runtime, queue: list[Waiting], doubts: list[Checked]) -> None:
+def _run_dialogue(memories: Runtime, queue: list[Waiting], doubts: list[Doubt]) -> None:
     skipped = api.list_skipped(memories)
     left = [each for each in queue if each.id not in skipped]
     in_doubt = [each for each in doubts if each.memory.id not in skipped]
@@ -260,7 +260,7 @@ def _decide_all(memories: Runtime, waiting: Sequence[Memory], accept: bool, dry_
     )
 
 
-Item = Waiting | Checked
+Item = Waiting | Doubt
 
 
 class Subject(Value):
@@ -269,7 +269,7 @@ class Subject(Value):
     memory: Memory
     alike: tuple[Memory, ...] = ()
     conflict: str = ""
-    doubt: Checked | None = None
+    doubt: Doubt | None = None
 
 
 class Review:
@@ -333,7 +333,7 @@ class Review:
 
     def _load(self, item: Item) -> Subject | None:
         """Read the item anew; None where it was decided."""
-        if isinstance(item, Checked):
+        if isinstance(item, Doubt):
             doubts = api.list_doubtful(self.memories)
             same = (each for each in doubts if each.memory.id == item.memory.id)
             doubt = next((each for each in same if each.anchor == item.anchor), None)
@@ -353,7 +353,7 @@ class Review:
         memory = subject.memory
         why = f"contradictory: {subject.conflict}" if subject.conflict else waits_for(memory)
         if subject.doubt:
-            why = f"in doubt: {subject.doubt.doubt}"
+            why = f"in doubt: {subject.doubt.why}"
         kind = type(self.items[self.at])  # doubts are counted apart from the queue
         same = [at for at, each in enumerate(self.items) if isinstance(each, kind)]
         show.say(f"\n{same.index(self.at) + 1} of {len(same)}: {why}\n")
@@ -510,8 +510,8 @@ def _undo(review: Review, _subject: Subject, _rest: str) -> None:
     take_back()
     review.done.pop()
     review.at, review.items[at] = at, item
-    if isinstance(review.items[at], Checked):
-        api.verify(review.memories)  # an edit forgets what the last check found
+    if isinstance(review.items[at], Doubt):
+        api.check_anchors(review.memories)  # an edit forgets what the last check found
     return show.echo(f"not {name} after all")
 
 

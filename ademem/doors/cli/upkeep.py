@@ -6,14 +6,13 @@ import os
 import sys
 from collections.abc import Iterator
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from ademem import api
 from ademem.core import clock, trust, who
 from ademem.core import project as project_
-from ademem.core.errors import NO, UsageError
 from ademem.core.text import counted, preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
@@ -28,7 +27,6 @@ from ademem.doors.cli.commands import (
     option,
 )
 from ademem.store.runtime import Runtime, personal_project
-from ademem.synthesis.anchor_verification import Checked
 from ademem.synthesis.consolidation import Consolidated
 from ademem.synthesis.sweeping import Swept
 
@@ -173,57 +171,6 @@ def scrub(memories: Runtime, dry_run: DryRun = False) -> None:
         lines if done.found else [*lines, "nothing to clean"],
         (f"not cleaned: {left.what} ({left.hint})" for left in done.left),
     )
-
-
-@command()
-def verify(
-    fix: bool = flag("--fix", "Update anchors whose text moved."),
-    diff: str | None = option(
-        "--diff BASE..HEAD", "Only name memories that these commits make false."
-    ),
-    project: Project = None,
-) -> None:
-    """Check the anchors of memories. Exit code 1 if one does not hold."""
-    if fix and diff is not None:
-        raise UsageError("--fix is for the working tree", "leave out --diff or --fix")
-    with open_project(project) as memories:
-        found = api.verify_change(memories, diff) if diff else api.verify(memories, fix=fix)
-    none = "no memory is made false" if diff else "no memory has an anchor"
-    show.listing("anchors", found, _anchor_lines, none, _anchor_json)
-    raise typer.Exit(0 if all(each.is_sound for each in found) else NO)
-
-
-def _anchor_json(each: Checked) -> dict[str, Any]:
-    now = each.location.now
-    return {
-        "memory": each.memory.id,
-        "anchor": each.location.noted.plain,
-        "state": each.location.state,
-        "now": now.plain if now else None,
-        "fixed": each.fixed,
-        "values": list(each.location.noted.values),
-        "missing": [
-            {
-                "kind": missing.value.kind,
-                "name": missing.value.name,
-                "old": missing.value.token or missing.value.name,
-                "new": missing.now or None,
-            }
-            for missing in each.location.missing
-        ],
-        "corrected": each.corrected,
-    }
-
-
-def _anchor_lines(each: Checked) -> Iterator[str]:
-    place, now = each.location.noted, each.location.now
-    moved = f" -> {now.where}" if now and now.where != place.where else ""
-    state = "fixed" if each.fixed and moved else each.location.state
-    text = preview(each.memory.content, TEXT_CHARS)
-    yield f"{state:<8} {place.where}{moved}  {each.memory.id}  [{each.memory.category}] {text}"
-    yield from (f"{'':<9}{missing.shown}" for missing in each.location.missing)
-    if each.corrected:
-        yield f"{'':<9}corrected: {preview(each.corrected, TEXT_CHARS)}"
 
 
 Force = Annotated[bool, typer.Option("--force", help="Different projects, too.")]

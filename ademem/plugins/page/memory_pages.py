@@ -25,6 +25,7 @@ from ademem.doors.undoable import LABEL_CHARS, Done, by_memory, edit, inverse
 from ademem.doors.views import to_row
 from ademem.doors.views.practice import cut
 from ademem.plugins.page.entry import PATTERN, Act, Page, PageRequest, row_number
+from ademem.plugins.verify.operations import compare_anchors, renew_anchor
 from ademem.search.binding import describe
 from ademem.search.engine import ORDERS, UNARCHIVED, Explained, Filters, Hit
 from ademem.search.ranking import DEFAULTS
@@ -358,7 +359,7 @@ def read_memory(memories: Runtime, request: PageRequest) -> dict[str, Any]:
         "places": PLACES,
         "with_query": ABOUT,
         "similar": api.compare(memories, memory.id),
-        "anchors": api.compare_anchors(memories, memory.id),
+        "anchors": compare_anchors(memories, memory.id),
         "states": views.STATES,
         "bound": [describe(each) for each in api.list_bindings(memories, memory.id)],
         "lines": api.find_lines(memories, memory.id),
@@ -382,7 +383,7 @@ def _preview(memories: Runtime, request: PageRequest) -> dict[str, Any]:
 
 
 def _renew_anchor(memories: Runtime, request: PageRequest) -> Done:
-    memory = api.renew_anchor(
+    memory = renew_anchor(
         memories, request.path["id"], request.form.get("anchor", ""), revision=request.revision
     )
     return by_memory("move the anchor of", memories, memory)

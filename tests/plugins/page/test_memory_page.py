@@ -13,7 +13,7 @@ from ademem.doors.views import compare_revisions
 from ademem.store import logs
 from tests import builders
 from tests.plugins.page.test_pages import texts
-from tests.synthesis.test_working_tree import CODE, Checkout
+from tests.plugins.verify.test_working_tree import CODE, Checkout
 
 SECRET = "ghp_" + "a1B2" * 9
 

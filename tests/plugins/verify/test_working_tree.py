@@ -7,14 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ademem.core.anchor import Place, place
-from ademem.synthesis import anchor_verification
-from ademem.synthesis.anchor_verification import (
-    NoSuchPlace,
-    WorkingTree,
-    blob_hash,
-    locate,
-    resolve_place,
-)
+from ademem.plugins.verify import anchor_verification
+from ademem.plugins.verify.anchor_verification import TracedTree, locate
+from ademem.synthesis.anchoring import NoSuchPlace, blob_hash, resolve_place
 from tests.examples import examples
 
 CODE = "import os\n\n\ndef login():\n    return utc()\n\n\ndef logout():\n    pass\n"
@@ -38,7 +33,7 @@ class Checkout:
         (self.root / old).rename(self.root / new)
 
     def note(self, text):
-        return resolve_place(place(text), WorkingTree(str(self.root)), str(self.root))
+        return resolve_place(place(text), TracedTree(str(self.root)), str(self.root))
 
     def git(self, *arguments):
         who = ["-c", "user.name=n", "-c", "user.email=e", "-c", "init.defaultBranch=main"]
@@ -51,7 +46,7 @@ class Checkout:
 
     def stands(self, noted=None):
         """The state, and where the text is now."""
-        found = locate(noted or self.place, WorkingTree(str(self.root)))
+        found = locate(noted or self.place, TracedTree(str(self.root)))
         return found.state, found.now and found.now.where
 
 
@@ -177,7 +172,7 @@ def test_git_is_asked_once_for_many(repository, monkeypatch):
     monkeypatch.setattr(
         anchor_verification, "_renames", lambda root: asked.append(root) or renames(root)
     )
-    files = WorkingTree(str(repository.root))
+    files = TracedTree(str(repository.root))
     states = [locate(repository.place, files).state for _ in range(5)]
 
     assert (states, len(asked)) == (["moved"] * 5, 1)
@@ -199,7 +194,7 @@ def test_a_place_that_does_not_exist_cannot_be_noted(checkout, given, why):
 
 
 def test_a_place_is_named_from_where_one_is(checkout):
-    files, folder = WorkingTree(str(checkout.root)), str(checkout.root / "src")
+    files, folder = TracedTree(str(checkout.root)), str(checkout.root / "src")
 
     assert resolve_place(place("auth.py:4-5"), files, folder) == checkout.place
     assert resolve_place(place("src/auth.py:4-5"), files, folder) == checkout.place
@@ -229,9 +224,9 @@ def test_a_text_that_is_still_there_is_found(tmp_path_factory, above, span, belo
     file = root / "f"
     file.write_text("\n".join([*above, *span, *below]) + "\n")
     given = Place(path="f", first=len(above) + 1, last=len(above) + len(span))
-    was = resolve_place(given, WorkingTree(str(root)), str(root))
+    was = resolve_place(given, TracedTree(str(root)), str(root))
     file.write_text("\n".join([*new, *span, *below]) + "\n")
-    found = locate(was, WorkingTree(str(root)))
+    found = locate(was, TracedTree(str(root)))
 
     assert found.state in ("fresh", "moved")
     now = file.read_text().split("\n")[found.now.first - 1 : found.now.last]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ademem.synthesis.anchored_values import (
+from ademem.plugins.verify.anchored_values import (
     CodeValue,
     Earlier,
     contains,

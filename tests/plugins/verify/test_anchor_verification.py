@@ -11,13 +11,13 @@ from ademem.core import anchor
 from ademem.core.memory import Draft
 from ademem.core.value import replace
 from ademem.doors import cli
+from ademem.plugins.verify import anchor_verification, operations
 from ademem.search.binding import update_bindings
 from ademem.search.ranking import DEFAULTS
 from ademem.store import bindings as table
 from ademem.store import jobs
 from ademem.store.memories import Change, set_anchors, update
-from ademem.synthesis import anchor_verification
-from ademem.synthesis.anchor_verification import NoSuchPlace
+from ademem.synthesis.anchoring import NoSuchPlace
 
 CODE = "one\ntwo\nthree\n"
 MOVED = "zero\none\ntwo\nthree\n"
@@ -44,7 +44,9 @@ def write(memories, text, name="a.py"):
 
 
 def states(memories):
-    return [(each.location.noted.where, each.location.state) for each in api.verify(memories)]
+    return [
+        (each.location.noted.where, each.location.state) for each in operations.verify(memories)
+    ]
 
 
 def test_every_place_of_every_live_memory_is_checked(memories, tmp_path, monkeypatch):
@@ -70,7 +72,7 @@ def test_fixing_follows_what_moved_in_one_act_that_can_be_undone(memories):
     moved = keep(memories, "Second line", "a.py:2")
     changed = keep(memories, "Of all three", "a.py:1-3")
     write(memories, "zero\none\ntwo\n3\n")
-    fixed = api.verify(memories, fix=True)
+    fixed = operations.verify(memories, fix=True)
 
     assert [(each.fixed, each.location.state) for each in fixed] == [
         (True, "moved"),
@@ -86,10 +88,10 @@ def test_fixing_follows_what_moved_in_one_act_that_can_be_undone(memories):
 def test_fixing_twice_changes_nothing_more(memories):
     keep(memories, "Second line", "a.py:2")
     write(memories, MOVED)
-    api.verify(memories, fix=True)
+    operations.verify(memories, fix=True)
     events = len(api.list_events(memories))
 
-    assert not any(each.fixed for each in api.verify(memories, fix=True))
+    assert not any(each.fixed for each in operations.verify(memories, fix=True))
     assert len(api.list_events(memories)) == events
 
 
@@ -97,7 +99,7 @@ def test_fixing_notes_what_an_older_anchor_never_had(memories):
     memory = keep(memories, "Second line")
     change = Change(operation="edit", actor="user", at=memory.created_at)
     update(memories.store, replace(memory, anchors=("a.py:2",)), change)
-    api.verify(memories, fix=True)
+    operations.verify(memories, fix=True)
     write(memories, "one\n2\nthree\n")
 
     assert states(memories) == [("a.py:2", "rewritten")]
@@ -111,7 +113,7 @@ def test_a_memory_whose_value_is_gone_ranks_lower_from_then_on(memories):
         hit.memory.content: hit.score for hit in api.search(memories, "tokens expire UTC").hits
     }
     write(memories, "other\n")
-    api.verify(memories)
+    operations.verify(memories)
     hits = api.search(memories, "tokens expire UTC").hits
 
     assert len(scores) == 2
@@ -125,7 +127,7 @@ def test_a_memory_whose_value_is_gone_ranks_lower_from_then_on(memories):
 def test_a_memory_that_only_moved_keeps_its_rank(memories):
     keep(memories, "Tokens expire in UTC", "a.py:2")
     write(memories, MOVED)
-    api.verify(memories)
+    operations.verify(memories)
 
     (hit,) = api.search(memories, "tokens").hits
     assert "astray" not in hit.signals

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from ademem import api
 from ademem.core.memory import Draft
 from ademem.doors import cli
-from ademem.synthesis import change_verification
-from ademem.synthesis.change_verification import CannotCompare, Hunk, map_lines, parse_diff
+from ademem.plugins.verify import change_verification, operations
+from ademem.plugins.verify.change_verification import CannotCompare, Hunk, map_lines, parse_diff
 from tests.repositories import Repository
 
 CODE = """\
@@ -57,7 +57,7 @@ class World(Repository):
         with api.open_memories(str(self.root), environment={}) as memories:
             return [
                 (each.memory.content, each.location.state, [m.shown for m in each.location.missing])
-                for each in api.verify_change(memories, commits)
+                for each in operations.verify_change(memories, commits)
             ]
 
 
@@ -249,7 +249,7 @@ def test_a_fresh_clone_checks_with_the_memories_of_its_files(world, tmp_path):
     subprocess.run(["git", "clone", "-q", str(world.root), str(clone)], check=True)
 
     with api.open_memories(str(clone), environment={}) as memories:
-        (found,) = api.verify_change(memories, "HEAD~1..HEAD")
+        (found,) = operations.verify_change(memories, "HEAD~1..HEAD")
     assert (found.corrected, found.location.state) == (CONNECT.replace("10", "20"), "changed")
 
 

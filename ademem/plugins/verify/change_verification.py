@@ -10,20 +10,17 @@ from ademem.core import anchor, git, process
 from ademem.core.anchor import Place
 from ademem.core.errors import AdememError
 from ademem.core.value import Value
-from ademem.store import Store, memory_queries
-from ademem.synthesis.anchor_verification import (
+from ademem.plugins.verify.anchor_verification import (
     GONE,
-    SEARCH_BYTES,
     Checked,
     Location,
     code_at,
     find_in_lines,
     find_missing_path,
-    split_lines,
     state_of,
     stored_values,
 )
-from ademem.synthesis.anchored_values import (
+from ademem.plugins.verify.anchored_values import (
     CodeValue,
     Earlier,
     Finding,
@@ -34,6 +31,8 @@ from ademem.synthesis.anchored_values import (
     find_values,
     headers_above,
 )
+from ademem.store import Store, memory_queries
+from ademem.synthesis.anchoring import SEARCH_BYTES, split_lines
 
 _HUNK = re.compile(rb"(?m)^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _COMMIT = re.compile(r"[0-9a-f]{40,64}")

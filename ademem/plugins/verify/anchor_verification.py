@@ -7,28 +7,18 @@ where a value of its text, see `anchored_values`, is no longer in the code.
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache
-from hashlib import sha1
 
 from ademem.core import anchor, git
 from ademem.core.anchor import Place
-from ademem.core.errors import UsageError
 from ademem.core.memory import Memory
 from ademem.core.project import Project
 from ademem.core.redaction import redact
 from ademem.core.repository import git_root
-from ademem.core.text import counted, in_one_line
 from ademem.core.value import Value, replace
-from ademem.search.binding import update_bindings
-from ademem.search.hint_patterns import check_command
-from ademem.store import Store, jobs, memories, memory_queries
-from ademem.store import bindings as table
-from ademem.store.memories import Change
-from ademem.synthesis.anchored_values import (
+from ademem.plugins.verify.anchored_values import (
     CodeValue,
     Finding,
     contains,
@@ -39,11 +29,19 @@ from ademem.synthesis.anchored_values import (
     is_named,
     parse_value,
 )
+from ademem.search.binding import update_bindings
+from ademem.store import Store, jobs, memories, memory_queries
+from ademem.store import bindings as table
+from ademem.store.memories import Change
+from ademem.synthesis.anchoring import (
+    SEARCH_BYTES,
+    Doubt,
+    WorkingTree,
+    blob_hash,
+    hash_of_lines,
+    split_lines,
+)
 
-HASH_DIGITS = 16
-READ_BYTES = 64_000_000
-SEARCH_BYTES = 5_000_000
-"""Largest file in which moved lines are looked for."""
 SHIFT = 200
 """Lines in both directions in which moved lines are looked for first; most moves are small."""
 HASHED_BYTES = 50_000_000
@@ -53,10 +51,6 @@ MOST_NEW_FILES = 500
 
 FRESH, MOVED, REWRITTEN, CHANGED, GONE = STATES = "fresh moved rewritten changed gone".split()
 """As noted; the text is elsewhere; other text with all values; another value; no value or file."""
-
-
-class NoSuchPlace(UsageError):
-    hint = "FILE, FILE:LINE or FILE:FIRST-LAST, of a file in the project"
 
 
 class Location(Value):
@@ -94,7 +88,7 @@ def verify(project: Project, store: Store, now: datetime) -> list[Checked]:
 
     An anchor without values, as older versions wrote it, gets those of its text.
     """
-    tree = WorkingTree(project.root)
+    tree = TracedTree(project.root)
     found = [
         each for memory in memory_queries.with_anchors(store) for each in check_memory(memory, tree)
     ]
@@ -137,9 +131,23 @@ def fix(found: Iterable[Checked], store: Store, now: datetime, actor: str) -> li
 def find_doubtful(project: Project, store: Store) -> list[Checked]:
     """Return the anchors, in doubt at the last check, whose code still lacks a value."""
     found = table.list_misplaced(store)
-    tree = WorkingTree(project.root, ask_git=False)
+    tree = TracedTree(project.root, ask_git=False)
     checked = (each for memory in found if memory.live for each in check_memory(memory, tree))
     return [each for each in checked if each.location.state in (CHANGED, GONE)]
+
+
+def list_doubts(project: Project, store: Store) -> list[Doubt]:
+    return [
+        Doubt(memory=each.memory, anchor=each.anchor, why=each.doubt, corrected=each.corrected)
+        for each in find_doubtful(project, store)
+    ]
+
+
+def correct_anchors(doubt: Doubt, text: str, root: str) -> tuple[str, ...]:
+    """Return the anchors of the memory with the code of today at the place in doubt."""
+    tree = TracedTree(root, ask_git=False)
+    found = (each for each in check_memory(doubt.memory, tree) if each.anchor == doubt.anchor)
+    return anchor_anew(next(found), text, root)
 
 
 def anchor_anew(found: Checked, text: str, root: str) -> tuple[str, ...]:
@@ -147,7 +155,7 @@ def anchor_anew(found: Checked, text: str, root: str) -> tuple[str, ...]:
 
     That is the same lines if they have values of the *text*, else the file; none if it is gone.
     """
-    tree = WorkingTree(root, ask_git=False)
+    tree = TracedTree(root, ask_git=False)
     place = found.location.now or found.location.noted
     places = [
         replace(now, hash=hash, values=()).plain
@@ -163,7 +171,7 @@ def stale_states(found: Iterable[Memory], project: Project) -> dict[str, str]:
 
     Git is not asked, as these are few memories: a renamed file counts as gone.
     """
-    tree = WorkingTree(project.root, ask_git=False)
+    tree = TracedTree(project.root, ask_git=False)
     states = {}
     for memory in found:
         checked = (each.location.state for each in check_memory(memory, tree))
@@ -171,7 +179,7 @@ def stale_states(found: Iterable[Memory], project: Project) -> dict[str, str]:
     return {id: state for id, state in states.items() if state != FRESH}
 
 
-def check_memory(memory: Memory, tree: WorkingTree) -> list[Checked]:
+def check_memory(memory: Memory, tree: TracedTree) -> list[Checked]:
     places = [(text, anchor.place(text)) for text in memory.anchors]
     return [
         Checked(memory=memory, anchor=text, location=locate(place, tree, memory.whole_text))
@@ -188,36 +196,15 @@ def _store_states(found: Iterable[Checked], store: Store) -> None:
             table.set_anchor_state(store, each.memory, each.location.noted.plain, stored)
 
 
-class WorkingTree:
-    """The files of a project, each read once; git is asked at most once, for a missing file."""
+class TracedTree(WorkingTree):
+    """A working tree whose missing files are traced; git is asked for renames at most once."""
 
     def __init__(self, root: str, *, ask_git: bool = True) -> None:
-        self.root = root
-        self._files: dict[str, list[bytes] | None] = {}
+        super().__init__(root)
         self._renames: dict[str, list[str]] | None = None if ask_git else {}
-
-    def lines(self, path: str) -> list[bytes] | None:
-        if path not in self._files:
-            self._files[path] = None
-            with suppress(OSError, ValueError):  # a row from elsewhere may name any path
-                self._files[path] = split_lines(_read(self.root, path))
-        return self._files[path]
-
-    def code(self, path: str) -> str:
-        return b"".join(self.lines(path) or ()).decode("utf-8", "replace")
 
     def values_at(self, place: Place, text: str) -> tuple[str, ...]:
         return values_at(place, text, self.lines(place.path) or [])
-
-    def hash_at(self, place: Place) -> str | None:
-        lines = self.lines(place.path)
-        if lines is None:
-            return None
-        if not place.first:
-            return blob_hash(b"".join(lines))
-        if not place.first <= place.last <= len(lines):
-            return None
-        return hash_of_lines(lines, place.first, place.last)
 
     def successors(self, path: str) -> list[str]:
         """Return files that may hold the text of a missing one: its new names, then new files."""
@@ -228,12 +215,6 @@ class WorkingTree:
             found += (new for new in self._renames.get(name, ()) if new not in found)
         new = self._renames.get("", [])[:MOST_NEW_FILES]
         return [after for after in (*found[1:], *new) if self.small_lines(after) is not None]
-
-    def small_lines(self, path: str, most: int = SEARCH_BYTES) -> list[bytes] | None:
-        with suppress(OSError, ValueError):
-            if os.stat(os.path.join(self.root, path)).st_size <= most:
-                return self.lines(path)
-        return None
 
 
 def values_at(place: Place, text: str, lines: list[bytes]) -> tuple[str, ...]:
@@ -247,49 +228,7 @@ def code_at(place: Place, lines: Sequence[bytes]) -> tuple[str, str]:
     return b"".join(span).decode("utf-8", "replace"), b"".join(headers).decode("utf-8", "replace")
 
 
-def resolve_anchors(anchors: Iterable[str], root: str, cwd: str, text: str) -> tuple[str, ...]:
-    """Return anchors as they are stored; raises NoSuchPlace and NoSuchCommand."""
-    tree = WorkingTree(root)
-    stored = []
-    for given in anchors:
-        given = given if given.startswith(anchor.COMMAND) else in_one_line(given)
-        place = anchor.place(given)
-        if given.startswith(anchor.COMMAND):
-            given = anchor.of_command(check_command(anchor.command(given)))
-        elif place and not place.hash:
-            given = resolve_place(place, tree, cwd).text
-        stored.append(given)
-    return renew_values(stored, root, text)
-
-
-def renew_values(anchors: Iterable[str], root: str, text: str) -> tuple[str, ...]:
-    """Return the anchors with the values of a new text; if the code has changed, with the old."""
-    tree = WorkingTree(root)
-    places = {given: anchor.place(given) for given in anchors}
-    return tuple(
-        replace(place, values=tree.values_at(place, text)).text
-        if place and place.hash and tree.hash_at(place) == place.hash
-        else given
-        for given, place in places.items()
-    )
-
-
-def resolve_place(given: Place, tree: WorkingTree, cwd: str) -> Place:
-    """Look below *cwd*, then below the project's root, and add the hash; raises NoSuchPlace."""
-    for folder in (cwd, tree.root):
-        whole = os.path.realpath(os.path.join(folder, given.path))
-        inside = os.path.relpath(whole, os.path.realpath(tree.root))
-        if os.path.isfile(whole) and not inside.startswith(os.pardir):
-            place = replace(given, path=inside.replace(os.sep, "/"))
-            hash = tree.hash_at(place)
-            if hash is None:
-                count = len(tree.lines(place.path) or ())
-                raise NoSuchPlace(f"{place.path} has {counted(count, 'line')}, not {given.where}")
-            return replace(place, hash=hash)
-    raise NoSuchPlace(f"there is no file {given.path!r} in the project")
-
-
-def locate(place: Place, tree: WorkingTree, text: str = "") -> Location:
+def locate(place: Place, tree: TracedTree, text: str = "") -> Location:
     """Find the lines of a place: where they were, else in its file, else in the file's successors.
 
     Where they are nowhere, the values that the *text* of the memory depends on decide.
@@ -361,38 +300,6 @@ def _span_hashes(text: bytes, size: int) -> list[str]:
     return [hash_of_lines(lines, at, at + size) for at in range(1, len(lines) - size + 1)]
 
 
-def split_lines(data: bytes) -> list[bytes]:
-    """Return the lines with their ends, a CRLF as LF."""
-    lines = [line + b"\n" for line in data.replace(b"\r\n", b"\n").split(b"\n")]
-    lines[-1] = lines[-1][:-1]
-    return lines if lines[-1] else lines[:-1]
-
-
-def blob_hash(data: bytes) -> str:
-    return sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()[:HASH_DIGITS]
-
-
-def hash_of_lines(lines: list[bytes], first: int, last: int) -> str:
-    """The last line of a file is hashed with a line end, so that text may be added below it."""
-    text = b"".join(lines[first - 1 : last])
-    return blob_hash(text if text.endswith(b"\n") else text + b"\n")
-
-
-def _read(root: str, path: str) -> bytes:
-    """Read a file, without leaving the project by a link or blocking on a pipe.
-
-    Raises OSError, or ValueError for what is not a path.
-    """
-    real = os.path.realpath(os.path.join(root, path))
-    if not real.startswith(os.path.join(os.path.realpath(root), "")):
-        raise PermissionError(f"{path} leads out of the project")
-    with open(os.open(real, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
-        found = os.fstat(file.fileno())
-        if not stat.S_ISREG(found.st_mode) or found.st_size > READ_BYTES:
-            raise OSError(f"{path} is not a file that is read")
-        return file.read()
-
-
 def _renames(root: str) -> dict[str, list[str]]:
     """Return new names by old name, the newest first, and untracked files under ""."""
     top = git_root(root)
@@ -435,7 +342,7 @@ class Excerpt(Value):
     now: str
 
 
-def excerpt(checked: Checked, tree: WorkingTree) -> Excerpt:
+def excerpt(checked: Checked, tree: TracedTree) -> Excerpt:
     place = checked.location.noted
     current = checked.location.now or place
     now = _span(tree.small_lines(current.path, MOST_BYTES) or [], current)
