@@ -478,7 +478,7 @@ OPENERS = {
     "api/doctor.py": "size of the database, /proc/mounts, and a temporary project",
     "api/recovery.py": "sets a damaged database aside",
     "store/__init__.py": "size of the log of a database",
-    "store/opening.py": "is there a database, and a transcript of a session in it",
+    "store/opening.py": "is there a database",
     "store/database.py": "makes the database, and reads the schema",
     "store/backups.py": "writes backups into the data folder; checked copies replace a database",
     "store/repair.py": "copies a damaged database, and reads the copy",

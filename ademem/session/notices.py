@@ -159,6 +159,10 @@ def describe_sender(runtime: Runtime) -> list[str]:
 
 
 def describe_failure(event: str, error: Exception) -> str:
+    from ademem.store.migration import TakesLonger  # which only a hook that failed needs
+
+    if isinstance(error, TakesLonger):
+        return f"ademem: {error}; {error.hint}"
     return f"ademem: its hook {event} failed ({type(error).__name__}); `ademem doctor` shows why"
 
 

@@ -14,7 +14,6 @@ from ademem.core.errors import UnusableStore
 from ademem.core.project import Project
 from ademem.core.shared_files import locked
 from ademem.store import admission, database, inspection
-from ademem.store.full_text import INDEXES
 from ademem.store.inspection import Kind
 
 PAUSE_S = 0.02
@@ -64,20 +63,8 @@ def _look(project: Project, environment: Mapping[str, str], now_stamp: str, wait
                 from ademem.store.ade import adopt
 
                 _replace(project, seen, lambda source, db: adopt(source, db, now_stamp), wait_s)
-            case Kind.MIXED:
-                _replace(project, seen, _copy_ours, wait_s)
             case Kind.FOREIGN:
                 admission.rename_database(project, seen)
-
-
-def _copy_ours(source: sqlite3.Connection, db: sqlite3.Connection) -> None:
-    """Leave everything but our own tables behind; opening migrates them."""
-    database.run_schema(db, upto=database.version(source))
-    for table, columns in inspection.plain_tables(db).items():
-        if not table.startswith(INDEXES):  # which triggers fill
-            names, marks = ", ".join(map(inspection.quote, columns)), ", ".join("?" * len(columns))
-            query = f"insert or replace into {inspection.quote(table)} ({names}) values ({marks})"
-            db.executemany(query, inspection.read_rows(source, table, columns))
 
 
 def _replace(

@@ -30,7 +30,6 @@ KEPT = 3
 PERIOD = timedelta(days=7)
 LATEST = "latest"
 WAIT_S = 10.0
-FIRST_WITH_VALUES = 26
 _STEP = 64
 """Pages that are written at once; every database of ours has more."""
 _UNFINISHED = ".new"
@@ -215,9 +214,8 @@ def take_in(
                     raise BadBackup(f"{path} is an empty database")
                 db.execute("pragma journal_mode = delete")
                 db.execute("update projects set created_at = ?", (stamp(now),))
-                if schema >= FIRST_WITH_VALUES:
-                    db.execute("delete from store_values where name = 'replica'")
-                    database.delete_values(db, agreements.PREFIX)
+                db.execute("delete from store_values where name = 'replica'")
+                database.delete_values(db, agreements.PREFIX)
                 count = db.execute("select count(*) from unified_memories").fetchone()[0]
             return Candidate(path=temporary, project=named, schema=schema, memories=count)
         except (sqlite3.Error, inspection.TooMuch) as error:
@@ -308,7 +306,7 @@ def _overwrite(
         closing(sqlite3.connect(candidate.path, isolation_level=None)) as source,
         closing(database.connect(project.database, WAIT_S)) as present,
     ):
-        if min(candidate.schema, database.version(present)) >= FIRST_WITH_VALUES:
+        if database.version(present):
             clock = "select name, value from store_values where name = 'clock'"
             source.executemany(
                 "insert into store_values values (?, ?)"

@@ -27,32 +27,31 @@ else:
     except ImportError:
         import sqlite3
 
-SCHEMA = os.path.join(os.path.dirname(__file__), "schema.sql")
-MIGRATIONS = os.path.join(os.path.dirname(__file__), "migrations")
-"""Numbered files from FIRST_VERSION on, for older databases; a shipped one is never edited."""
+FOLDER = os.path.dirname(__file__)
+SCHEMA = "schema.sql"
+MIGRATIONS: tuple[str, ...] = ()
+"""Files in FOLDER that follow SCHEMA, one a version; one that was released is never edited."""
 CHECKPOINT_PAGES = 400
 LONG_LOG_BYTES = CHECKPOINT_PAGES * 4096
 PAGES_KIB = 16_384
 IDLE_PAGES_KIB = 4096
 DECODE = methodcaller("decode", "utf-8", "replace")
 """Reads a text with damaged bytes, too, so that one row cannot fail a whole query."""
-FIRST_VERSION = 19
-SCHEMA_VERSION = 39
-FIRST_WITH_SECRET = 20
+SCHEMA_VERSION = 1 + len(MIGRATIONS)
+APPLICATION_ID = int.from_bytes(b"adem")
+EARLIER = range(31, 40)
+"""Versions from before the first release, without an application id; see `migration.take_over`."""
 MAGIC, HEADER_BYTES = b"SQLite format 3\0", 100
 SCHEMA_PAGES = (5, 13)
 """First bytes of an inner page and of a leaf of a table."""
 SECRET_BYTES = 16
-_SECRETS = {
+_VALUES = (
     "CREATE TABLE store_values (\n"
     "  name text primary key,"
     "  -- secret | whitening_model | whitening_mean | … | hook_output/2026-01-31/stop\n"
-    "  value not null\n)": "select value from store_values where name = 'secret'",
-    "CREATE TABLE store_secret (\n  secret blob not null\n)": (
-        "select secret from store_secret order by rowid limit 1"
-    ),
-}
-"""How the secret is read, by the definition of its table: today's, and that before version 26."""
+    "  value not null\n)"
+)
+"""The definition of the table with the secret, of this version and earlier ones."""
 SIDECARS = ("-wal", "-shm", "-journal")
 
 BAD_SCHEMA = "its schema is not UTF-8"
@@ -325,11 +324,10 @@ def add_secret(db: sqlite3.Connection) -> None:
 
 def read_secret(db: sqlite3.Connection) -> str:
     """Return it in hex; the table has the very words of our schema, so reading runs nothing."""
-    query = "select sql from sqlite_master where name in ('store_values', 'store_secret')"
-    made = db.execute(query).fetchall()
-    if len(made) != 1 or made[0][0] not in _SECRETS:
+    made = db.execute("select sql from sqlite_master where name = 'store_values'").fetchall()
+    if len(made) != 1 or made[0][0] != _VALUES:
         return ""
-    row = db.execute(_SECRETS[made[0][0]]).fetchone()
+    row = db.execute("select value from store_values where name = 'secret'").fetchone()
     is_whole = row and isinstance(row[0], bytes) and len(row[0]) == SECRET_BYTES
     return row[0].hex() if is_whole else ""
 
@@ -360,22 +358,32 @@ def is_none(path: str) -> bool:
 
 def is_outdated(db: sqlite3.Connection) -> bool:
     found = version(db)
-    if found > SCHEMA_VERSION:
+    if found > SCHEMA_VERSION and not is_earlier(db):
         raise NewerDatabase(found)
-    return found < SCHEMA_VERSION
+    return found != SCHEMA_VERSION
+
+
+def is_earlier(db: sqlite3.Connection) -> bool:
+    """Return True for a database of ours from before the first release."""
+    return version(db) in EARLIER and not is_marked(db)
+
+
+def is_marked(db: sqlite3.Connection) -> bool:
+    return bool(db.execute("pragma application_id").fetchone()[0] == APPLICATION_ID)
 
 
 def run_schema(db: sqlite3.Connection, done: int = 0, upto: int | None = None) -> None:
-    paths = [SCHEMA]
-    if done or upto is not None:
-        names = sorted(name for name in os.listdir(MIGRATIONS) if name.endswith(".sql"))
-        first, last = (max(0, each - FIRST_VERSION + 1) for each in (done, upto or SCHEMA_VERSION))
-        paths = [os.path.join(MIGRATIONS, name) for name in names[first:last]]
-    for path in paths:
-        with open(path, encoding="utf-8") as file:
+    """Bring a database of the version *done* to that of *upto*, or to today's."""
+    for name in (SCHEMA, *MIGRATIONS)[done:upto]:
+        with open(os.path.join(FOLDER, name), encoding="utf-8") as file:
             for statement in statements(file.read()):
                 db.execute(statement)
-    db.execute(f"pragma user_version = {SCHEMA_VERSION if upto is None else upto}")
+    mark(db, SCHEMA_VERSION if upto is None else upto)
+
+
+def mark(db: sqlite3.Connection, version: int) -> None:
+    db.execute(f"pragma application_id = {APPLICATION_ID}")
+    db.execute(f"pragma user_version = {version}")
 
 
 def statements(script: str) -> Iterator[str]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Object = tuple[str, str, str, str]
     """Type, name, table and SQL of a row of `sqlite_schema`."""
 
-DIGEST = "7dafe13ef943265cdfe6c7876b6b79f1"
+DIGEST = "beb219c88cab184c6b3a1f9902c8b0cd"
 
 LOOK_S = 5.0
 COPY_S = 60.0
@@ -42,8 +42,6 @@ _MISFIT = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMA
 
 class Kind(StrEnum):
     OURS = "ours"
-    MIXED = "mixed"
-    """Ours of a version without secrets, with other tables beside ours: an adoption left those."""
     ADE = "ade"
     FOREIGN = "foreign"
 
@@ -60,10 +58,12 @@ def kind_of(path: str, environment: Mapping[str, str], wait_s: float = 0.0) -> K
         db = open_read_only(path, wait_s, LOOK_S)
         try:
             found = database.version(db)
-            if found > database.SCHEMA_VERSION:
+            is_marked = database.is_marked(db)
+            if found > database.SCHEMA_VERSION and is_marked:
                 raise database.NewerDatabase(found)
             if trust.is_registered(database.read_secret(db), environment):
-                return Kind.OURS
+                is_known = is_marked or found <= database.SCHEMA_VERSION or database.is_earlier(db)
+                return Kind.OURS if is_known else Kind.FOREIGN
             objects = schema(db)
         finally:
             db.close()
@@ -75,12 +75,8 @@ def kind_of(path: str, environment: Mapping[str, str], wait_s: float = 0.0) -> K
         return Kind.FOREIGN
     if not objects and found == 0:
         return Kind.OURS  # an empty file; opening it makes our tables
-    if found >= database.FIRST_VERSION:
-        ours, theirs = _spell(read_shipped_schema(found)), _spell(objects)
-        if ours <= theirs and all(map(_is_left_over, theirs - ours)):
-            return Kind.OURS
-        if ours <= theirs and found < database.FIRST_WITH_SECRET:
-            return Kind.MIXED
+    if is_marked and found > 0 and _spell(read_shipped_schema(found)) == _spell(objects):
+        return Kind.OURS
     tables = {name.lower() for kind, name, _, sql in objects if kind == "table"}
     is_ade = found == 0 and not tables.isdisjoint({"unified_memories", "memories"})
     return Kind.ADE if is_ade else Kind.FOREIGN
@@ -156,18 +152,11 @@ def quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _is_left_over(each: Object) -> bool:
-    """True for the tables `ade_…` into which an adoption put what has no place in ours."""
-    kind, _, table, sql = each
-    is_plain = not sql or sql.startswith("CREATE TABLE ")
-    return table.startswith("ade_") and kind in ("table", "index") and is_plain
-
-
 def read_shipped_schema(version: int = database.SCHEMA_VERSION) -> list[Object]:
     from contextlib import closing
 
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
-        database.run_schema(db, upto=version if version < database.SCHEMA_VERSION else None)
+        database.run_schema(db, upto=version)
         return schema(db)
 
 

@@ -10,7 +10,6 @@ import os
 import time
 
 from ademem.core import confined, trust
-from ademem.core.client import config_dir, transcript_folder
 from ademem.core.clock import datetime, stamp
 from ademem.core.errors import suppress
 from ademem.store import Store, admission, database
@@ -64,14 +63,16 @@ def open_store(
     environment: Mapping[str, str] = os.environ,
     is_copy: bool = False,
     connections: IdleConnections | None = None,
+    limit_s: float | None = None,
 ) -> Store:
     """Open the project's database, made or migrated if need be.
 
     A database that may not be used is set aside and made anew (see `adoption`), and so is one that
     ADE left. *wait_s* bounds the waiting for another writer; a database that *is_copy* of another
-    one needs no backup; *connections* are those of a process that opens it often. Raises
-    NewerDatabase, MigrationFailed, sqlite3.OperationalError (locked, read-only, cannot be opened),
-    sqlite3.DatabaseError (damaged), Refused, or OSError when the folder cannot be made.
+    one needs no backup; *connections* are those of a process that opens it often; *limit_s* is the
+    time for taking over one from before the first release, if the caller's is short. Raises
+    NewerDatabase, MigrationFailed, TakesLonger, sqlite3.OperationalError (locked, read-only, cannot
+    be opened), sqlite3.DatabaseError (damaged), Refused, or OSError when the folder cannot be made.
     """
     state = admission.state(project)
     noted = trust.last_inspection(project.database, environment)
@@ -91,7 +92,9 @@ def open_store(
         from ademem.store import adoption  # rare
 
         adoption.admit(project, environment, stamp(now), wait_s, noted)
-        store = _open(project, now, wait_s, environment, is_copy=is_copy, is_noted=False)
+        store = _open(
+            project, now, wait_s, environment, is_copy=is_copy, is_noted=False, limit_s=limit_s
+        )
         assert store
         state = admission.state(project)
     if state != noted:
@@ -168,6 +171,7 @@ def _open(
     *,
     is_copy: bool,
     is_noted: bool,
+    limit_s: float | None = None,
     idle: tuple[sqlite3.Connection, Callable[[], None]] | None = None,
 ) -> Store | None:
     """Open the database; None where one that *is_noted* needs a look, as another has its inode."""
@@ -192,10 +196,8 @@ def _open(
                 forget_readings(project)
             from ademem.store import migration  # rare, too
 
-            migration.migrate(db, now, back_up)
-            if found == 0 or (
-                found < database.FIRST_WITH_SECRET and _has_sessions_of(db, project, environment)
-            ):
+            migration.migrate(db, now, back_up, limit_s)
+            if found == 0:
                 _register(database.read_secret(db), environment)
         secret = database.read_secret(db)
         is_registered = trust.is_registered(secret, environment)
@@ -227,30 +229,6 @@ def _register(secret: str, environment: Mapping[str, str]) -> None:
     if secret:
         with suppress(OSError):
             trust.register_store(secret, environment)
-
-
-def _has_sessions_of(
-    db: sqlite3.Connection, project: Project, environment: Mapping[str, str]
-) -> bool:
-    """Return True if a session in the database has its transcript in this home.
-
-    Databases from before there were secrets are this person's if Claude Code worked with them here:
-    it keeps a transcript of each session under a random id, in a folder outside of the project.
-    Our own records of an installation prove less: those of a project lie inside it, where an
-    archive may have them, and the one for all projects says nothing about any of them.
-    """
-    of_clients = os.path.join(config_dir(environment), "projects")
-    slug = transcript_folder(project.root)
-    try:
-        folders = [name for name in os.listdir(of_clients) if name.startswith(slug)]
-        there = {
-            name.removesuffix(".jsonl")
-            for folder in folders
-            for name in os.listdir(os.path.join(of_clients, folder))
-        }
-    except OSError:
-        return False
-    return any(row[0] in there for row in db.execute("select id from sessions limit 10000"))
 
 
 def open_in_memory(project: Project, now: datetime) -> Store:

@@ -21,7 +21,7 @@ from ademem.store import Store, agreements, database, full_text, inspection, mem
 
 VALUES = ("CHECK constraint failed", "NULL value in")
 """Beginnings of lines of SQLite's check about a value; such rows are repaired in place."""
-HEADER = ((0, 24), (44, 64))
+HEADER = ((0, 24), (44, 64), (68, 72))
 """Places of what is the same at the beginning of each of our databases."""
 OTHERS = ("index", "trigger", "view")
 UNREADABLE = (sqlite3.Error, UnicodeDecodeError)
@@ -82,7 +82,7 @@ def correct_version(path: str) -> list[str]:
             database.version(db) != database.SCHEMA_VERSION
             and inspection.schema(db) == inspection.read_shipped_schema()
         ):
-            db.execute(f"pragma user_version = {database.SCHEMA_VERSION}")
+            database.mark(db, database.SCHEMA_VERSION)
             return [f"wrote the version of its schema into {path} again"]
     return []
 
@@ -148,11 +148,10 @@ def salvage(store: Store, damaged: str) -> int:
         for suffix in ("", "-wal"):
             if os.path.exists(damaged + suffix):
                 shutil.copyfile(damaged + suffix, temporary + suffix)
-        try:
-            found = _restore_schema(temporary)
-        except UNREADABLE:
-            found = 0
-        if found not in range(1, database.SCHEMA_VERSION):
+        is_older = False
+        with suppress(*UNREADABLE):
+            is_older = _restore_schema(temporary)
+        if not is_older:
             path = store.db.execute("pragma database_list").fetchone()["file"]
             with open(path, "rb") as new, open(temporary, "r+b") as file:
                 header = new.read(100)
@@ -169,14 +168,13 @@ def salvage(store: Store, damaged: str) -> int:
             return _copy(source, store)
 
 
-def _restore_schema(path: str) -> int:
-    """Write today's tables over those of the file, unless it is of the older version returned."""
+def _restore_schema(path: str) -> bool:
+    """Write today's tables over those of the file; True if it is older, and stays as it is."""
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.execute("pragma writable_schema = on")
         db.text_factory = decode
-        found = database.version(db)
-        if found in range(1, database.SCHEMA_VERSION):
-            return found
+        if database.is_earlier(db) or database.version(db) in range(1, database.SCHEMA_VERSION):
+            return True
         rows = db.execute("select rowid, type, name, tbl_name from sqlite_master").fetchall()
         for kind, name, table, sql in inspection.read_shipped_schema():
             if kind == "table":
@@ -188,7 +186,7 @@ def _restore_schema(path: str) -> int:
                         (kind, name, table, sql, at[0]),
                     )
         db.execute("delete from sqlite_master where type in ('trigger', 'view')")
-        return found
+        return False
 
 
 def _copy(source: sqlite3.Connection, store: Store) -> int:

@@ -59,6 +59,8 @@ class Runtime:
         self.warnings = warnings
         self.with_personal = True
         self._personal: Runtime | None = None
+        self.limit_s: float | None = None
+        """Time for taking over a database from before the first release."""
         self.embedder: Any = None
         """The model, once it was loaded for this project."""
         self.copy_notice = copy_notice
@@ -91,7 +93,13 @@ class Runtime:
                 return None
             place = personal_project(self.environment)
             idle, environment = self.store.connections, self.environment
-            store = open_store(place, self.clock(), environment=environment, connections=idle)
+            store = open_store(
+                place,
+                self.clock(),
+                environment=environment,
+                connections=idle,
+                limit_s=self.limit_s,
+            )
             store.show_beside(self.project.main)
             self._personal = Runtime(place, self.settings, store, self.environment, self.now)
             self._personal.clock = self.clock
@@ -160,13 +168,21 @@ def open_runtime(
     *,
     wait_s: float = 5.0,
     connections: IdleConnections | None = None,
+    limit_s: float | None = None,
 ) -> Runtime:
-    """Raises NewerDatabase, Refused, sqlite3.Error or OSError."""
+    """Raises what `open_store` does."""
     found = load_configuration(project, environment)
     store = open_store(
-        project, now, wait_s=wait_s, environment=environment, connections=connections
+        project,
+        now,
+        wait_s=wait_s,
+        environment=environment,
+        connections=connections,
+        limit_s=limit_s,
     )
-    return Runtime(project, found.settings, store, environment, now, found.warnings)
+    runtime = Runtime(project, found.settings, store, environment, now, found.warnings)
+    runtime.limit_s = limit_s
+    return runtime
 
 
 def branch_of(project: Project, settings: MirrorSettings) -> str | None:

@@ -1,5 +1,4 @@
--- Today's schema, from which new databases are made; migrations bring older ones to it.
--- Written by `python -m tests.store.schema_file`: add a migration, then run that.
+-- The schema of version 1. From the first release on it is never edited: migrations follow it.
 
 -- The project that the database belongs to.
 create table projects (
@@ -57,9 +56,12 @@ create table unified_memories (
   deleted_at text check (deleted_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
   rejected_at text check (rejected_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
   base_score real check (typeof(base_score) in ('integer', 'real', 'null') and base_score >= 0),
-  claimed_author text check (typeof(claimed_author) in ('text', 'null'))  -- who wrote it, as the files claim; null: of a store of this person, or accepted; empty: they name nobody
-, stamps text not null default '{}' check (case when json_valid(stamps) then json_type(stamps) = 'object' else 0 end), foreign_fields text, said_in text not null default '[]'
-  check (case when json_valid(said_in) then json_type(said_in) = 'array' else 0 end), kept_of text);
+  claimed_author text check (typeof(claimed_author) in ('text', 'null')),  -- who wrote it, as the files claim; null: of a store of this person, or accepted; empty: they name nobody
+  stamps text not null default '{}' check (case when json_valid(stamps) then json_type(stamps) = 'object' else 0 end),  -- JSON: when each replicated field was last written
+  foreign_fields text,  -- JSON: fields that only an imported format knows
+  said_in text not null default '[]' check (case when json_valid(said_in) then json_type(said_in) = 'array' else 0 end),  -- JSON: main folders of the projects in which a memory of the person was said
+  kept_of text  -- the memory that another person changed, of which this is the copy
+);
 create index idx_unified_memories_project_scope_tier on unified_memories(project_id, scope, tier);
 create index idx_unified_memories_project_status on unified_memories(project_id, status, category);
 create index idx_unified_memories_project_pinned on unified_memories(project_id, pinned, tier);
@@ -234,8 +236,9 @@ create table sessions (
   summary text,
   transcript_path text,
   own_since text check (own_since glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
-  compacting_at text check (compacting_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z')
-, foreign_fields text);
+  compacting_at text check (compacting_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  foreign_fields text  -- JSON: fields that only an imported format knows
+);
 create index idx_sessions_started on sessions(project_id, started_at desc);
 
 -- Prompts of the person.
@@ -247,8 +250,9 @@ create table user_prompts (
   prompt_id text not null,
   content text not null,                -- redacted
   created_at text not null,
-  deleted_at text
-, foreign_fields text);
+  deleted_at text,
+  foreign_fields text  -- JSON: fields that only an imported format knows
+);
 create index idx_user_prompts_session on user_prompts(session_id, created_at);
 
 -- Word index of prompts.
@@ -289,8 +293,9 @@ create table recall_log (
   score real check (typeof(score) in ('integer', 'real', 'null')),
   used integer not null default 0 check (used in (0, 1)),
   created_at text not null check (created_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
-  pending integer not null default 0 check (pending in (0, 1))  -- 1: in a denial that the model has not read
-, evidence text);
+  pending integer not null default 0 check (pending in (0, 1)),  -- 1: in a denial that the model has not read
+  evidence text  -- what proved that the memory was used
+);
 create index idx_recall_log_session on recall_log(session_id, place, created_at);
 create index idx_recall_log_memory on recall_log(memory_id);
 create index idx_recall_log_pending on recall_log(session_id) where pending;
@@ -419,10 +424,10 @@ create table memory_exposure (
   shown integer not null default 0 check (typeof(shown) = 'integer' and shown >= 0),  -- sessions and subagents that were shown it
   unused integer not null default 0 check (typeof(unused) = 'integer' and unused >= 0),  -- of these, since it was last used
   used integer not null default 0 check (typeof(used) = 'integer' and used >= 0),  -- sessions that used it
-  last_used_at text check (last_used_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z')
-, prevented integer not null default 0
-  check (typeof(prevented) = 'integer' and prevented >= 0), answered integer not null default 0
-  check (typeof(answered) = 'integer' and answered >= 0));
+  last_used_at text check (last_used_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  prevented integer not null default 0 check (typeof(prevented) = 'integer' and prevented >= 0),  -- denials with it whose call did not come again
+  answered integer not null default 0 check (typeof(answered) = 'integer' and answered >= 0)  -- prompts and failures that it was an answer to
+);
 
 -- Episodes: actions, files, tests and outcome of a session or a mission.
 create table episodes (
@@ -572,7 +577,7 @@ create table injection_memories (
 );
 create index idx_injection_memories_memory on injection_memories(memory_id);
 
--- drop table memory_sites;
+-- Where a memory applies: kinds of keys that a call has, too, with how surely they are meant.
 create table memory_bindings (
   memory_seq integer not null,  -- no reference: `due` outlives its memory
   kind text not null check (kind in ('path', 'dir', 'glob', 'suffix', 'runs', 'program', 'family', 'act', 'literal', 'code', 'anchor', 'due')),  -- due: the memory is to be read again
@@ -600,14 +605,14 @@ create trigger memory_relations_orphaned after delete on unified_memories begin
 end;
 
 create view memory_sweep_log as
-select id as sweep_id, project_id, trigger_reason, started_at, completed_at,
+select id, project_id, started_at, completed_at as ended_at, trigger_reason as trigger,
   ifnull(json_extract(counts, '$.decayed'), 0) as entries_decayed, ifnull(json_extract(counts, '$.demoted'), 0) as entries_demoted,
   ifnull(json_extract(counts, '$.promoted'), 0) as entries_promoted, ifnull(json_extract(counts, '$.archived'), 0) as entries_archived,
   ifnull(json_extract(counts, '$.orphaned'), 0) as entries_orphaned, duration_ms, outcome, error
 from maintenance_log where kind = 'sweep';
 
 create view memory_consolidation_log as
-select id as consolidation_id, project_id, trigger_reason, started_at, completed_at,
+select id, project_id, started_at, completed_at as ended_at, trigger_reason as trigger,
   ifnull(json_extract(counts, '$.found'), 0) as clusters_found, ifnull(json_extract(counts, '$.merged'), 0) as entries_merged,
   ifnull(json_extract(counts, '$.created'), 0) as entries_created, tokens_used, duration_ms, outcome, error
 from maintenance_log where kind = 'consolidation';

@@ -23,7 +23,7 @@ from tests.api.killed_restore import texts
 from tests.builders import NOW
 from tests.command_line import ademem
 from tests.examples import FULL
-from tests.store import ade_file, foreign, older, racing
+from tests.store import ade_file, filled, foreign, racing
 
 SHARED = "Deploys go through the staging cluster"
 PRIVATE = "Ann reviews the parser on Mondays"
@@ -187,7 +187,7 @@ def test_a_foreign_database_is_set_aside(root, path):
 
 
 def test_a_backup_of_an_older_schema_is_migrated(root, path, tmp_path):
-    older.build(tmp_path / "ade.db", 20)
+    filled.build_own(tmp_path / "ade.db")
     restore(root, tmp_path / "ade.db", force=True)
 
     with closing(sqlite3.connect(path)) as db:

@@ -15,8 +15,8 @@ from ademem.api.doctor import CHECKS
 from ademem.core import clock, project
 from ademem.core.memory import Draft
 from ademem.search.embedding import cache
-from ademem.store import inspection, repair
-from tests.store import foreign, older
+from ademem.store import database, inspection, repair
+from tests.store import filled, foreign
 
 TEXTS = ("Tabs are forbidden in this code", "Deploys go through staging", "Never edit the parser")
 
@@ -406,47 +406,19 @@ def test_a_database_that_is_a_link_is_set_aside_and_what_it_leads_to_is_not_open
     assert contents(root) == sorted(TEXTS)
 
 
-def break_migration(path, version, change):
-    """Leave a store of this version as a commit wrote it whose migration was edited afterwards."""
-    with closing(sqlite3.connect(path, isolation_level=None)) as new:
-        secret = new.execute("select value from store_values where name = 'secret'").fetchone()
-        columns = "id, content, category, status, promoted_at, dedupe_key"
-        memories = new.execute(f"select {columns} from unified_memories").fetchall()
-    for file in path.parent.glob("ade.db*"):
-        file.unlink()
-    older.build(path, version)
-    with closing(sqlite3.connect(path, isolation_level=None)) as old:
-        old.execute("insert or replace into store_values values ('secret', ?)", secret)
-        (row,) = old.execute("select * from unified_memories").fetchall()
-        names = [each[1] for each in old.execute("pragma table_info(unified_memories)")]
-        project = dict(zip(names, row, strict=True)) | {"superseded_by": None, "deleted_at": None}
-        for number, (id, content, *rest) in enumerate(memories, 1000):
-            values = project | dict(zip(columns.split(", "), (id, content, *rest), strict=True))
-            values |= {"seq": number, "sync_id": f"sync-{id}", "scope": "project"}
-            values |= dict.fromkeys(("scope_owner_id", "topic_key", "quarantine_reason"))
-            values |= {"source_branch": None}
-            marks = ", ".join(f":{name}" for name in values)
-            named = ", ".join(values)
-            old.execute(f"insert into unified_memories ({named}) values ({marks})", values)
-        old.execute(change)
+def break_migration(path):
+    """Make it one from before the release, in which two live memories have one text."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.executescript(filled.EARLIER)
+        db.execute(f"pragma user_version = {database.EARLIER[-1]}")
+        db.execute("drop index idx_unified_memories_live_text")
+        names = [each[1] for each in db.execute("pragma table_info(unified_memories)")]
+        other = {"seq": "seq + 100", "id": "'two'", "sync_id": "'two'"}
+        values = ", ".join(other.get(name, name) for name in names)
+        db.execute(f"insert into unified_memories select {values} from unified_memories limit 1")
 
 
-@pytest.mark.parametrize(
-    ("version", "change"),
-    [
-        pytest.param(32, "alter table recall_log add column evidence text", id="a column"),
-        pytest.param(31, "create table injections (x)", id="a table"),
-        pytest.param(
-            26,
-            "create trigger unified_memories_changes_ai after insert on unified_memories"
-            " begin select 1; end",
-            id="a trigger",
-        ),
-    ],
-)
-def test_a_store_that_cannot_be_migrated_is_set_aside_and_rebuilt(
-    tmp_path, monkeypatch, version, change
-):
+def test_a_store_that_cannot_be_migrated_is_set_aside_and_rebuilt(tmp_path, monkeypatch):
     root = tmp_path / "project"
     root.mkdir()
     environment = {"ADEMEM_DATA_DIR": str(tmp_path / "data")}
@@ -457,7 +429,7 @@ def test_a_store_that_cannot_be_migrated_is_set_aside_and_rebuilt(
             api.write(memories, Draft(content=text, category="convention", promoted=True))
         api.refresh_files(memories)
         api.write(memories, "The candidate is in no file of the project")
-    break_migration(root / ".ade" / "ade.db", version, change)
+    break_migration(root / ".ade" / "ade.db")
     found = project.at(str(root))
     patient = doctor.Patient(project=found, environment=environment, now=clock.now())
 

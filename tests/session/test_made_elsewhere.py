@@ -1,8 +1,6 @@
 """A store that was not made here: an archive, a backup, or a container whose home is new."""
 
 import json
-import os
-import re
 import shutil
 import sqlite3
 from contextlib import closing
@@ -14,11 +12,11 @@ from ademem.core import project, trust
 from ademem.core.memory import Draft, Importance, Origin, Trust
 from ademem.core.value import replace
 from ademem.files import IGNORED, enrolment, project_brief
-from ademem.store import briefs, database, memories, opening
+from ademem.store import briefs, memories, opening
 from ademem.store.memories import Change
 from tests import persons
 from tests.builders import NOW
-from tests.store import foreign, older
+from tests.store import foreign
 
 RULE = "Deploys always go through the staging cluster"
 
@@ -155,32 +153,6 @@ def test_the_projects_own_files_name_no_roots(moved):
     (found,) = moved.live()
 
     assert not found.pinned
-
-
-SESSION = "0b2c7a52-51c8-4f4e-9d43-0c4f2a5f3b11"
-
-
-@pytest.mark.parametrize(
-    ("transcript", "is_trusted"),
-    [
-        pytest.param(SESSION, True, id="of a session that the database tells of"),
-        pytest.param("another", False, id="of another session"),
-        pytest.param(None, False, id="none"),
-    ],
-)
-def test_an_older_store_is_registered_where_a_session_of_it_left_its_transcript(
-    tmp_path, home, transcript, is_trusted
-):
-    root = tmp_path / "project"
-    path = older.build(root / ".ade/ade.db", database.FIRST_WITH_SECRET - 1)
-    with closing(sqlite3.connect(path)) as db, db:
-        db.execute("update sessions set id = ?", (SESSION,))
-    if transcript:
-        folder = home / ".claude/projects" / re.sub(r"[^A-Za-z0-9]", "-", str(root))
-        folder.mkdir(parents=True)
-        (folder / f"{transcript}.jsonl").touch()
-    with api.open_memories(str(root), environment=dict(os.environ)) as memories:
-        assert memories.store.is_trusted is is_trusted
 
 
 @pytest.mark.parametrize("typed", [True, False], ids=["in a terminal", "by a program"])

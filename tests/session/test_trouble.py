@@ -4,6 +4,7 @@ import json
 import os
 import sqlite3
 import time
+from contextlib import closing
 
 import pytest
 
@@ -12,9 +13,11 @@ from ademem.api.doctor import Patient, hooks_do_not_fail
 from ademem.core import client, failure_log
 from ademem.core.project import at
 from ademem.session import answer
+from ademem.store import database, migration
 from tests.examples import examples
 from tests.session.mutants import mutants
 from tests.session.payloads import LEARNED, LESSON, NAMES, ODD, RECORDED, payload, understood
+from tests.store import filled
 
 MB = 1_000_000
 CALL = {"tool_name": "Write", "tool_input": {"file_path": "/p/x.py"}, "tool_use_id": "toolu_1"}
@@ -207,6 +210,23 @@ def test_a_database_of_a_later_version_is_left_alone(world):
     (notice,) = filter(None, [world.fire(hook, raw=b"{}") for hook in NAMES])
     assert "failed (NewerDatabase)" in notice
     assert {f["error"].partition(":")[0] for f in world.failures()} == {"NewerDatabase"}
+
+
+def test_a_database_from_before_the_release_that_a_hook_has_no_time_for_is_named(
+    world, monkeypatch
+):
+    world.know("Login sessions expire after ten minutes")
+    with closing(sqlite3.connect(world.root / ".ade" / "ade.db")) as db:
+        db.executescript(filled.EARLIER)
+        db.execute(f"pragma user_version = {database.EARLIER[-1]}")
+    monkeypatch.setattr(migration, "BYTES_PER_S", 1)
+
+    (notice,) = filter(None, [world.fire(hook, raw=b"{}") for hook in NAMES])
+    assert "`ademem doctor` takes it over" in notice
+    assert [memory.content for memory in world.live()] == [
+        "Login sessions expire after ten minutes"
+    ]
+    assert "ten minutes" in world.context("session_start", source="startup")
 
 
 def test_a_project_that_is_not_enrolled_is_left_alone(world, tmp_path):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ademem import api
 from ademem.core.value import Value
-from tests.store import older
+from tests.store import filled
 from tests.world import World
 
 RAW = {
@@ -98,9 +98,9 @@ def build(root: Path) -> World:
         known = {"project_id": project, "memory_id": memory, "procedure_memory_id": memory}
         known["attempts"] = 0  # what failed too often is a finding of its own
         with memories.store.transaction():
-            for table in older.tables(db):
+            for table in filled.tables(db):
                 if not table.startswith(SKIPPED) and not _has_rows(db, table):
-                    older.insert_one(db, table, known)
+                    filled.insert_one(db, table, known)
     with closing(sqlite3.connect(world.root / ".ade" / "ade.db")) as db:
         db.execute("pragma wal_checkpoint(truncate)")
     return world
@@ -111,7 +111,7 @@ def damages(path: Path) -> list[Damage]:
     with closing(sqlite3.connect(path)) as db:
         return [
             Damage(table=table, column=column, kind=kind)
-            for table in older.tables(db)
+            for table in filled.tables(db)
             if not table.startswith(SKIPPED)
             for _, column, kind_, _, _, key in db.execute(f"pragma table_info({table})")
             for declared in (kind_.lower(),)

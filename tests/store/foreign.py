@@ -8,8 +8,7 @@ import subprocess
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from ademem.store import database
-from tests.store import older
+from tests.store import filled
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,9 +47,9 @@ SCRIPTS = {
 """What makes a schema of ours another's, by what it is."""
 
 
-def build(path: Path, script: str = "", *, version: int = database.SCHEMA_VERSION) -> Path:
-    """A database of this version of ours, made elsewhere, changed by the script."""
-    older.build(path, version)
+def build(path: Path, script: str = "") -> Path:
+    """A database of ours, made elsewhere, changed by the script."""
+    filled.build(path)
     with closing(sqlite3.connect(path)) as db:
         db.executescript(script)
     return path

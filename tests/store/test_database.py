@@ -19,7 +19,7 @@ from ademem.store.database import IdleConnections
 from ademem.store.opening import open_store
 from tests import builders
 from tests.builders import NOW, memory, open_project, project
-from tests.store import older, racing
+from tests.store import filled, racing
 from tests.store.stores import reopen, text_of
 
 
@@ -125,7 +125,7 @@ def test_a_writer_waits_for_another_no_longer_than_its_limit(tmp_path):
 
 
 def test_somebody_who_reads_the_old_way_does_not_hold_up_an_opening(tmp_path, path):
-    older.build(path, database.SCHEMA_VERSION, journal="delete")
+    filled.build(path, journal="delete")
     with closing(sqlite3.connect(path)) as reader:
         reader.execute("begin")
         reader.execute("select name from sqlite_master").fetchall()
@@ -271,6 +271,8 @@ def test_another_file_at_the_path_is_opened(opened, world, tmp_path):
         before = memories.store.db
         memories.store.db.execute("pragma wal_checkpoint(truncate)")
     os.replace(tmp_path / "restored.db", file)
+    for suffix in database.SIDECARS:  # of the former file, which fit no other
+        file.with_name(file.name + suffix).unlink(missing_ok=True)
 
     with opened() as memories:
         assert memories.store.db is not before

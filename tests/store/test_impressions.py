@@ -71,7 +71,8 @@ def test_what_was_shown_most_is_listed_and_all_that_the_project_showed_is_summed
             (project, deleted_at, each.id),
         )
         store.db.execute(
-            "insert into memory_exposure values (?, ?, ?, ?, null)", (each.id, shown, unused, used)
+            "insert into memory_exposure (memory_id, shown, unused, used) values (?, ?, ?, ?)",
+            (each.id, shown, unused, used),
         )
         if project != "other":
             sinks = unused > logs.PATIENCE and not each.pinned

@@ -1,175 +1,85 @@
-"""Databases of every age become one of today, or stay what they were."""
+"""Databases of earlier versions become one of today, or stay what they were."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-import shutil
+import signal
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from ademem.store import backups, database, inspection, maintenance, repair
+from ademem.core import trust
+from ademem.store import backups, database, inspection, maintenance, memories, migration, repair
 from ademem.store.opening import open_store
 from tests import builders
 from tests.builders import NOW, memory, open_project, project
-from tests.examples import some
-from tests.store import ade_file, older, racing, schema_file
+from tests.store import ade_file, filled, racing
 from tests.store.stores import reopen, text_of
 
-OLDEST = database.FIRST_VERSION
-VERSIONS = range(OLDEST, database.SCHEMA_VERSION + 1)
-TRIED = some(VERSIONS, 4)
-
-
-DROPPED = {
-    *("search_files", "search_changes"),  # about files that are no longer written
-    *("memories", "sync_mutations", "sync_state", "sync_chunks", "sync_apply_deferred"),
-    *("unified_memory_signatures", "unified_memory_unsigned"),  # derived from the texts
-    *("cto_core_memory_state", "agent_core_memory_state", "gate_log", "guard_log"),
-    *("memory_sweep_log", "memory_consolidation_log", "memory_procedure_sources"),
-    *("session_commits", "people_commits", "head_cursors", "worktree_commits"),
-    "memory_sites",
-    *("store_secret", "search_lenses", "hook_output"),
-}
-"""Tables that a migration removed: derived data, never used, or merged with others."""
-MERGED = [
-    ("agent_core_memory_state", "cto_core_memory_state", {}),
-    ("cto_core_memory_state", "cto_core_memory_state", {}),
-    ("gate_log", "decision_log", {"rule": "decision", "preview": "subject", "category": "kind"}),
-    ("guard_log", "decision_log", {"target": "subject", "tool": "kind"}),
-    ("memory_sweep_log", "maintenance_log", {"sweep_id": "id"}),
-    ("memory_consolidation_log", "maintenance_log", {"consolidation_id": "id"}),
-    ("session_commits", "commits", {"created_at": None}),
-    ("people_commits", "commits", {}),
-    ("head_cursors", "head_cursors", {}),
-    ("worktree_commits", "head_cursors", {"sha": "latest_sha", "seen_at": None}),
-]
-"""Tables with those that their rows went to, and with columns of another name there."""
-
-
-LANDED = {
-    "migrations/0019_first.sql": "ce7501b1bd17585e",
-    "migrations/0020_store_secret.sql": "3fc7d903fed77953",
-    "migrations/0021_constraints.sql": "07e3b6189719235b",
-    "migrations/0022_claimed_authors.sql": "e5281d7e737ce3d9",
-    "migrations/0023_claims_and_history.sql": "5be2b15e83dc45e7",
-    "migrations/0024_no_index_files.sql": "7d08f90fb446b373",
-    "migrations/0025_unused_tables.sql": "bbfac083adc87c67",
-    "migrations/0026_fewer_tables.sql": "dba0cc0c2ccce2c8",
-    "migrations/0027_denials.sql": "e4ca53bee2fb1c3e",
-    "migrations/0028_changes.sql": "d509938225a9455e",
-    "migrations/0029_stamps.sql": "4a0ad6805f7b3885",
-    "migrations/0030_doors.sql": "1fd041163b8ead93",
-    "migrations/0031_exchange.sql": "25597ea022f6a855",
-    "migrations/0032_injections.sql": "5c5252347d003068",
-    "migrations/0033_evidence_of_use.sql": "f68449de41b44dc4",
-    "migrations/0034_counts.sql": "242b3fc68a3ed4fe",
-    "migrations/0035_identifiers.sql": "c8c262ba5d2cb3f5",
-    "migrations/0036_said_in.sql": "4fe6ba6426c7b6b2",
-    "migrations/0037_kept_copies.sql": "1e3c55d3d73bb3ff",
-    "migrations/0038_no_map_jobs.sql": "25bf897efba52385",
-    "migrations/0039_bindings.sql": "26e2218e9a5bf753",
-    "hub/migrations/0006_hub.sql": "9ff5386c31a152e8",
-    "hub/migrations/0007_growth.sql": "b6f24e9bcfa5761a",
-}
-"""SHA-256 of the migrations by path: databases that each of them made exist already."""
-
-
-def test_no_landed_migration_was_edited():
-    """A store of a former text cannot be migrated any more: correct it in a new file instead."""
-    folders = (Path(database.MIGRATIONS), Path(database.MIGRATIONS).parent / "hub" / "migrations")
-    found = {
-        path.relative_to(folders[0].parent).as_posix(): hashlib.sha256(
-            path.read_bytes()
-        ).hexdigest()[:16]
-        for folder in folders
-        for path in sorted(folder.glob("*.sql"))
-    }
-
-    assert found == LANDED, "add the digest of a new migration, and edit none that is here"
-
-
-def test_the_version_counts_the_migrations():
-    assert len(older.SCHEMA) == len(VERSIONS)
-
-
-def test_the_schema_file_is_what_all_migrations_make():
-    assert Path(database.SCHEMA).read_text(encoding="utf-8") == schema_file.written()
-
-
-def test_a_new_database_has_the_schema_of_a_migrated_one():
-    with (
-        closing(sqlite3.connect(":memory:", isolation_level=None)) as new,
-        closing(sqlite3.connect(":memory:", isolation_level=None)) as migrated,
-    ):
-        database.run_schema(new)
-        database.run_schema(migrated, upto=database.SCHEMA_VERSION)
-
-        assert inspection.schema(new) == inspection.schema(migrated)
-        assert database.version(new) == database.version(migrated)
+EARLIER = [database.EARLIER[0], database.EARLIER[-1]]
 
 
 @pytest.mark.parametrize("journal", ["wal", "delete"])
-@pytest.mark.parametrize("version", TRIED)
-def test_an_older_database_keeps_every_row(tmp_path, path, version, journal):
-    older.build(path, version, journal=journal)
-    before = {name: rows for name, rows in older.rows(path).items() if name not in DROPPED}
+@pytest.mark.parametrize("version", EARLIER)
+def test_a_database_from_before_the_release_keeps_every_row(tmp_path, path, version, journal):
+    filled.build_own(path, earlier=version, journal=journal)
+    before = filled.rows(path)
     reopen(tmp_path)
-    after = older.rows(path)
+    after = filled.rows(path)
 
-    assert before
-    assert {name: older.columns_of(before[name], after[name]) for name in before} == before
+    assert before.pop("gone")
+    assert before.pop("recall_log") == filled.without(after.pop("recall_log"), "evidence")
+    assert before.pop("sessions") == filled.without(after.pop("sessions"), "foreign_fields")
+    assert after == before
 
 
-@pytest.mark.parametrize("version", [19, 25])
-@pytest.mark.parametrize(("old", "new", "renamed"), MERGED, ids=[each[0] for each in MERGED])
-def test_rows_of_tables_that_are_one_now_are_kept(tmp_path, path, version, old, new, renamed):
-    older.build(path, version)
-    (before,) = older.rows(path)[old]
+@pytest.mark.parametrize("version", EARLIER)
+def test_a_database_from_before_the_release_gets_the_schema_of_a_new_one(tmp_path, path, version):
+    filled.build_own(path, earlier=version)
     reopen(tmp_path)
-    after = older.rows(path)[new]
+    reopen(tmp_path / "new")
 
-    expected = {renamed.get(name, name): value for name, value in before.items()}
-    expected.pop(None, None)
-    if old.endswith("_log"):
-        expected.pop("id") if new == "decision_log" else None
-        expected = {name: value for name, value in expected.items() if "entries" not in name}
-        expected.pop("clusters_found", None)
-    assert expected.items() in [{name: row[name] for name in expected}.items() for row in after]
-
-
-VIEWS = {
-    "memory_sweep_log": set(),
-    "memory_consolidation_log": set(),
-    "memory_procedure_sources": {"created_at"},
-    "gate_log": {"id"},
-}
-"""Names that ADE gives its logs, with columns that tell something else now."""
-
-
-@pytest.mark.parametrize(("name", "changed"), VIEWS.items(), ids=VIEWS)
-def test_logs_and_sources_are_read_under_the_names_that_ade_gives_them(
-    tmp_path, path, name, changed
-):
-    older.build(path, 25)
-    (before,) = older.rows(path)[name]
-    reopen(tmp_path)
+    assert filled.schema(path) == filled.schema(tmp_path / "new" / ".ade" / "ade.db")
     with closing(sqlite3.connect(path)) as db:
-        db.row_factory = sqlite3.Row
-        (after,) = map(dict, db.execute(f"select * from {name}"))
+        assert database.version(db) == database.SCHEMA_VERSION
+        assert database.is_marked(db)
+        assert repair.find_bad_rows(db) == []
 
-    assert after.keys() == before.keys()
-    assert {name: after[name] for name in after.keys() - changed} == {
-        name: before[name] for name in before.keys() - changed
+
+def test_a_database_from_before_the_release_stays_trusted_and_is_found_by_its_words(tmp_path, path):
+    filled.build_own(path)
+    with closing(open_project(tmp_path)) as store:
+        query = "unified_memories_fts where unified_memories_fts match 'content'"
+
+        assert store.is_trusted
+        assert store.number(f"select count(*) from {query}") == 1
+
+
+@pytest.mark.parametrize("name", ["memory_sweep_log", "memory_consolidation_log"])
+def test_the_logs_of_sweeps_and_consolidations_have_the_columns_of_their_specification(store, name):
+    sweep, consolidation = (
+        "insert into maintenance_log (id, project_id, kind, trigger_reason,"
+        f" started_at, completed_at) values ('{kind}', 'atlas', '{kind}', 'manual',"
+        " '2026-01-01T12:00:00.000Z', '2026-01-02T12:00:00.000Z')"
+        for kind in (maintenance.SWEEP, maintenance.CONSOLIDATION)
+    )
+    store.db.execute(sweep)
+    store.db.execute(consolidation)
+    (row,) = store.dicts(f"select id, project_id, started_at, ended_at, trigger from {name}")
+
+    assert row == {
+        "id": name.split("_")[1],
+        "project_id": "atlas",
+        "started_at": "2026-01-01T12:00:00.000Z",
+        "ended_at": "2026-01-02T12:00:00.000Z",
+        "trigger": "manual",
     }
 
 
 def test_work_that_no_job_does_any_more_waits_no_longer(tmp_path, path):
-    older.build(path, 37)
+    filled.build_own(path)
     with closing(sqlite3.connect(path)) as db, db:
         (before,) = db.execute("select kind from jobs").fetchall()
         db.execute(
@@ -178,71 +88,35 @@ def test_work_that_no_job_does_any_more_waits_no_longer(tmp_path, path):
         )
     reopen(tmp_path)
 
-    assert [row["kind"] for row in older.rows(path)["jobs"]] == [*before]
+    assert [row["kind"] for row in filled.rows(path)["jobs"]] == [*before]
 
 
-def test_counts_sources_and_single_values_are_kept(tmp_path, path):
-    older.build(path, 25)
-    before = older.rows(path)
+def test_a_caller_with_little_time_takes_over_no_large_database(tmp_path, path):
+    filled.build_own(path)
+    before = text_of(path)
+
+    with pytest.raises(migration.TakesLonger, match="before the first release") as raised:
+        open_store(project(tmp_path), NOW, limit_s=0.001)
+    assert "ademem doctor" in raised.value.hint
+    assert text_of(path) == before
+    assert backups.list_all(project(tmp_path), os.environ) == []
+    open_store(project(tmp_path), NOW, limit_s=5.0).close()
+    assert text_of(path)[1] == database.SCHEMA_VERSION
+
+
+def test_a_process_that_is_killed_while_it_takes_over_changes_nothing(tmp_path, path, monkeypatch):
+    filled.build_own(path)
+    before = text_of(path)
+    child = os.fork()
+    if child == 0:
+        monkeypatch.setattr(database, "mark", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+        reopen(tmp_path)
+        os._exit(1)
+    assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
+
+    assert text_of(path) == before
     reopen(tmp_path)
-    after = older.rows(path)
-
-    counts = {row["kind"]: json.loads(row["counts"]) for row in after["maintenance_log"]}
-    assert counts["sweep"] == dict.fromkeys(maintenance.COUNTED, 7)
-    assert counts["consolidation"] == {"found": 7, "merged": 7, "created": 7}
-    assert after["memory_procedure_details"][0]["episode_ids"] == '["the episode_memory_id"]'
-    values = {row["name"]: row["value"] for row in after["store_values"]}
-    (whitening,) = before["search_lenses"]
-    assert values == {
-        "secret": before["store_secret"][0]["secret"],
-        "whitening_model": whitening["embedding_model"],
-        "whitening_mean": whitening["mean"],
-        "whitening_axes": whitening["axes"],
-        "whitening_vectors": whitening["learned_from"],
-        "hook_output/the day/the event": "[7,7]",
-    }
-
-
-@pytest.mark.parametrize(
-    ("table", "column", "value"),
-    [
-        pytest.param("agent_core_memory_state", "payload_json", "no JSON", id="no JSON"),
-        pytest.param("people_commits", "told_at", "yesterday", id="no moment"),
-        pytest.param("memory_sweep_log", "entries_decayed", b"\xff", id="no number"),
-        pytest.param("guard_log", "target", b"\xff", id="bytes"),
-        pytest.param("memory_procedure_sources", "episode_memory_id", b"\xff", id="no id"),
-    ],
-)
-def test_a_bad_value_in_a_table_that_is_merged_stops_no_migration(
-    tmp_path, path, table, column, value
-):
-    older.build(path, 25)
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("pragma ignore_check_constraints = on")
-        db.execute(f"update {table} set {column} = ?", (value,))
-        db.commit()
-    reopen(tmp_path)
-
-    with closing(sqlite3.connect(path)) as db:
-        assert repair.find_bad_rows(db) == []
-
-
-@pytest.mark.parametrize("version", TRIED)
-def test_an_older_database_gets_the_schema_of_a_new_one(tmp_path, path, version):
-    older.build(path, version)
-    reopen(tmp_path)
-    reopen(tmp_path / "new")
-
-    assert older.schema(path) == older.schema(tmp_path / "new" / ".ade" / "ade.db")
-
-
-def test_an_older_database_is_found_by_its_words_afterwards(tmp_path, path):
-    older.build(path, OLDEST)
-    store = open_project(tmp_path)
-    query = "select count(*) from unified_memories_fts where unified_memories_fts match 'content'"
-
-    assert store.db.execute(query).fetchone()[0] == 1
-    store.close()
+    assert text_of(path)[1] == database.SCHEMA_VERSION
 
 
 @pytest.mark.parametrize(
@@ -258,13 +132,13 @@ def test_an_empty_file_becomes_a_database(tmp_path, path, leave):
     reopen(tmp_path)
     reopen(tmp_path / "new")
 
-    assert older.schema(path) == older.schema(tmp_path / "new" / ".ade" / "ade.db")
+    assert filled.schema(path) == filled.schema(tmp_path / "new" / ".ade" / "ade.db")
 
 
 def test_the_copy_from_before_the_migration_holds_what_was_committed(tmp_path, path):
     """Row E34 of safe storage."""
 
-    older.build(path, OLDEST)
+    filled.build_own(path)
     with closing(sqlite3.connect(path)) as other:  # keeps the rows in the write-ahead log
         other.execute("update unified_memories set content = 'newest'")
         other.commit()
@@ -272,18 +146,18 @@ def test_the_copy_from_before_the_migration_holds_what_was_committed(tmp_path, p
         reopen(tmp_path)
 
     (backup,) = backups.list_all(project(tmp_path), os.environ)
-    (row,) = older.rows(backup.path)["unified_memories"]
+    (row,) = filled.rows(backup.path)["unified_memories"]
     assert row["content"] == "newest"
-    assert text_of(backup.path)[1] == OLDEST
+    assert text_of(backup.path)[1] == database.EARLIER[-1]
 
 
-def test_where_no_data_folder_can_be_made_the_copy_is_beside_the_database(tmp_path, path, home):
-    older.build(path, OLDEST)
-    (home / ".local").touch()
+def test_where_no_folder_for_backups_can_be_made_the_copy_is_beside_the_database(tmp_path, path):
+    filled.build_own(path)
+    Path(trust.data_folder(os.environ), "backups").touch()
     reopen(tmp_path)
 
     copy = path.with_name("ade.db.before-migration")
-    assert text_of(copy)[1] == OLDEST
+    assert text_of(copy)[1] == database.EARLIER[-1]
     assert copy.stat().st_mode & 0o777 == 0o600
 
 
@@ -299,13 +173,48 @@ def next_schema(tmp_path, monkeypatch):
     """A release with one more migration, which says this."""
 
     def next_schema(sql):
-        folder = tmp_path / "migrations"
-        shutil.copytree(database.MIGRATIONS, folder, dirs_exist_ok=True)
-        (folder / f"{database.SCHEMA_VERSION + 1:04d}_next.sql").write_text(sql)
-        monkeypatch.setattr(database, "MIGRATIONS", str(folder))
+        path = tmp_path / f"{database.SCHEMA_VERSION + 1:04d}_next.sql"
+        path.write_text(sql)
+        monkeypatch.setattr(database, "MIGRATIONS", (*database.MIGRATIONS, str(path)))
         monkeypatch.setattr(database, "SCHEMA_VERSION", database.SCHEMA_VERSION + 1)
 
     return next_schema
+
+
+def test_an_invented_migration_keeps_every_row_and_makes_the_schema_of_a_new_database(
+    tmp_path, path, next_schema
+):
+    with closing(open_project(tmp_path)) as store:
+        (before,) = builders.insert(store, memory())
+    next_schema("alter table turns add column mood text;\ncreate table moods (name text);\n")
+    with closing(open_project(tmp_path)) as store:
+        (after,) = memories.find(store, "true")
+        store.db.execute("insert into moods values ('calm')")
+    reopen(tmp_path / "new")
+
+    assert after == before
+    assert filled.schema(path) == filled.schema(tmp_path / "new/.ade/ade.db")
+    assert text_of(path)[1] == database.SCHEMA_VERSION == 2
+    (backup,) = backups.list_all(project(tmp_path), os.environ)
+    assert text_of(backup.path)[1] == 1
+
+
+def test_a_database_from_before_the_release_gets_the_migrations_after_it(
+    tmp_path, path, next_schema
+):
+    filled.build_own(path)
+    next_schema("alter table turns add column mood text;\n")
+    reopen(tmp_path)
+
+    assert filled.rows(path)["turns"][0]["mood"] is None
+    assert text_of(path)[1] == database.SCHEMA_VERSION
+
+
+def test_a_version_of_before_the_invented_migration_is_known_as_ours(tmp_path, path, next_schema):
+    filled.build(path)
+    next_schema("alter table turns add column mood text;\n")
+
+    assert inspection.kind_of(str(path), {}) is inspection.Kind.OURS
 
 
 def test_a_migration_that_fails_changes_nothing(tmp_path, path, next_schema):
@@ -335,7 +244,7 @@ def test_a_migration_may_hold_triggers_and_comments(tmp_path, path, next_schema)
     )
     reopen(tmp_path)
 
-    assert older.rows(path)["log"] == [{"x": 1}]
+    assert filled.rows(path)["log"] == [{"x": 1}]
 
 
 def test_a_newer_database_is_refused_and_left_alone(tmp_path, path):
@@ -353,7 +262,7 @@ def test_a_newer_database_is_refused_and_left_alone(tmp_path, path):
 
 
 def test_a_database_that_somebody_newer_migrates_meanwhile_is_refused(tmp_path, path, monkeypatch):
-    older.build(path, OLDEST)
+    filled.build_own(path)
     begin = database.Transaction
 
     def late(db):
@@ -365,7 +274,7 @@ def test_a_database_that_somebody_newer_migrates_meanwhile_is_refused(tmp_path, 
 
     with pytest.raises(database.NewerDatabase):
         reopen(tmp_path)
-    assert "injections" not in older.rows(path)
+    assert "gone" in filled.rows(path)
 
 
 @pytest.mark.parametrize(
@@ -373,12 +282,12 @@ def test_a_database_that_somebody_newer_migrates_meanwhile_is_refused(tmp_path, 
     [
         pytest.param(lambda root: None, 0, id="nothing"),
         pytest.param(
-            lambda root: older.build(root / ".ade" / "ade.db", OLDEST),
+            lambda root: filled.build_own(root / ".ade" / "ade.db"),
             1,
             id="an older one",
         ),
         pytest.param(
-            lambda root: older.build(root / ".ade" / "ade.db", OLDEST, journal="delete"),
+            lambda root: filled.build_own(root / ".ade" / "ade.db", journal="delete"),
             1,
             id="an older one without a log",
         ),
@@ -405,10 +314,10 @@ def test_eight_processes_may_open_at_once(tmp_path, path, leave, count):
 
 
 def test_a_migration_waits_for_a_writer_no_longer_than_its_limit(tmp_path, path):
-    older.build(path, OLDEST)
+    filled.build_own(path)
     with closing(sqlite3.connect(path)) as writer:
         writer.execute("begin immediate")
 
         with pytest.raises(sqlite3.OperationalError, match="locked"):
             open_store(project(tmp_path), NOW, wait_s=0.01)
-    assert "injections" not in older.rows(path)
+    assert "gone" in filled.rows(path)

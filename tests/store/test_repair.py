@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from contextlib import closing
+from contextlib import closing, contextmanager
 
 import pytest
 
 from ademem.core.errors import AdememError
-from ademem.store import database, memories, repair
+from ademem.store import memories, repair
 from ademem.store.memories import UnreadableMemory
 from tests.builders import NOW, insert, memory, open_project
-from tests.store import older
+from tests.store import filled
 
 WRONG = [
     pytest.param("importance", "zzz", id="a word outside its set"),
@@ -47,6 +47,14 @@ def force(db, column, value, where="seq = 1", table="unified_memories"):
     db.execute("pragma ignore_check_constraints = off")
 
 
+@contextmanager
+def unchecked(path):
+    """A connection that writes past the constraints."""
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("pragma ignore_check_constraints = on")
+        yield db
+
+
 def mend(store):
     with store.transaction() as db:
         done = repair.repair_rows(db, NOW)
@@ -66,12 +74,12 @@ def test_the_database_refuses_a_value_that_a_memory_cannot_have(store, column, v
 def test_an_older_database_with_a_bad_row_is_migrated_and_tells_what_it_was(
     tmp_path, path, column, value
 ):
-    older.build(path, 19)
-    with closing(sqlite3.connect(path)) as db, db:
+    filled.build_own(path)
+    with unchecked(path) as db:
         db.execute(f"update unified_memories set {column} = ?", (value,))
         db.execute("delete from memory_revisions")
     with closing(open_project(tmp_path)) as store:
-        (kept,) = store.db.execute("select * from bad_rows").fetchall()
+        (kept,) = store.db.execute("select * from bad_rows where table_name = 'unified_memories'")
         (row,) = store.db.execute("select * from unified_memories").fetchall()
 
         assert (kept["table_name"], kept["bad_columns"]) == ("unified_memories", column)
@@ -120,8 +128,8 @@ def test_the_database_refuses_a_value_that_history_cannot_have(store, column, va
 def test_a_bad_value_in_the_history_of_an_older_database_is_replaced_and_kept(
     tmp_path, path, column, value, instead
 ):
-    older.build(path, 22)
-    with closing(sqlite3.connect(path)) as db, db:
+    filled.build_own(path)
+    with unchecked(path) as db:
         db.execute(f"update memory_revisions set {column} = ?", (value,))
     with closing(open_project(tmp_path)) as store:
         (kept,) = store.db.execute("select * from bad_rows where table_name = 'memory_revisions'")
@@ -144,7 +152,7 @@ CLAIMS = [
 
 @pytest.mark.parametrize(("table", "column", "value"), CLAIMS)
 def test_the_database_refuses_a_claim_that_cannot_be_read(tmp_path, path, table, column, value):
-    older.build(path, database.SCHEMA_VERSION)
+    filled.build(path)
     with (
         closing(open_project(tmp_path)) as store,
         pytest.raises(sqlite3.IntegrityError, match="CHECK"),
@@ -155,8 +163,8 @@ def test_the_database_refuses_a_claim_that_cannot_be_read(tmp_path, path, table,
 @pytest.mark.parametrize(("table", "column", "value"), CLAIMS)
 def test_no_repair_accepts_what_came_with_the_files(tmp_path, path, table, column, value):
     """Null would say that the person here accepted it."""
-    older.build(path, 22)
-    with closing(sqlite3.connect(path)) as db, db:
+    filled.build_own(path)
+    with unchecked(path) as db:
         db.execute(f"update {table} set {column} = ?", (value,))
         db.execute("delete from memory_revisions")
     with closing(open_project(tmp_path)) as store:
@@ -165,9 +173,10 @@ def test_no_repair_accepts_what_came_with_the_files(tmp_path, path, table, colum
 
 
 def test_a_good_row_of_an_older_database_is_not_touched(tmp_path, path):
-    older.build(path, 19)
+    filled.build_own(path)
+    before = filled.rows(path)["bad_rows"]
     with closing(open_project(tmp_path)) as store:
-        assert store.db.execute("select count(*) from bad_rows").fetchone()[0] == 0
+        assert store.dicts("select * from bad_rows") == before
 
 
 @pytest.mark.parametrize(("column", "value"), WRONG)
@@ -305,18 +314,3 @@ def test_every_constraint_of_the_schema_is_known_to_the_repair(store):
 
     assert sql.count(" check (") == sum(" and (" in column.check for column in known)
     assert len(known) > 250
-
-
-WITH_CONSTRAINTS = 23
-"""The version whose migrations built the tables anew; the next one drops some."""
-
-
-def test_the_tables_built_anew_keep_their_indexes_and_triggers(path):
-    """Another file builds them first: whatever it made is there afterwards, word for word."""
-    built = older.build(path, WITH_CONSTRAINTS)
-    before = older.build(path.with_name("before.db"), 19)
-    with closing(sqlite3.connect(built)) as new, closing(sqlite3.connect(before)) as old:
-        query = "select name, sql from sqlite_master where type in ('index', 'trigger')"
-        mine, theirs = (dict(db.execute(query).fetchall()) for db in (new, old))
-
-    assert {name: sql for name, sql in mine.items() if name in theirs} == theirs

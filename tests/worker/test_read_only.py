@@ -15,7 +15,9 @@ import pytest
 from ademem import api
 from ademem.core import errors
 from ademem.core.memory import Trust
+from ademem.store import database
 from ademem.worker import read_only
+from tests.store import filled
 from tests.world import World
 
 TEXT = "Deploys go through the staging branch"
@@ -104,6 +106,17 @@ def project_of(world):
     from ademem.core import project
 
     return project.at(str(world.root))
+
+
+def test_a_database_from_before_the_release_is_taken_over_in_the_copy_alone(locked_up):
+    path = locked_up.root / ".ade" / "ade.db"
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(filled.EARLIER)
+        db.execute(f"pragma user_version = {database.EARLIER[-1]}")
+    before = path.read_bytes()
+
+    assert TEXT in locked_up.context("session_start", source="startup")
+    assert path.read_bytes() == before
 
 
 def test_without_a_database_the_copy_is_built_from_the_files(locked_up):

@@ -1,16 +1,19 @@
-"""Databases of earlier versions, with a row in every table."""
+"""Databases with a row in every table, of today and from before the first release."""
 
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from contextlib import closing
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ademem.core import trust
 from ademem.store import database, memories
 
-SCHEMA = sorted(Path(database.MIGRATIONS).glob("*.sql"))
+if TYPE_CHECKING:
+    from pathlib import Path
+
 SHADOWS = ("unified_memories_fts", "unified_memories_trigram", "prompts_fts")
 
 VALID: dict[str | tuple[str, str], Any] = {
@@ -99,16 +102,41 @@ VALID: dict[str | tuple[str, str], Any] = {
 """Values of columns that hold no other."""
 
 
-def build(path: Path, version: int, *, journal: str = "wal") -> Path:
-    """What a release with this schema left behind."""
+EARLIER = """
+drop trigger recall_log_bd;
+alter table recall_log drop column evidence;
+alter table sessions drop column foreign_fields;
+drop index idx_unified_memories_counts;
+drop view memory_sweep_log;
+create view memory_sweep_log as select id as sweep_id from maintenance_log;
+create trigger outlived after delete on turns begin delete from gone; end;
+create table gone (id integer primary key, text text);
+pragma application_id = 0;
+"""
+"""What a schema from before the first release has in another way; not all of it at once."""
+
+
+def build(path: Path, *, journal: str = "wal", earlier: int = 0) -> Path:
+    """A database of today, made elsewhere, or one with this version from before the release."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with closing(sqlite3.connect(path)) as db, db:
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.execute(f"pragma journal_mode = {journal}")
-        for file in SCHEMA[: version - database.FIRST_VERSION + 1]:
-            db.executescript(file.read_text(encoding="utf-8"))
+        database.run_schema(db)
+        if earlier:
+            db.executescript(EARLIER)
+            db.execute(f"pragma user_version = {earlier}")
         for table in tables(db):
             insert_one(db, table)
-        db.execute(f"pragma user_version = {version}")
+    return path
+
+
+def build_own(path: Path, *, journal: str = "wal", earlier: int = database.EARLIER[-1]) -> Path:
+    """One from before the release that this person's data folder knows."""
+    build(path, journal=journal, earlier=earlier)
+    secret = bytes(range(database.SECRET_BYTES))
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("insert into store_values values ('secret', ?)", (secret,))
+    trust.register_store(secret.hex(), os.environ)
     return path
 
 
@@ -126,9 +154,8 @@ def rows(path: Path) -> dict[str, list[dict[str, Any]]]:
         }
 
 
-def columns_of(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The new rows without the columns that the old ones had not yet."""
-    return [{name: row[name] for name in old[0]} for row in new]
+def without(rows: list[dict[str, Any]], *names: str) -> list[dict[str, Any]]:
+    return [{name: value for name, value in row.items() if name not in names} for row in rows]
 
 
 def schema(path: Path) -> list[tuple[str, ...]]:
