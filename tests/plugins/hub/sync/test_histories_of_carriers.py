@@ -6,16 +6,6 @@ import random
 from contextlib import closing, suppress
 
 import pytest
-from tests.sync.test_histories_of_carriers import (
-    ACTS,
-    commit,
-    discard,
-    exchange,
-    hand_on,
-    merge,
-    pages,
-    revert,
-)
 
 from ademem.core.settings import HubSettings
 from ademem.core.value import replace
@@ -26,6 +16,16 @@ from ademem.store import journal, memories, memory_queries, stamps
 from ademem.store.memories import Change
 from tests.examples import examples
 from tests.plugins.exchange.test_folder import Oracle, carry
+from tests.plugins.exchange.test_histories_of_carriers import (
+    ACTS,
+    commit,
+    discard,
+    exchange,
+    hand_on,
+    merge,
+    pages,
+    revert,
+)
 from tests.plugins.hub.sync.clients import Clone
 from tests.plugins.hub.sync.test_rounds import Unreachable, told
 from tests.store.replicas import exported
