@@ -466,7 +466,7 @@ OPENERS = {
     "api/configuring.py": "writes the person's own settings",
     "core/failure_log.py": "makes the user's own folder for logs",
     "doors/cli/": "files that the person named on the command line, and the log of crashes",
-    "files/beads.py": "files that the person named",
+    "plugins/importers/": "files that the person named",
     "plugins/engram/": "a database that the person named",
     "files/readers/": "files that the person named",
     "store/ledger.py": "size and time of files that the person imported",

@@ -101,15 +101,6 @@ def imported_as_a_newer_revision(world):
         api.import_lines(memories, [json.dumps(newer)])
 
 
-def imported_from_beads(world):
-    folder = world.root / ".beads" / "memory"
-    folder.mkdir(parents=True)
-    line = {"key": "k", "type": "learned", "content": ORDER, "source": "user", "ts": 1769860800}
-    (folder / "knowledge.jsonl").write_text(json.dumps(line) + "\n")
-    with world.memories() as memories:
-        api.import_beads(memories, str(world.root))
-
-
 def refreshed(world):
     with world.memories() as memories:
         api.refresh_files(memories)
@@ -265,7 +256,6 @@ DOORS = (
     imported_twice,
     imported_as_our_own_export,
     imported_as_a_newer_revision,
-    imported_from_beads,
     in_the_file_of_records,
     in_a_topic_file,
     as_an_edit_of_a_topic_file,

@@ -77,7 +77,7 @@ FUNCTIONS = {
     """,
     "files": """
         inspect_files check_files preview_files refresh_files import_files read_pending_brief
-        export_memories export_some import_lines import_beads import_feedback
+        export_memories export_some import_lines import_feedback
         import_foreign compare_foreign
         get_brief update_brief list_earlier_briefs list_agents
     """,

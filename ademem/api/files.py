@@ -18,7 +18,7 @@ from ademem.core.memory import Trust
 from ademem.core.repository import under_way
 from ademem.core.settings import load_configuration
 from ademem.core.value import Value, replace
-from ademem.files import beads, project_brief, readers, records
+from ademem.files import project_brief, readers, records
 from ademem.files.project_brief import Agent, BadCore, CoreMemory, FileSource
 from ademem.files.records import Imported
 from ademem.files.texts import Problem
@@ -153,17 +153,6 @@ def import_lines(
     if imported.inserted and not dry_run:
         relating.relate_imported(runtime.store, runtime.clock())
     move_personal(runtime)
-    return with_event(imported, event, runtime)
-
-
-def import_beads(runtime: Runtime, source: str, *, dry_run: bool = False) -> Imported:
-    event = new_event()
-    with rolled_back(runtime) if dry_run else nullcontext():
-        imported = beads.import_files(
-            source, runtime.store, runtime.settings.gate, runtime.clock(), event
-        )
-    if not dry_run:
-        beads.save_misread(imported.misread, runtime.project)
     return with_event(imported, event, runtime)
 
 

@@ -69,6 +69,21 @@ def modules(seam: str, *, by_others: bool = False) -> Iterator[Any]:
             yield module
 
 
+def modules_by_word(seam: str) -> dict[str, list[str]]:
+    """Return the modules that parts name at a seam, by each word of what they say of them."""
+    found: dict[str, list[str]] = {}
+    for _, given in added(seam, by_others=True):
+        for module, words in given.items():
+            for word in words.split():
+                found.setdefault(word, []).append(module)
+    return found
+
+
+def load(module: str) -> ModuleType | None:
+    """Return a module that a part names; None with its fault noted where it cannot be loaded."""
+    return _load(module, module)
+
+
 def _load(name: str, module: str) -> ModuleType | None:
     try:
         return import_module(module)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from typing import Any
 
 from ademem import api
 from ademem.core import plugins
+from ademem.core.errors import UsageError
 from ademem.core.text import counted
 from ademem.core.value import Value
 from ademem.doors.cli import show
@@ -45,20 +45,15 @@ class Format(Value):
     """Returns the memories as rows, and the file that has them."""
 
 
-def modules_of_parts(seam: str = "FORMATS") -> dict[str, str]:
-    """Return the modules that have the formats of parts, by the names of the formats."""
-    return {
-        name: module
-        for _, given in plugins.added(seam, by_others=True)
-        for module, names in given.items()
-        for name in names.split()
-    }
-
-
-def load_format(name: str, module: str) -> Format:
-    """Return a format of a part out of the tuple FORMATS of its module."""
-    formats: tuple[Format, ...] = import_module(module).FORMATS
-    return next(each for each in formats if each.name == name)
+def load_format(name: str, seam: str = "FORMATS") -> Format | None:
+    """Return a format of a part out of the tuple FORMATS of its module, if a part has it."""
+    for named in plugins.modules_by_word(seam).get(name, ()):
+        module = plugins.load(named)
+        if module is None:
+            raise UsageError(f"the part for {name} cannot be loaded: {plugins.faults[named]}")
+        formats: tuple[Format, ...] = module.FORMATS
+        return next(each for each in formats if each.name == name)
+    return None
 
 
 def progress_of(noun: str) -> Callable[[int], None] | None:

@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 
 from ademem import api
+from ademem.core import plugins
 from ademem.core.errors import UsageError
 from ademem.core.text import counted, join_counts, preview, replace_surrogates
 from ademem.core.value import as_dict
@@ -31,12 +32,11 @@ from ademem.doors.cli.formats import (
     Source,
     join_all,
     load_format,
-    modules_of_parts,
     progress_of,
     report_waiting,
     show_lines,
 )
-from ademem.files import beads, readers
+from ademem.files import readers
 from ademem.files.readers import Report
 from ademem.store.runtime import Runtime
 
@@ -57,11 +57,6 @@ def _import_lines(memories: Runtime, source: Source) -> None:
         confirms=not show.to_model(),
         dry_run=source.dry_run,
     )
-    show_lines(memories, imported, dry_run=source.dry_run)
-
-
-def _import_beads(memories: Runtime, source: Source) -> None:
-    imported = api.import_beads(memories, source.path, dry_run=source.dry_run)
     show_lines(memories, imported, dry_run=source.dry_run)
 
 
@@ -114,35 +109,27 @@ def _comparison_line(format: str, found: readers.Comparison) -> str:
 FORMATS = (
     Format(name="jsonl", run=_import_lines),
     Format(name="ademem", run=_import_lines),
-    Format(name="beads", run=_import_beads, fits=beads.fits),
     Format(name="pr", run=_import_feedback),
 )
 
 
 def _find(path: str) -> str:
     """Return the name of the format that fits a path; raises UsageError unless one does."""
-    of_parts = modules_of_parts()
-    formats = [*FORMATS, *(load_format(name, module) for name, module in of_parts.items())]
-    fitting = [each.name for each in formats if each.fits(path)]
+    of_parts = list(plugins.modules_by_word("FORMATS"))
+    fitting = [each.name for each in filter(None, map(load_format, of_parts)) if each.fits(path)]
     return readers.find_format(path, fitting, known=of_parts)
 
 
 def _choose(name: str) -> Format:
-    for each in FORMATS:
-        if each.name == name:
-            return each
-    of_parts, of_readers = modules_of_parts(), readers.names()
-    if name in of_parts:
-        return load_format(name, of_parts[name])
-    if name not in of_readers:
-        known = (*(each.name for each in FORMATS), "auto", *of_parts, *of_readers)
-        raise UsageError(f"no format {name!r}", ", ".join(known))
-    return Format(
-        name=name,
-        run=partial(_import_foreign, name),
-        options=OPTIONS,
-        compare=partial(_compare_foreign, name),
-    )
+    core = (each for each in FORMATS if each.name == name)
+    if chosen := next(core, None) or load_format(name):
+        return chosen
+    if name in (of_readers := readers.names()):
+        run, compare = partial(_import_foreign, name), partial(_compare_foreign, name)
+        return Format(name=name, run=run, options=OPTIONS, compare=compare)
+    of_core, of_parts = (each.name for each in FORMATS), plugins.modules_by_word("FORMATS")
+    known = ", ".join((*of_core, "auto", *of_parts, *of_readers))
+    raise UsageError(f"no format {name!r}", known)
 
 
 @command("import")
@@ -151,7 +138,7 @@ def import_(
     format: str = option(
         "--format",
         "jsonl, ademem (our own export), pr (JSON of `gh`), auto,"
-        f" or one of: {', '.join((*modules_of_parts(), *readers.names()))}.",
+        f" or one of: {', '.join((*plugins.modules_by_word('FORMATS'), *readers.names()))}.",
         "jsonl",
     ),
     as_: Destination = option("--as", "personal: your own, in every project.", Destination.PROJECT),
@@ -184,20 +171,22 @@ def import_(
         return chosen.run(memories, asked)
 
 
+EXPORTS = " or ".join(("jsonl", *plugins.modules_by_word("EXPORTS")))
+
+
 @command()
 def export(
     target: str = argument("FILE|-", "- writes to standard output.", "-"),
-    format: str = option(
-        "--format", f"{' or '.join(('jsonl', *modules_of_parts('EXPORTS')))}.", "jsonl"
-    ),
+    format: str = option("--format", f"{EXPORTS}.", "jsonl"),
     include_personal: bool = flag("--include-personal", "Yours and those of agents, too."),
     project: Project = None,
 ) -> None:
     """Export memories as JSON lines. `import` restores them exactly."""
-    of_parts = modules_of_parts("EXPORTS") if format != "jsonl" else {}
-    if format != "jsonl" and format not in of_parts:
-        raise UsageError(f"no format {format!r}", " or ".join(("jsonl", *of_parts)))
-    chosen = load_format(format, of_parts[format]).export if of_parts else None
+    chosen = None
+    if format != "jsonl":
+        of_part = load_format(format, "EXPORTS")
+        if not (of_part and (chosen := of_part.export)):
+            raise UsageError(f"no format {format!r}", EXPORTS)
     if chosen and include_personal:
         hint = "leave it out"
         raise UsageError(f"personal memories are in no export for {format}", hint)

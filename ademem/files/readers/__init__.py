@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from ademem.core import plugins
 from ademem.core.errors import UsageError
 from ademem.core.memory import Draft, Memory, Origin, Scope, Status, Trust
 from ademem.core.redaction import redact
 from ademem.core.text import preview, sha256_hex, unique
 from ademem.core.value import Value, replace
 from ademem.files import project_brief, records
-from ademem.files.readers import notes, programs
-from ademem.files.readers.items import Item, Prompt, Reader, Skipped
+from ademem.files.readers.items import Item, Prompt, Reader, Skipped, require_readable
 from ademem.files.records import Import, Outcome
 from ademem.guard.injection import instruction_in, instruction_in_titled
 from ademem.store import (
@@ -30,7 +30,6 @@ from ademem.store import (
 from ademem.store.memories import new_event
 from ademem.store.transitions import CannotDo
 
-READERS: tuple[Reader, ...] = (*programs.READERS, *notes.READERS)
 AUTO = "auto"
 STEP = 1000
 NAME_CHARS = 80
@@ -74,9 +73,9 @@ def find_reader(name: str, path: str) -> Reader:
     """Return the reader of a format, or the one that fits; raises UsageError unless one does."""
     if not os.path.exists(path):
         raise UsageError(f"there is no {path}", "name a file or a folder")
-    asked = [reader for reader in READERS if name in (AUTO, reader.name)]
+    asked = load_readers(name)
     if not (found := [reader for reader in asked if reader.fits(path)]):
-        programs.require_readable(path)
+        require_readable(path)
     if name != AUTO and not found:
         places = " or ".join(reader.place for reader in asked)
         raise UsageError(f"{path} is nothing of {name}", f"name {places}")
@@ -85,7 +84,21 @@ def find_reader(name: str, path: str) -> Reader:
 
 
 def names() -> list[str]:
-    return list(dict.fromkeys(reader.name for reader in READERS))
+    """Return the formats that parts have readers for."""
+    return list(plugins.modules_by_word("READERS"))
+
+
+def load_readers(name: str = AUTO) -> list[Reader]:
+    """Return the readers of a format, or of all; those of a part that cannot load are left out."""
+    modules = [
+        module
+        for word, named in plugins.modules_by_word("READERS").items()
+        if name in (AUTO, word)
+        for module in named
+    ]
+    loaded = filter(None, map(plugins.load, unique(modules)))
+    found: list[Reader] = [reader for module in loaded for reader in module.READERS]
+    return [reader for reader in found if name in (AUTO, reader.name)]
 
 
 def find_format(path: str, fitting: Sequence[str] = (), known: Iterable[str] = ()) -> str:
@@ -95,9 +108,9 @@ def find_format(path: str, fitting: Sequence[str] = (), known: Iterable[str] = (
     """
     if not os.path.exists(path):
         raise UsageError(f"there is no {path}", "name a file or a folder")
-    found = [*fitting, *(reader.name for reader in READERS if reader.fits(path))]
+    found = [*fitting, *(reader.name for reader in load_readers() if reader.fits(path))]
     if not found:
-        programs.require_readable(path)
+        require_readable(path)
     return _choose(found, path, (*known, *names()))
 
 

@@ -14,6 +14,7 @@ from ademem.core.errors import UsageError
 from ademem.core.memory import MAX_KEY_CHARS, TYPES, Category
 from ademem.core.text import preview, replace_surrogates, slug, unique
 from ademem.core.value import Value
+from ademem.store.foreign import require_sound
 
 FILE_BYTES = 8 << 20
 EXPORT_BYTES = 256 << 20
@@ -164,6 +165,25 @@ def read_text(path: str, most: int = FILE_BYTES) -> str:
             return file.read()
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read {path}: {error}", "name a file of text") from error
+
+
+def read_json(path: str) -> Any:
+    """Read an export; raises UsageError for what is no JSON."""
+    try:
+        return json.loads(read_text(path, EXPORT_BYTES))
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{path} is not JSON: {error}", "export it again") from error
+
+
+JSON_ENDINGS = (".json", ".af")
+
+
+def require_readable(path: str) -> None:
+    """Raise UsageError for a file that no reader can read, with the reason."""
+    if os.path.isfile(path):
+        require_sound(path)
+        if path.endswith(JSON_ENDINGS):
+            read_json(path)
 
 
 def files_below(folder: str, *endings: str) -> list[str]:

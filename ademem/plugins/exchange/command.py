@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 from ademem.core import plugins, who
@@ -40,7 +39,7 @@ def sync(
         raise UsageError("--import is of --engram, which has no folder", "one of them at a time")
     with open_project(project) as memories:
         if engram:
-            sync_chunks: Callable[..., None] = load_carrier("engram").sync
+            sync_chunks: Callable[..., None] = _load_carrier("engram").sync
             return sync_chunks(
                 memories, status=status, leave=leave, import_=import_, force=force, dry_run=dry_run
             )
@@ -75,13 +74,12 @@ def sync(
         return _exchange(memories, folders, joined, force)
 
 
-def load_carrier(name: str) -> Any:
+def _load_carrier(name: str) -> Any:
     """Return the module of a part that exchanges memories in a way of its own."""
-    for _, given in plugins.added("CARRIERS"):
-        for module, carrier in given.items():
-            if carrier == name:
-                return import_module(module)
-    raise UsageError(f"the part for {name} is not installed", "`ademem doctor` says why")
+    for module in plugins.modules_by_word("CARRIERS").get(name, ()):
+        if loaded := plugins.load(module):
+            return loaded
+    raise UsageError(f"there is no part for {name}", "`ademem doctor` says why")
 
 
 def _exchange(memories: Runtime, folders: list[str], joined: list[Any], force: bool) -> None:

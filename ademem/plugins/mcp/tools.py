@@ -256,6 +256,7 @@ def choose(profile: str, *, read_only: bool) -> list[Tool]:
 def load_profiles() -> dict[str, tuple[Tool, ...]]:
     """Return the core's tools and those of parts, by the names of their profiles."""
     found = {"core": CORE}
-    for _, given in plugins.added("TOOLS"):
-        found |= {profile: import_module(module).TOOLS for module, profile in given.items()}
+    for profile, (module, *_) in plugins.modules_by_word("TOOLS").items():
+        if loaded := plugins.load(module):
+            found[profile] = loaded.TOOLS
     return found

@@ -255,17 +255,6 @@ def test_a_folder_that_is_no_project_is_reported(tmp_path, project):
     assert json.dumps(os.listdir("elsewhere")) == "[]"
 
 
-def test_a_beads_project_is_imported_and_what_was_not_read_is_reported(project):
-    sample = Path(__file__).parents[2] / "files/beads"
-    found = json.loads(project("import", "--format", "beads", str(sample)))
-
-    assert (found["inserted"], len(found["errors"])) == (16, 8)
-    assert found["errors"][0]["line"] == 5
-    assert found["errors"][0]["message"].startswith("knowledge.jsonl: is not JSON")
-    assert (project.root / ".ade/log/not-imported.jsonl").exists()
-    assert json.loads(project("import", "--format", "beads", str(sample)))["inserted"] == 0
-
-
 def test_an_import_can_leave_the_files_as_they_are(project):
     edit(project.root / FACTS, f"- {TEXT}", f"- mine\n\n- {TEXT}")
     before = everything(project.root / ".ade/memory")

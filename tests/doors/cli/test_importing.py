@@ -6,9 +6,6 @@ import sys
 import pytest
 
 LINE = json.dumps({"content": "Invoices round half to even"})
-BEAD = json.dumps(
-    {"key": "learned-x", "type": "learned", "content": "TaskGroup needs Sendable closures", "ts": 1}
-)
 REMARK = json.dumps(
     [{"id": 7, "user": {"login": "ann"}, "body": "Please validate the amount before storing it."}]
 )
@@ -19,17 +16,15 @@ def sources(tmp_path):
     """A path by the format that it has."""
     paths = {
         "jsonl": tmp_path / "lines.jsonl",
-        "beads": tmp_path / "shop" / ".beads" / "memory" / "knowledge.jsonl",
         "pr": tmp_path / "remarks.json",
     }
-    paths["beads"].parent.mkdir(parents=True)
-    texts = {"jsonl": LINE, "beads": BEAD, "pr": REMARK}
+    texts = {"jsonl": LINE, "pr": REMARK}
     for name, path in paths.items():
         path.write_text(texts[name] + "\n")
     return paths
 
 
-@pytest.mark.parametrize("format", ["jsonl", "beads", "pr"])
+@pytest.mark.parametrize("format", ["jsonl", "pr"])
 def test_a_trial_import_counts_and_stores_nothing(ademem, sources, format):
     command = ("import", "--format", format, str(sources[format]))
     tried = ademem.json(*command, "--dry-run")
@@ -49,20 +44,15 @@ def test_a_trial_import_counts_and_stores_nothing(ademem, sources, format):
 OWN = {"content": "I prefer short answers", "scope": "personal"}
 
 
-@pytest.mark.parametrize(
-    ("format", "own"), [pytest.param("jsonl", OWN, id="jsonl"), pytest.param("beads", None)]
-)
-def test_an_import_is_taken_back_as_a_whole_but_for_what_is_the_persons_own(
-    ademem, sources, format, own
-):
+def test_an_import_is_taken_back_as_a_whole_but_for_what_is_the_persons_own(ademem, sources):
     texts = ("Refunds need a second approval", "Webhooks are signed with HMAC")
     lines = [
         {"content": text, "key": text, "status": status, "type": "learned"}
         for text, status in zip(texts, ("archived", "candidate"), strict=True)
     ]
-    with sources[format].open("a") as file:
-        file.writelines(json.dumps(line) + "\n" for line in [*lines, own] if line)
-    command = ("import", "--format", format, str(sources[format]))
+    with sources["jsonl"].open("a") as file:
+        file.writelines(json.dumps(line) + "\n" for line in [*lines, OWN])
+    command = ("import", str(sources["jsonl"]))
     tried = ademem.json(*command, "--dry-run")
     done = ademem.json(*command)
     again = ademem.json(*command)
@@ -72,23 +62,16 @@ def test_an_import_is_taken_back_as_a_whole_but_for_what_is_the_persons_own(
     listed = ademem.json("list", "--all")["memories"]
     assert listed == []
     waiting = ademem.json("review")["memories"]
-    assert [row["content"] for row in waiting] == ([own["content"]] if own else [])
+    assert [row["content"] for row in waiting] == [OWN["content"]]
 
 
-@pytest.mark.parametrize("format", ["jsonl", "beads", "mem0"])
-def test_an_import_tells_what_waits_and_what_a_sweep_archives(ademem, sources, format, tmp_path):
-    sources["mem0"] = tmp_path / "mem0.json"
-    sources["mem0"].write_text('{"results": [{"memory": "Deploys run on Mondays"}]}')
+def test_an_import_tells_what_a_sweep_archives(ademem, sources):
     ademem("add", "Invoices are numbered without a gap", "--category", "fact")
     ademem("config", "set", "lifecycle.project_limit", "1")
 
-    tried = ademem("import", "--format", format, str(sources[format]), "--dry-run")
-    said = ademem("import", "--format", format, str(sources[format]))
+    said = ademem("import", str(sources["jsonl"]))
 
-    if format == "mem0":  # the others print JSON where there is no terminal
-        assert "to review: 1 unconfirmed (`ademem review`)" in said
     assert "1 above project_limit" in said
-    assert "to review: " not in tried
 
 
 @pytest.mark.parametrize("options", [(), ("--dry-run",)])
@@ -99,27 +82,6 @@ def test_what_was_done_stands_on_a_line_without_the_progress(ademem, sources, mo
     said = ademem("import", str(sources["jsonl"]), *options)
 
     assert "1 line\r\x1b[K" in said
-
-
-def test_a_memory_names_the_program_that_it_came_from(ademem, tmp_path):
-    path = tmp_path / "mem0.json"
-    path.write_text('{"results": [{"id": "m7", "memory": "Deploys run on Mondays"}]}')
-    ademem("import", "--format", "auto", str(path))
-
-    (memory,) = ademem.json("list")["memories"]
-    assert "source: mem0:m7" in ademem("get", memory["id"])
-
-
-def test_a_long_name_of_an_item_fits_on_a_line(ademem, tmp_path):
-    path = tmp_path / "deploys.md"
-    fields = f"name: {'n' * 5000}\ndescription: When we deploy\nmetadata:\n  type: project"
-    path.write_text(f"---\n{fields}\n---\n{'Deploys run on Mondays. ' * 5000}\n")
-
-    said = ademem("import", "--format", "claude", str(path))
-
-    assert "stored in part, nnn" in said
-    assert max(map(len, said.splitlines())) < 250
-    assert len(ademem.json("list")["memories"][0]["topic_key"]) == 120
 
 
 def test_a_file_of_another_program_leads_to_its_format(ademem, tmp_path):
@@ -147,16 +109,6 @@ def test_a_remark_that_is_not_utf_8_is_stored_all_the_same(ademem, tmp_path):
     path.write_bytes(REMARK.replace("amount", "caf~").encode().replace(b"~", b"\xe9"))
 
     assert len(ademem.json("import", "--format", "pr", str(path))["added"]) == 1
-
-
-def test_the_format_of_beads_is_recognised(ademem, sources):
-    shop = sources["beads"].parents[2]
-    assert ademem.json("import", "--format", "auto", str(shop))["inserted"] == 1
-
-    (shop / "CLAUDE.md").write_text("- Use pnpm\n")
-    said = ademem("import", "--format", "auto", str(shop))
-    assert "fits several formats: beads, claude" in said
-    assert ademem.exit_code == 2
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import os
 import sqlite3
 import zipfile
@@ -28,11 +27,11 @@ from ademem.files.readers.items import (
     make_item,
     moment_of,
     object_of,
-    read_text,
+    read_json,
     text_of,
     texts_of,
 )
-from ademem.store.foreign import columns, open_foreign, require_sound, rows
+from ademem.store.foreign import columns, open_foreign, rows
 
 CLAUDE_MEM = "claude-mem.db"
 MEMORY_SERVICE = "sqlite_vec.db"
@@ -63,28 +62,10 @@ def _has_table(path: str, name: str, table: str, *needed: str) -> bool:
     return False
 
 
-def _json(path: str) -> Any:
-    try:
-        return json.loads(read_text(path, EXPORT_BYTES))
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"{path} is not JSON: {error}", "export it again") from error
-
-
-JSON_ENDINGS = (".json", ".af")
-
-
-def require_readable(path: str) -> None:
-    """Raise UsageError for a file that no reader can read, with the reason."""
-    if os.path.isfile(path):
-        require_sound(path)
-        if path.endswith(JSON_ENDINGS):
-            _json(path)
-
-
 def _fits(path: str, endings: str, holds: str) -> bool:
     if path.endswith(tuple(endings.split())) and os.path.isfile(path):
         with suppress(UsageError):
-            found = _json(path)
+            found = read_json(path)
             return isinstance(found, dict) and isinstance(found.get(holds), list)
     return False
 
@@ -261,7 +242,7 @@ def _read_mem0(path: str, project: str) -> Found:
             f"{path} is a folder of Qdrant, which is not read",
             "write JSON first: `json.dump(Memory().get_all(user_id=…), open('mem0.json', 'w'))`",
         )
-    found = _json(path)
+    found = read_json(path)
     results = found.get("results") if isinstance(found, dict) else found
     history = os.path.join(os.path.dirname(path), HISTORY)
     earlier: dict[str, list[str]] = {}  # texts by the ids of memories, from its log of changes
@@ -352,7 +333,7 @@ def _lines(path: str) -> Iterator[dict[str, Any]]:
 
 
 def _read_letta(path: str, project: str) -> Found:
-    found = object_of(_json(path))
+    found = object_of(read_json(path))
     blocks = {text_of(block.get("id")): block for block in map(object_of, found["blocks"])}
     listed = found.get("agents")
     agents = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []

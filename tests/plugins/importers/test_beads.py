@@ -13,7 +13,7 @@ import pytest
 from ademem.core.errors import UsageError
 from ademem.core.project import at
 from ademem.core.settings import GateSettings
-from ademem.files import beads
+from ademem.plugins.importers import beads
 from ademem.store import memories
 from tests.builders import NOW, open_project
 
