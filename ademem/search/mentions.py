@@ -44,6 +44,11 @@ EXTENSIONS = word_set(_EXTENSIONS)
 _REJECTING = NEGATING | word_set("avoid instead rather statt anstatt anstelle lieu lugar vez stop")
 _UNTIL = word_set("without unless until before ohne bevor sans avant sin sem senza antes")
 """Words behind which stands, after a negation, what has to be done first."""
+_MODAL = word_set("must should shall may darf soll dürfen sollen doit peut debe puede deve pode")
+"""Words with which a negation forbids what stands before them."""
+_FORBIDDEN_BEHIND = word_set("forbidden cannot mustn't shouldn't")
+_WHEN = word_set("when whenever while if after once wenn nach falls quand après cuando después se")
+"""Words behind which an order says when it holds."""
 _USING = word_set("""
     use run prefer call take verwende verwenden benutze benutzen nutze nutzen nimm nehmen
     utilise utiliser utilisez usa usar usamos usen gebruik
@@ -59,9 +64,10 @@ _BEFORE_VERB = word_set("""
 """Words behind which such a verb is an order, as it is at the beginning of a clause."""
 _BY = word_set("by with via through using mit durch avec par con com über")
 _OUT_OF = word_set("from aus")
+_READING = word_set("see read refer check consult follow siehe voir ver consulta consulte")
 _PLACING = word_set("""
-    go goes belong belongs live lives put place placed move gehört gehören kommt kommen va vont van
-    vai ficam
+    add create save go goes belong belongs live lives put place placed move gehört gehören kommt
+    kommen va vont van vai ficam
 """)
 _INTO = word_set("in into under to inside below beneath unter nach dans sous en em sotto")
 _ARTICLES = word_set("the a an our your its this der die das dem den le la les el los las o os as")
@@ -150,8 +156,11 @@ def find_mentions(text: str) -> list[Mention]:
     """Return what a text mentions, in its order."""
     found: list[Mention] = []
     for line in _readable(text).split("\n"):
-        for clause in _clauses(line):
-            found += _read_clause(clause)
+        stance = NEUTRAL
+        for clause, is_introduction in _clauses(line):
+            mentions, stance = _read_clause(clause, stance)
+            found += mentions
+            stance = stance if is_introduction else NEUTRAL
     return found
 
 
@@ -177,12 +186,13 @@ def _readable(text: str) -> str:
     )
 
 
-def _clauses(line: str) -> Iterator[list[_Token]]:
+def _clauses(line: str) -> Iterator[tuple[list[_Token], bool]]:
+    """Yield the clauses of a line, each with True if a colon ends it."""
     clause: list[_Token] = []
     for found in _TOKEN.finditer(line):
         whole, marked = found[0], found[1]
         if whole in _DASHES:
-            yield clause
+            yield clause, False
             clause = []
             continue
         ends = whole.rstrip(_CLOSING + "`")[-1:] in _ENDS or not _CJK_ENDS.isdisjoint(whole)
@@ -194,9 +204,9 @@ def _clauses(line: str) -> Iterator[list[_Token]]:
         if token.raw:
             clause.append(token)
         if ends:
-            yield clause
+            yield clause, whole.endswith(":")
             clause = []
-    yield clause
+    yield clause, False
 
 
 def _bare(word: str) -> str:
@@ -215,18 +225,23 @@ def _bare(word: str) -> str:
     return closing.rstrip("".join(_ENDS) + _QUOTES)
 
 
-def _read_clause(clause: list[_Token]) -> list[Mention]:
+def _read_clause(clause: list[_Token], introduced: int) -> tuple[list[Mention], int]:
+    """Return the mentions of a clause, and what it recommends to the one behind its colon."""
     found: list[Mention] = []
-    stance, is_open, is_run, placing_at = NEUTRAL, False, False, -9
-    at = 0
+    stance, is_open, is_run, placing_at = introduced, False, False, -9
+    rejected_behind, at = 0, 0
     while at < len(clause):
         word = clause[at].word
         mention, used = _plain_command(clause, at) if word else (None, 1)
         if mention is None:
             if _rejects(word):
                 stance, is_open = FORBIDDEN, True
+                if word in _FORBIDDEN_BEHIND or (at and clause[at - 1].word in _MODAL):
+                    rejected_behind = len(found)
             elif word in _UNTIL:
-                stance = RECOMMENDED if stance == FORBIDDEN else stance
+                stance = RECOMMENDED if stance == FORBIDDEN else NEUTRAL
+            elif word in _WHEN:
+                stance = min(stance, NEUTRAL)
             elif word in _USING and _is_order(clause, at):
                 is_run = word in _RUNNING
                 stance = FORBIDDEN if stance == FORBIDDEN and is_open else RECOMMENDED
@@ -246,7 +261,9 @@ def _read_clause(clause: list[_Token]) -> list[Mention]:
         found.append(_with(mention, here, is_run))
         is_open = is_open and mention.kind == WORD and mention.text not in REPLACEABLE
         at += used
-    return _read_ends(clause, found)
+    if rejected_behind and all(each.kind == WORD for each in found[rejected_behind:]):
+        found = [_with(each, each.stance or FORBIDDEN, each.is_run) for each in found]
+    return _read_ends(clause, found), RECOMMENDED if stance == RECOMMENDED else NEUTRAL
 
 
 def _is_order(clause: list[_Token], at: int) -> bool:
@@ -270,6 +287,9 @@ def _stance_by_preposition(clause: list[_Token], at: int, mention: Mention, plac
     if mention.kind in (COMMAND, PROGRAM) and word in _BY:
         return RECOMMENDED
     if is_place and (word in _OUT_OF or (last, word) == ("out", "of")):
+        return RECOMMENDED
+    is_text = mention.text.endswith((".md", ".rst", ".txt")) or mention.kind == FOLDER
+    if is_place and is_text and (word in _READING or last in _READING):
         return RECOMMENDED
     if is_place and word in _INTO and 0 < at - placing_at <= 6:
         return RECOMMENDED
@@ -334,6 +354,8 @@ def _marked(raw: str, following: str, before: str) -> Mention | None:
         return Mention(kind=CODE, text=raw, is_marked=True)
     if _NAME.fullmatch(raw):
         return Mention(kind=NAME, text=raw, is_marked=True)
+    if raw in _PROGRAMS:
+        return Mention(kind=PROGRAM, text=raw, is_marked=True)
     if _PLAIN_WORD.fullmatch(raw):
         is_program = _PROGRAM.fullmatch(raw) is not None
         return Mention(kind=PROGRAM if is_program else WORD, text=raw, is_marked=True)
@@ -347,6 +369,8 @@ def _marked_words(raw: str) -> Mention | None:
         return Mention(kind=COMMAND, text=raw, is_marked=True)
     if is_program and re.match(r"[\w./-]+ (?:\S+ )*--?\w", raw):
         return Mention(kind=COMMAND, text=raw, is_marked=True)
+    if re.match(r"-\w\b", raw):
+        return None
     return Mention(kind=LITERAL, text=raw, is_marked=True)
 
 

@@ -217,11 +217,12 @@ def count_met(binding: Binding, tree: Tree) -> int:
 
 
 def _weigh(binding: Binding, met: int, files: int, *, is_forbidden: bool) -> Binding:
-    """Add the reach; what is named in passing and met everywhere is no sure place."""
-    if not files:
-        return binding
-    reach = round(met / files, 4)
-    is_broad = reach > BROAD_SHARE and met > BROAD_FILES
+    """Add the reach; what is named in passing is no sure place if it is met everywhere.
+
+    A text that is written is one only where it is forbidden: others are named as what to write.
+    """
+    reach = round(met / files, 4) if files else 0.0
+    is_broad = binding.kind == "literal" or (reach > BROAD_SHARE and met > BROAD_FILES)
     strength = "worded" if is_broad and not is_forbidden else binding.strength
     return replace(binding, reach=reach, strength=strength)
 

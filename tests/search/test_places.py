@@ -47,6 +47,10 @@ def test_a_text_is_bound_to_what_it_names(text, places):
         pytest.param("rebuild it with `just timetable`", [], id="made by"),
         pytest.param("Always run `nox -s audio` before a commit", ["act:commit"], id="done before"),
         pytest.param("Never push without `make check`", ["act:push"], id="not without"),
+        pytest.param("Use this script: ./start.sh", [], id="behind a colon"),
+        pytest.param("See `docs/audit.md` for the list", [], id="where to read"),
+        pytest.param("Use `--context A` when running `dotnet ef`", ["`dotnet ef`"], id="when"),
+        pytest.param("Run `make lint` before `git push`", ["`git push`"], id="before"),
         pytest.param(
             "docs/api.md is made by `make docs`, never by hand", ["docs/api.md"], id="the product"
         ),
@@ -185,6 +189,15 @@ def test_a_path_that_is_nowhere_is_gone(tree):
     (binding,) = places_in("Never edit `src/old/parser.py`", tree)
 
     assert binding.state == "gone"
+
+
+def test_a_literal_is_a_sure_place_only_where_it_is_forbidden():
+    (passing,) = places_in("`db.refresh()` reads the row again", None)
+    (forbidden,) = places_in("`db.refresh()` must not be called in views", None)
+    (fact,) = places_in("`db.refresh()` does not lock the row", None)
+
+    assert (passing.strength, forbidden.strength) == ("worded", "named")
+    assert fact.strength == "worded"
 
 
 def test_what_git_does_not_track_may_still_be_there(tmp_path, tree):
