@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from ademem.core.errors import suppress
 from ademem.core.value import Value, replace
 from ademem.guard import acts, mutation, programs, shell, wrappers, writers
 from ademem.guard.policy import SHELL_TOOLS, WRITING_TOOLS, own_tool
 from ademem.guard.shell import Command, Word, is_option
-from ademem.guard.shell.variables import Variables, read_variables, resolve
+from ademem.guard.shell.variables import Variables, expand_braces, read_variables, resolve
 from ademem.guard.writers import Written, written_by
 
 TYPE_CHECKING = False
@@ -26,8 +26,11 @@ MOST_BYTES = 64_000
 MOST_CHARS = 200_000
 """Part of a command that cannot be parsed which is read word by word."""
 MOST_COMMANDS = 400
+MOST_LISTED = 5000
+"""Files of a folder that are compared with a pattern."""
 MOST_FILES = 200
 """Files that a pattern may stand for; one that stands for more is its folder."""
+_MOST_STARS = 4
 _DEEPEST = 6
 
 
@@ -213,7 +216,7 @@ class _Walk:
 
     def read(self, script: Iterable[Command], text: str) -> None:
         script = tuple(script)
-        may_leave = "(" in text and re.search(r"\([^)]*\b(?:cd|pushd)\b", text) is not None
+        may_leave = "(" in text and re.search(r"\([^)]{0,200}\b(?:cd|pushd)\b", text) is not None
         known = read_variables(script, text, _top(self.folders[0]) if "rev-parse" in text else ".")
         self.listed += [word for command in script for word in writers.searched(command)]
         for outer in script:
@@ -245,6 +248,8 @@ class _Walk:
     def _commands(self, outer: Command, known: Variables, depth: int = 0) -> Iterator[Command]:
         """Yield the commands that one runs, through all wrappers, with its variables' values."""
         for command in resolve(outer, known) if depth < _DEEPEST else [outer]:
+            if self.count > MOST_COMMANDS:
+                return
             for inner in shell.unwrap(command):
                 if inner is not command and depth < _DEEPEST:
                     self._name(command)
@@ -256,8 +261,6 @@ class _Walk:
                         self.folders = before
                     continue
                 self.count += 1
-                if self.count > MOST_COMMANDS:
-                    return
                 yield inner
                 for deeper in wrappers.inner_commands(inner) if depth < _DEEPEST else ():
                     yield from self._commands(deeper, known, depth + 1)
@@ -290,6 +293,9 @@ class _Walk:
             self.changes = self.changes or mutates
             self.irreversible = self.irreversible or mutation.is_irreversible(part, mutates)
         self.listed += writers.searched(command)
+        if any(word.expands and "{" in word.text for word in command.words):
+            words = (each for word in command.words for each in expand_braces(word))
+            command = replace(command, words=tuple(words))
         found = list(written_by(command)) if mutates or command.redirects else []
         self.write(found, command)
         if command.words:
@@ -329,7 +335,7 @@ class _Walk:
             ]
         if word.text.startswith("{}") or (word.expands and re.fullmatch(_UNKNOWN, word.text)):
             sources = _searched_by(command) or _searched_in(word.text) or self.listed
-            return [Written(word=each) for each in dict.fromkeys(sources)] or [written]
+            return [Written(word=each) for each in dict.fromkeys(sources)]
         if "{}" in word.text:
             return [replace(written, word=replace(word, text=word.text.partition("{}")[0] or "."))]
         return [written]
@@ -469,13 +475,17 @@ def _searched_in(text: str) -> list[Word]:
     return [word for each in script or () for word in writers.searched(each)]
 
 
+_LINE_CHARS = 2000
+
+
 def _recipes(text: str) -> dict[str, str]:
     """Return the lines of each target of a Makefile, those of its prerequisites first."""
-    values = dict(re.findall(r"(?m)^(\w+)\s*[:?]?=\s*(.*)$", text))
+    values = dict(re.findall(r"(?m)^(\w+)[ \t]*[:?]?=[ \t]*(.*)$", text))
     own: dict[str, list[str]] = {}
     needs: dict[str, list[str]] = {}
     current: list[str] = []
     for line in text.replace("\\\n", " ").splitlines():
+        line = line[:_LINE_CHARS].rstrip()
         if line[:1] == "\t":
             for target in current:
                 own[target].append(line.strip().lstrip("@-+"))
@@ -545,7 +555,8 @@ def _absolute(path: str, folder: str) -> str:
     path = path.removeprefix("file://").replace("\0", "")
     if path[:1] == "~":
         path = os.path.expanduser(path)
-    return os.path.normpath(os.path.join(folder, path))
+    whole = os.path.normpath(os.path.join(os.sep, folder, path))
+    return whole[1:] if whole.startswith("//") else whole
 
 
 def _paths(written: Written, folder: str) -> Iterator[str]:
@@ -553,7 +564,7 @@ def _paths(written: Written, folder: str) -> Iterator[str]:
     text = written.word.text
     if not text or text.startswith(("/dev/", "&", ">(")) or re.match(r"[\w+.-]+://", text):
         return
-    for each in _alternatives(text) if written.word.expands else [text]:
+    for each in [word.text for word in expand_braces(written.word)]:
         if "$" in each or "`" in each:
             each = _known_part(each)
             if not each:
@@ -594,16 +605,6 @@ def _has_pattern(text: str) -> bool:
     return any(sign in text for sign in "*?[")
 
 
-def _alternatives(text: str) -> list[str]:
-    """Expand `{a,b}`; a range stands as a pattern."""
-    found = re.search(r"(?<!\$)\{([^{}]*)\}", text)
-    if not found or ("," not in found[1] and ".." not in found[1]):
-        return [text]
-    before, after = text[: found.start()], text[found.end() :]
-    choices = found[1].split(",") if "," in found[1] else ["*"]
-    return [each for choice in choices[:16] for each in _alternatives(before + choice + after)][:64]
-
-
 def _matches(pattern: str) -> list[str]:
     """Return the files that a pattern stands for, or their folder if these are too many.
 
@@ -615,15 +616,14 @@ def _matches(pattern: str) -> list[str]:
         if not _has_pattern(part):
             found = [os.path.join(each, part) for each in found]
             continue
-        if "**" in part:
+        if "**" in part or part.count("*") > _MOST_STARS:
             return found
         regex = re.compile(_regex(part))
         parents, found = found, []
         for parent in parents:
-            with suppress(OSError):
-                found += [
-                    os.path.join(parent, name) for name in os.listdir(parent) if regex.match(name)
-                ]
+            with suppress(OSError, ValueError), os.scandir(parent) as entries:
+                names = (entry.name for entry in islice(entries, MOST_LISTED))
+                found += [os.path.join(parent, name) for name in names if regex.match(name)]
         if len(found) > MOST_FILES:
             return parents
         if not found:

@@ -25,7 +25,7 @@ _CONTAINER = (
     " --expose --link --log-driver --security-opt --userns --volumes-from --stop-signal --runtime"
 )
 _PACKAGE = Prefix(valued="-p --package -w --workspace --filter -F --prefix -C --dir")
-_ENVIRONMENT = Prefix(valued="-n -p --name --prefix --env -e --python --project --with")
+_ENVIRONMENT = Prefix(valued="--from -n -p --name --prefix --env -e --python --project --with")
 _PLAIN = Prefix()
 _ONE = Prefix(operands=1)
 _BEHIND_DASHES = Prefix(marked=True)

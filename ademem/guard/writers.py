@@ -234,7 +234,7 @@ def _of_sed(arguments: Arguments) -> Iterator[Written]:
 def _of_awk(arguments: Arguments) -> Iterator[Written]:
     """Files that the script prints to; with `-i inplace` the operands."""
     for word in arguments.operands[:1]:
-        for path in re.findall(r">\s*\"([^\"]+)\"", word.text):
+        for path in re.findall(r"\bprintf?\b[^;}\n]{0,200}>\s*\"([^\"]+)\"", word.text):
             yield Written(word=Word(text=path, quoted=True))
     if any(word.text == "inplace" for word in arguments.values("-i", "--include")):
         yield from _behind_script(arguments)
@@ -281,11 +281,18 @@ def _of_7z(arguments: Arguments) -> Iterator[Written]:
         yield from (Written(word=word) for word in arguments.operands[1:2])
 
 
+_PACKED = {"gzip": ".gz", "bzip2": ".bz2", "xz": ".xz", "zstd": ".zst"}
+
+
 def _compressed(arguments: Arguments) -> Iterator[Written]:
-    """A file that is replaced by a packed one, or by what was packed in it."""
+    """Files that are packed or unpacked, and by default removed; names of both."""
+    ending = _PACKED.get(arguments.command.name, "")
     for word in arguments.operands:
-        yield Written(word=word)
-        yield Written(word=replace(word, text=re.sub(r"\.(?:gz|bz2|xz|zst|lz4)$", "", word.text)))
+        if not arguments.has("-k") and not arguments.has("--keep"):
+            yield Written(word=word, is_gone=True)
+        bare, dot, last = word.text.rpartition(".")
+        is_packed = dot and f".{last}" in (".gz", ".bz2", ".xz", ".zst", ".lz4")
+        yield Written(word=replace(word, text=bare if is_packed else word.text + ending))
 
 
 def _patched(arguments: Arguments) -> Iterator[Written]:
@@ -384,7 +391,7 @@ def _downloaded(arguments: Arguments) -> Iterator[Written]:
 
 
 _CHANGES_ROWS = (
-    r"(?is)^\s*(?:\w+\s+)*?(?:insert|update|delete|drop|alter|create|replace|vacuum|reindex|with\b.*\b"
+    r"(?is)^\s*(?:\w+\s+){0,9}?(?:insert|update|delete|drop|alter|create|replace|vacuum|reindex|with\b.*\b"
     r"(?:insert|update|delete)|begin|pragma\s+\w+\s*=|\.(?:import|restore|read|recover|clone))\b"
 )
 
@@ -396,6 +403,10 @@ def _of_database(arguments: Arguments) -> Iterator[Written]:
     is_fed = any(redirect.operator == "<" for redirect in arguments.command.redirects)
     if is_fed or any(re.match(_CHANGES_ROWS, each) for text in texts for each in text.split(";")):
         yield from _first(arguments)
+
+
+def _of_option(arguments: Arguments) -> Iterator[Written]:
+    return (Written(word=word) for word in arguments.values("-f", "--file", "-r", "--result-file"))
 
 
 def _of_package(arguments: Arguments) -> Iterator[Written]:
@@ -424,8 +435,9 @@ def _of_code(arguments: Arguments) -> Iterator[Written]:
 
 
 _WRITES_IN_CODE = (
-    r"(?i)\bopen\([^)]*,\s*(?:mode\s*=\s*)?[fr]?[\"'][rb+]*[wax+]|\bopen\b[^;\n]*[\"']\+?>"
-    r"|(?<!stdout\.)(?<!stderr\.)write|unlink|remove|rmtree|rename|replace\([\"'][^\"']*/|\bcopy"
+    r"(?i)\bopen\([^)]{0,200},\s*(?:mode\s*=\s*)?[fr]?[\"'][rb+]*[wax+]"
+    r"|\bopen\b[^;\n]{0,200}[\"']\+?>"
+    r"|(?<!stdout\.)(?<!stderr\.)write|unlink|remove|rmtree|rename|replace\([\"'][^\"']{0,200}/|\bcopy"
     r"|\bmove|mkdir|touch\(|truncate|\bdump\(|\bsave|to_csv|\.rm\b|rmdir|file_put_contents"
     r"|appendfile|symlink|outputstream|system|subprocess|delete"
 )
@@ -531,7 +543,9 @@ WRITERS: dict[str, Writer] = {
     ),
     **dict.fromkeys(("xmlstarlet ed", "xml ed"), Writer(pick=_last, only="-L --inplace")),
     "crudini": Writer(pick=_first, only="--set --del --merge"),
-    "npm pkg": Writer(pick=_of_package),
+    **dict.fromkeys(("npm pkg", "npm init"), Writer(pick=_of_package)),
+    **dict.fromkeys(("pg_dump", "pg_dumpall", "ssh-keygen", "mysqldump"), Writer(pick=_of_option)),
+    "script": Writer(pick=_first, valued="-c --command -E -I -O -B -T -t -m"),
     **dict.fromkeys(
         ("sd", "replace-in-file", "replace"),
         Writer(pick=lambda given: (Written(word=word) for word in given.operands[2:])),
@@ -685,11 +699,11 @@ WRITERS: dict[str, Writer] = {
 """Programs and subcommands, as `mutation.look_up` names them, that write files."""
 
 _NO_SETTINGS = GuardSettings()
-_OUTPUTS = (
-    "-o --output --out --outfile --output-file --out-dir --outDir --outdir --output-dir"
-    " --output-path"
-    " --junit-xml --junitxml --log-file --report-file -OutFile -outfile -out"
-).split()
+_OUTPUT = (
+    r"--?(?:\w+[_-])?(?:out(?:put)?|-?out-?(?:file|dir|path)|output[_-](?:file|dir|path|folder))"
+    r"|--(?:junit-?xml|log-file|report-file|dest(?:ination)?|target-dir)|-o|-keyout"
+)
+"""Options of many programs that name what these write."""
 
 
 def key_of(command: Command) -> tuple[str, tuple[Word, ...]]:
@@ -730,8 +744,9 @@ def written_by(command: Command) -> Iterator[Written]:
 def _written_by_words(command: Command) -> Iterator[Written]:
     key, words = key_of(command)
     writer = WRITERS.get(key)
-    if writer is None:
+    if writer is None or writer is _CODE:
         yield from _written_elsewhere(command)
+    if writer is None:
         return
     arguments = Arguments(words, writer.valued, command)
     if writer.only and not any(map(arguments.has, writer.only.split())):
@@ -747,14 +762,16 @@ def is_edit_in_place(command: Command) -> bool:
 
 def _written_elsewhere(command: Command) -> Iterator[Written]:
     """Yield the values of options such as `--output` that look like paths, if it may write."""
-    words = command.words[1:]
-    if not any(word.text.partition("=")[0] in _OUTPUTS for word in words):
-        return
+    found: list[Word] = []
+    for word, following in pairwise((*command.words, Word(text="-"))):
+        name, equals, value = word.text.partition("=")
+        if word.text[:1] == "-" and re.fullmatch(_OUTPUT, name, re.IGNORECASE):
+            found.append(replace(word, text=value) if equals else following)
+    paths = [word for word in found if re.fullmatch(r"[^-\s][^\s]*", word.text)]
+    named = [word for word in paths if re.search(r"[/.\w)}]", word.text)]
     bare = replace(command, redirects=())
-    if mutation.judge_part(mutation.look_up(bare, _NO_SETTINGS)).mutates:
-        for word in Arguments(words, "", command).values(*_OUTPUTS):
-            if re.search(r"[\w)}][/.]\w|^\.{0,2}/", word.text):
-                yield Written(word=word)
+    if named and mutation.judge_part(mutation.look_up(bare, _NO_SETTINGS)).mutates:
+        yield from (Written(word=word) for word in named)
 
 
 _LISTERS = (

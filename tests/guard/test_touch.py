@@ -1,6 +1,8 @@
 """What a tool call touches: the files it writes, the commands and scripts it runs, acts, text."""
 
+import os
 import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -187,6 +189,45 @@ def test_a_command_that_reads_a_folder_or_names_another_command_touches_neither(
     assert inside(touched, tree / "legacy") == []
     assert not any(argv[:2] == ("npm", "install") for argv in touched.argvs)
     assert "install" not in touched.acts
+
+
+ROWS = Path(__file__).parent / "touched"
+"""Commands, one a line; `\\n` behind `<<` is a line break, and `⇒` stands before what is written."""
+
+
+def rows(name):
+    lines = (ROWS / f"{name}.txt").read_text().splitlines()
+    return [line.replace("\\n", "\n") if "<<" in line else line for line in lines]
+
+
+def test_every_other_form_of_a_write_names_the_folder(bash, tree):
+    assert [row for row in rows("writes") if not inside(bash(row), tree / "legacy")] == []
+
+
+def test_every_other_wrapper_is_removed(bash):
+    def is_found(touched):
+        return any(argv[:1] == ("npm",) and "install" in argv for argv in touched.argvs)
+
+    assert [row for row in rows("installs") if not is_found(bash(row))] == []
+
+
+def test_every_other_harmless_command_touches_neither(bash, tree):
+    def is_touched(touched):
+        return inside(touched, tree / "legacy") or "install" in touched.acts
+
+    assert [row for row in rows("harmless") if is_touched(bash(row))] == []
+
+
+def test_everyday_commands_write_what_a_reader_says(bash, tree):
+    wrong = {}
+    for row in rows("exact"):
+        command, expected = row.split(" ⇒ ")
+        names = [name.strip() for name in expected.split(",") if name != "-"]
+        paths = {os.path.normpath(tree / os.path.expanduser(name)) for name in names}
+        if (found := {*bash(command).writes}) != paths:
+            wrong[command] = (found - paths, paths - found)
+
+    assert wrong == {}
 
 
 @pytest.mark.parametrize(
@@ -418,13 +459,41 @@ WORDS = st.sampled_from(
 
 
 @settings(deadline=None)
-@given(st.one_of(st.text(), st.lists(WORDS, max_size=14).map(" ".join), scripts(2)))
+@given(
+    st.one_of(
+        st.text(), st.text(st.characters()), st.lists(WORDS, max_size=14).map(" ".join), scripts(2)
+    )
+)
 def test_no_command_raises(command):
     for tool in ("Bash", "PowerShell"):
         touched = touch(tool, {"command": command}, "/nowhere", GuardSettings())
 
         assert all(path.startswith("/") for path in (*touched.writes, *touched.works))
         assert len(touched.argvs) <= 2 * MOST_COMMANDS
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param("rm " + "{a,b}" * 3000, id="braces"),
+        pytest.param("rm " + "*a" * 9000 + "b", id="stars"),
+        pytest.param("(" + "a" * 39_000, id="a word"),
+        pytest.param("(" * 39_000, id="parentheses"),
+        pytest.param("python -c '" + "open(" * 7000 + "'", id="code"),
+        pytest.param("awk '" + "print " * 6000 + "'", id="a script"),
+        pytest.param("a=1;" * 40 + "b=$a$a;" * 40 + 'sh -c "$a$b$b" ;' * 40, id="values"),
+        pytest.param("sudo " * 7000 + "rm a", id="wrappers"),
+        pytest.param("npm x; " * 5000, id="commands"),
+        pytest.param("sqlite3 a.db '" + "a " * 15_000 + "'", id="words"),
+        pytest.param("'; rm a " * 20_000, id="what cannot be parsed"),
+        pytest.param("a" * 300_000, id="a long text"),
+    ],
+)
+def test_a_long_command_is_read_in_seconds(tree, command):
+    start = time.process_time()
+    touch("Bash", {"command": command}, str(tree), GuardSettings())
+
+    assert time.process_time() - start < 5
 
 
 JSON = st.recursive(

@@ -208,7 +208,9 @@ PREFIXES = {
     "python -m": Prefix(only=_MODULES),
     "coverage run": Prefix(valued="--source --omit --include --rcfile", only="pytest unittest"),
     "uv run": Prefix(valued="--with --extra --group --python --project -p", stops="-m --module"),
-    **dict.fromkeys(("uvx", "pipx run"), Prefix(only=_PYTHON_TOOLS)),
+    **dict.fromkeys(
+        ("uvx", "pipx run"), Prefix(valued="--from --with --python -p", only=_PYTHON_TOOLS)
+    ),
 }
 
 

@@ -22,9 +22,9 @@ MOST_VALUES = 16
 """Combinations of values for which a command is read; further ones are left out."""
 
 _LOOP = r"\bfor\s+(\w+)\s+in\s+([^;\n]+)"
-_FUNCTION = r"(?:\bfunction\s+)?([\w.-]+)\s*\(\s*\)\s*[{(\n]|\bfunction\s+([\w.-]+)"
+_FUNCTION = r"(?<![\w.-])([\w.-]+)\s*\(\s*\)\s*[{(\n]|\bfunction\s+([\w.-]+)"
 _REFERENCE = (
-    r"\$(\w+|[@*])|\$\{(\w+|[@*])(?:\[[@*\d]+\])?(?::?[-=]([^{}]*)|[^{}]*)\}"
+    r"\$(\w+|[@*])|\$\{(\w+|[@*])(?:\[[@*\d]+\])?(?::?[-=]([^{}]*)|([^{}]*))\}"
     r"|\$\(\s*(pwd|git\s+rev-parse\s+--show-toplevel)\s*\)|`(pwd)`"
 )
 _DECLARING = ("export", "local", "declare", "readonly", "typeset")
@@ -55,7 +55,9 @@ def read_variables(script: Script, text: str, root: str = ".") -> Variables:
             if not is_assignment(word.text.replace("+=", "=", 1)):
                 continue
             variable, _, value = word.text.partition("=")
-            items = [replace(word, text=value)]
+            last = {each: found[-1:] for each, found in values.items() if found}
+            chosen = {each: tuple(found) for each, found in last.items()}
+            items = list(_expand(replace(word, text=value, quoted=True), chosen, root))
             if not value:  # an array, or nothing
                 rest = assigned[at + 1 :]
                 items = list(rest) if not any(is_assignment(each.text) for each in rest) else []
@@ -156,11 +158,11 @@ def _expand(word: Word, chosen: dict[str, tuple[Word, ...]], root: str) -> tuple
     def value_of(found: re.Match[str]) -> str:
         values = chosen.get(found[1] or found[2] or "")
         if values:
-            return " ".join(value.text for value in values)
-        if found[4] or found[5]:
-            return "." if (found[4] or found[5]) == "pwd" else root
-        if found[1] == "PWD" or found[2] == "PWD":
-            return "."
+            return " ".join(_without(value.text, found[4] or "") for value in values)
+        if found[5] or found[6]:
+            return "." if (found[5] or found[6]) == "pwd" else root
+        if usual := _USUAL.get(found[1] or found[2] or ""):
+            return usual
         return found[3] if found[3] is not None else found[0]
 
     text = re.sub(_REFERENCE, value_of, word.text)
@@ -168,5 +170,39 @@ def _expand(word: Word, chosen: dict[str, tuple[Word, ...]], root: str) -> tuple
     return (replace(word, text=text, expands=expands),)
 
 
+_USUAL = {"PWD": ".", "HOME": "~"}
+
+
+def _without(value: str, change: str) -> str:
+    """Take away what `${f%.py}`, `${f%/*}` or `${f##*/}` takes away; other changes are none."""
+    sign, pattern = change[:1], change.lstrip("%#")
+    if sign == "%" and pattern == "/*":
+        return value.rpartition("/")[0] or value
+    if sign == "%" and pattern == ".*":
+        return value.rpartition(".")[0] or value
+    if sign == "#" and pattern == "*/":
+        return value.rpartition("/")[2]
+    return value.removesuffix(pattern) if sign == "%" else value.removeprefix(pattern or "\0")
+
+
 def _is_pattern(text: str) -> bool:
     return any(sign in text for sign in "*?[{")
+
+
+def expand_braces(word: Word) -> list[Word]:
+    """Return the words that `{a,b}` stands for; a range such as `{1..3}` becomes a pattern."""
+    if not word.expands or "{" not in word.text:
+        return [word]
+    return [replace(word, text=text) for text in _alternatives(word.text)]
+
+
+_BRACE = re.compile(r"(?<!\$)\{([^{},]*(?:,[^{},]*)+|[^{}]*\.\.[^{}]*)\}")
+
+
+def _alternatives(text: str) -> list[str]:
+    found = [text]
+    while len(found) < MOST_VALUES and (brace := _BRACE.search(found[0])):
+        choices = brace[1].split(",") if "," in brace[1] else ["*"]
+        source = brace[0]
+        found = [each.replace(source, one, 1) for each in found for one in choices[:MOST_VALUES]]
+    return found
