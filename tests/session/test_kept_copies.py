@@ -267,6 +267,28 @@ def test_a_second_change_leaves_the_first_copy(ann, mallory):
     assert copy.content == RULE
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(("reset", "--quiet", "--hard", "HEAD~1"), id="reset"),
+        pytest.param(("checkout", "--quiet", "HEAD~1"), id="checkout"),
+        pytest.param(("rebase", "--quiet", "earlier"), id="rebase"),
+    ],
+)
+def test_ones_own_reset_checkout_or_rebase_makes_no_copy(ann, command):
+    ann.git("branch", "earlier", "HEAD")
+    change(ann, content="Never deploy on Fridays after noon")
+    ann.share("later")
+    ann.start("s2")
+    ann.git(*command)
+    told, _ = ann.start("s3")
+    with ann.memories() as memories:
+        copies = kept_copies.find_all(memories.store)
+
+    assert copies == []
+    assert "of your memories" not in told
+
+
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday")
 
 

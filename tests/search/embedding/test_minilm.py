@@ -23,6 +23,14 @@ def loaded(models, dtype):
     return model
 
 
+def test_usage_data_is_switched_off_before_the_library_is_loaded():
+    source = Path(minilm.__file__).read_text("utf-8")
+    switched = source.index('os.environ["ORT_DISABLE_TELEMETRY"] = "1"')
+
+    assert switched < source.index("import onnxruntime")
+    assert source.index("onnxruntime.disable_telemetry_events()") < source.index("def ")
+
+
 @BOTH
 def test_every_sentence_has_the_published_vector(models, dtype):
     model = loaded(models, dtype)
