@@ -309,7 +309,7 @@ def client_runs_hooks(patient: Patient) -> Finding:
         if source.fault:
             message = f"Claude Code ignores {source.path}: {source.fault}"
             return _bad("client", message, "repair it by hand")
-    in_settings = any(_find_installed(patient, where) for where in install.OF_CLAUDE)
+    in_settings = any(_find_installed(patient, where) for where in install.Where)
     plugin = client_settings.find_plugin(sources)
     why = client_settings.find_switch(sources, plugin=plugin, in_settings=in_settings)
     if not why:
@@ -335,7 +335,7 @@ def hooks_are_installed(patient: Patient) -> Finding:
 
 
 def hooks_fire(patient: Patient) -> Finding:
-    installed = filter(None, (_find_installed(patient, where) for where in install.OF_CLAUDE))
+    installed = filter(None, (_find_installed(patient, where) for where in install.Where))
     return rehearse(next(installed, {}) or install.own_commands(), patient.environment)
 
 
@@ -511,7 +511,7 @@ def _failure_logs(patient: Patient) -> Iterator[tuple[str, str]]:
 def _find_unregistered(patient: Patient) -> Iterator[install.Where]:
     """Yield also where all are missing and `uninstall` did not remove them."""
     everything = install.own_commands()
-    for where in install.OF_CLAUDE:
+    for where in install.Where:
         found = _find_installed(patient, where)
         partly = bool(found) and not everything.keys() <= found.keys()
         if partly or (not found and install.has_record(patient.project.root, where)):

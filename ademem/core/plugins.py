@@ -69,10 +69,10 @@ def modules(seam: str, *, by_others: bool = False) -> Iterator[Any]:
             yield module
 
 
-def modules_by_word(seam: str) -> dict[str, list[str]]:
+def modules_by_word(seam: str, *, by_others: bool = True) -> dict[str, list[str]]:
     """Return the modules that parts name at a seam, by each word of what they say of them."""
     found: dict[str, list[str]] = {}
-    for _, given in added(seam, by_others=True):
+    for _, given in added(seam, by_others=by_others):
         for module, words in given.items():
             for word in words.split():
                 found.setdefault(word, []).append(module)

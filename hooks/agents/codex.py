@@ -1,5 +1,5 @@
 """Any event of Codex."""
 
-from ademem.session.agents import CODEX, run
+from ademem.plugins.agents.events import CODEX, run
 
 run(CODEX)

@@ -1,5 +1,5 @@
 """Any event of Gemini CLI."""
 
-from ademem.session.agents import GEMINI, run
+from ademem.plugins.agents.events import GEMINI, run
 
 run(GEMINI)

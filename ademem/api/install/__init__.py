@@ -7,7 +7,7 @@ import os
 import sys
 import sysconfig
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from enum import StrEnum
 from shlex import quote
@@ -27,16 +27,13 @@ PREFIX = "${ADEMEM_PREFIX:-$HOME/.local/share/ademem}"
 
 
 class Where(StrEnum):
-    """The user's settings of a project, the team's, the user's of every project, or an agent's."""
+    """The user's settings of a project, the team's, or the user's of every project."""
 
     LOCAL = "local"
     SHARED = "shared"
     USER = "user"
-    CODEX = "codex"
-    GEMINI = "gemini"
 
 
-OF_CLAUDE = (Where.LOCAL, Where.SHARED, Where.USER)
 OF_PROJECT = (Where.LOCAL, Where.SHARED)
 
 
@@ -58,6 +55,27 @@ class Change(Value):
         return "\n".join(unified_diff(before, after, self.path, self.path, lineterm="", n=1))
 
 
+class Target(Value):
+    """A settings file that gets our entries."""
+
+    path: str
+    record: tuple[str, str]
+    """Path of the record, and the folder below which no link may lead to it, if any."""
+    groups: dict[str, registration.Settings]
+    """The entry of each event."""
+    permissions: tuple[str, ...] = ()
+
+
+class Agent(Value):
+    """A coding agent other than Claude Code, with which a part registers hooks."""
+
+    name: str
+    add: Callable[..., Change]
+    """Takes *python* and *hooks*, as `install` does, and *dry_run*."""
+    remove: Callable[..., Change]
+    """Takes *dry_run*."""
+
+
 def install(
     project: str, where: Where, *, python: str, hooks: str, dry_run: bool = False
 ) -> Change:
@@ -68,38 +86,52 @@ def install(
     """
     if where in OF_PROJECT and not os.path.isdir(os.path.join(project, ".ade")):
         raise NotEnrolled(project)
+    if where is Where.SHARED:
+        groups = registration.make_groups(python="", hooks=f'"{PREFIX}/share/ademem/hooks"')
+    else:
+        groups = registration.make_groups(python=quote(python), hooks=quote(hooks))
+    target = Target(
+        path=settings_path(project, where),
+        record=_record(project, where),
+        groups=groups,
+        permissions=registration.PERMISSIONS,
+    )
+    return register(target, dry_run=dry_run)
+
+
+def register(target: Target, *, dry_run: bool = False) -> Change:
+    """Add our entries to a settings file, and first a record of what it was."""
     if not dry_run:
         bytecode.update()
-    path = settings_path(project, where)
-    if where is Where.SHARED:
-        wanted = registration.make_groups(python="", hooks=f'"{PREFIX}/share/ademem/hooks"')
-    else:
-        agent = "" if where in OF_CLAUDE else str(where)
-        wanted = registration.make_groups(python=quote(python), hooks=quote(hooks), agent=agent)
-    allowed = registration.PERMISSIONS if where in OF_CLAUDE else ()
+    path, groups, allowed = target.path, target.groups, target.permissions
     text = read_file(path)
-    if text is not None and registration.is_current(_settings(path, text), wanted, allowed):
+    if text is not None and registration.is_current(_settings(path, text, groups), groups, allowed):
         return Change(path=path, before=text, after=text)
-    record = _record(project, where)
-    original = read_record(*record)
+    original = read_record(*target.record)
     before = _restore(text, original)
     base = "{}\n" if before is None else before
-    after = registration.add_entries(base, wanted, allowed)
-    is_added = registration.is_current(_settings(path, after), wanted, allowed)
+    after = registration.add_entries(base, groups, allowed)
+    is_added = registration.is_current(_settings(path, after, groups), groups, allowed)
     without = registration.remove_entries(after, base)
-    if not is_added or _settings(path, without) != _settings(path, base):
+    if not is_added or _settings(path, without, groups) != _settings(path, base, groups):
         raise BadSettingsFile(path, "our entries could not be added without changing others")
     if not dry_run:
-        save(path, before, after, record, original)
+        save(path, before, after, target.record, original)
     return Change(path=path, before=text, after=after)
 
 
 def uninstall(project: str, where: Where, *, dry_run: bool = False) -> Change:
-    """Restore the original file, or remove our entries from a file that was edited since."""
     path, record = settings_path(project, where), _record(project, where)
+    return unregister(path, record, registration.EVENT_NAMES, dry_run=dry_run)
+
+
+def unregister(
+    path: str, record: tuple[str, str], events: Iterable[str], *, dry_run: bool = False
+) -> Change:
+    """Restore the original file, or remove our entries from a file that was edited since."""
     text, original = read_file(path), read_record(*record)
     if text is not None:
-        _settings(path, text)
+        _settings(path, text, events)
     change = Change(path=path, before=text, after=_restore(text, original))
     if not dry_run:
         put_back(change, record, original)
@@ -124,11 +156,6 @@ def own_commands() -> dict[str, str]:
 
 
 def settings_path(project: str, where: Where) -> str:
-    if where is Where.CODEX:
-        home = os.environ.get("CODEX_HOME") or os.path.expanduser("~/.codex")
-        return os.path.join(home, "hooks.json")
-    if where is Where.GEMINI:
-        return os.path.expanduser("~/.gemini/settings.json")
     if where is Where.USER:
         home = os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude")
         return os.path.join(home, "settings.json")
@@ -148,19 +175,26 @@ def hooks_folder() -> str:
 
 def _record(project: str, where: Where) -> tuple[str, str]:
     """Return the path of the record, and the folder below which no link may lead to it, if any."""
-    if where not in OF_PROJECT:
-        state = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
-        of = "" if where is Where.USER else f"{where}-"
-        return os.path.join(state, "ademem", f"original-{of}settings.json"), ""
-    return os.path.join(project, ".ade", "run", f"original-{where}-settings.json"), project
+    if where in OF_PROJECT:
+        return os.path.join(project, ".ade", "run", f"original-{where}-settings.json"), project
+    return record_of_user(), ""
 
 
-def _settings(path: str, text: str) -> registration.Settings:
+def record_of_user(agent: str = "") -> str:
+    """Return the path of the record of the user's own settings, of Claude Code or an agent."""
+    state = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
+    of = f"{agent}-" if agent else ""
+    return os.path.join(state, "ademem", f"original-{of}settings.json")
+
+
+def _settings(
+    path: str, text: str, events: Iterable[str] = registration.EVENT_NAMES
+) -> registration.Settings:
     try:
         settings = json_text.parse(text)
     except ValueError as error:
         raise BadSettingsFile(path, f"it is not valid JSON ({error})") from error
-    why = registration.find_misfit(settings)
+    why = registration.find_misfit(settings, events)
     if why:
         raise BadSettingsFile(path, why)
     parsed: registration.Settings = settings
@@ -252,42 +286,6 @@ def put_back(change: Change, record: tuple[str, str], original: Original | None)
         confined.remove(root, place)
     else:
         remove(place)
-
-
-PLUGIN_MARK = "// ademem: project memory"
-
-
-def add_plugin(
-    environment: Mapping[str, str], *, python: str, hooks: str, dry_run: bool = False
-) -> Change:
-    path, before = _find_plugin(environment)
-    with open(os.path.join(hooks, "agents", "opencode.js"), encoding="utf-8") as file:
-        after = file.read().replace('"PYTHON"', json.dumps(python))
-    after = after.replace('"HOOKS"', json.dumps(hooks))
-    if not dry_run and after != before:
-        bytecode.update()
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        write_file(path, after)
-    return Change(path=path, before=before, after=after)
-
-
-def remove_plugin(environment: Mapping[str, str], *, dry_run: bool = False) -> Change:
-    path, before = _find_plugin(environment)
-    if before is not None and not dry_run:
-        remove(path)
-        for folder in (os.path.dirname(path), os.path.dirname(os.path.dirname(path))):
-            if os.path.isdir(folder) and not os.listdir(folder):
-                os.rmdir(folder)
-    return Change(path=path, before=before, after=None)
-
-
-def _find_plugin(environment: Mapping[str, str]) -> tuple[str, str | None]:
-    config = environment.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
-    path = os.path.join(config, "opencode", "plugins", "ademem.js")
-    text = read_file(path)
-    if text is not None and not text.startswith(PLUGIN_MARK):
-        raise BadSettingsFile(path, "it is another plugin")
-    return path, text
 
 
 COMMANDS = "commands/ademem"

@@ -1,11 +1,10 @@
-"""Entries in the settings file of a coding agent: hooks and, of Claude Code, permissions."""
+"""Entries in the settings file of a client: hooks and, of Claude Code, permissions."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
-from itertools import chain
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ademem.api.install import json_text
@@ -21,13 +20,12 @@ class Event(NamedTuple):
     matcher: str | None = None
     timeout: int = 10
     """Seconds."""
-    agent: str = ""
+    script: str = ""
 
     @property
     def hook(self) -> str:
-        """The script below `hooks/`, without its suffix."""
-        own = re.sub(r"\B([A-Z])", r"_\1", self.name).lower()
-        return f"agents/{self.agent}" if self.agent else own
+        """The script below `hooks/`, without its suffix: by default named as the event."""
+        return self.script or re.sub(r"\B([A-Z])", r"_\1", self.name).lower()
 
 
 _SHELLS = "Bash|PowerShell|Monitor"
@@ -49,6 +47,7 @@ EVENTS = (
     Event("SessionEnd", "closing the session", timeout=5),
 )
 """Names known to the oldest supported client, where an unknown one can disable the file."""
+EVENT_NAMES = tuple(event.name for event in EVENTS)
 
 PERMISSIONS = (
     *(f"Bash(ademem {verb}:*)" for verb in ("recall", "search", "get", "add")),
@@ -56,41 +55,17 @@ PERMISSIONS = (
 )
 
 
-def _adapt(agent: str, names: str, before: str, after: str) -> Iterator[Event]:
-    """Yield our events by the agent's *names*; *before* and *after* match the tools of calls."""
-    statuses = {event.name: event.status for event in EVENTS}
-    matchers = {"PreToolUse": before, "PostToolUse": after}
-    for pair in names.split():
-        name, _, theirs = pair.partition("=")
-        timeout = 3 if name == "SessionEnd" else 10  # Codex waits no longer
-        yield Event(theirs or name, statuses[name], matchers.get(name), timeout, agent)
-
-
-_CODEX = """
-    SessionStart UserPromptSubmit PreToolUse PostToolUse Stop SubagentStart SubagentStop SessionEnd
-"""
-_GEMINI = """
-    SessionStart UserPromptSubmit=BeforeAgent PreToolUse=BeforeTool PostToolUse=AfterTool
-    Stop=AfterAgent SessionEnd
-"""
-_TOOLS = "run_shell_command|write_file|replace|mcp_.*"
-
-AGENTS = {
-    "codex": tuple(_adapt("codex", _CODEX, "^(Bash|apply_patch|mcp__.*)$", "^(Bash|mcp__.*)$")),
-    "gemini": tuple(
-        _adapt("gemini", _GEMINI, f"^({_TOOLS})$", f"^({_TOOLS}|web_fetch|google_web_search)$")
-    ),
-}
-
 _START = '[ -r "$hooks/start.sh" ] && . "$hooks/start.sh"'
 _BY_NAME = "/ademem pre_compact"
 """Part of the command of PreCompact, which the client shows to the person after a compaction."""
 
 
-def make_groups(*, python: str, hooks: str, agent: str = "") -> dict[str, Settings]:
+def make_groups(
+    *, python: str, hooks: str, events: Iterable[Event] = EVENTS
+) -> dict[str, Settings]:
     """Return the entry of each event; *python* and *hooks* are quoted for the shell."""
     groups = {}
-    for event in AGENTS[agent] if agent else EVENTS:
+    for event in events:
         status = f"ademem: {event.status}"
         if event.hook == "pre_compact":
             # The shortest command, as no setting hides it; `hooks/ademem` finds its own Python.
@@ -104,10 +79,7 @@ def make_groups(*, python: str, hooks: str, agent: str = "") -> dict[str, Settin
             # cannot source: the trap makes every ending 0. An empty python= hides the user's.
             command = f"trap 'exit 0' 0; hook={event.hook} python={python} hooks={hooks}; {_START}"
         handler: Settings = {"type": "command", "command": command}
-        if agent == "gemini":  # which has milliseconds, and a name for the status line
-            handler |= {"timeout": event.timeout * 1000, "name": status}
-        else:
-            handler |= {"timeout": event.timeout, "statusMessage": status}
+        handler |= {"timeout": event.timeout, "statusMessage": status}
         matcher = {"matcher": event.matcher} if event.matcher else {}
         groups[event.name] = matcher | {"hooks": [handler]}
     return groups
@@ -170,7 +142,7 @@ def list_commands(settings: Settings) -> dict[str, str]:
     }
 
 
-def find_misfit(settings: Any) -> str | None:
+def find_misfit(settings: Any, events: Iterable[str] = EVENT_NAMES) -> str | None:
     if not isinstance(settings, dict):
         return "it is not a JSON object"
     hooks, permissions = settings.get("hooks", {}), settings.get("permissions", {})
@@ -180,8 +152,7 @@ def find_misfit(settings: Any) -> str | None:
         return '"permissions" is not an object'
     if not isinstance(permissions.get("allow", []), list):
         return '"permissions.allow" is not a list'
-    events = [*EVENTS, *chain.from_iterable(AGENTS.values())]
-    names = [event.name for event in events if not isinstance(hooks.get(event.name, []), list)]
+    names = [name for name in events if not isinstance(hooks.get(name, []), list)]
     return f'"hooks.{names[0]}" is not a list' if names else None
 
 

@@ -15,9 +15,9 @@ from ademem.api import configuring
 from ademem.api import install as install_
 from ademem.api.configuring import UntrustedParts, format_value
 from ademem.api.curation import Accepted
-from ademem.api.install import MCP_CLIENTS, Where, git_setup, registration
+from ademem.api.install import MCP_CLIENTS, Where, git_setup
+from ademem.core import plugins, who
 from ademem.core import project as project_
-from ademem.core import who
 from ademem.core.errors import UsageError
 from ademem.core.settings import (
     key_of,
@@ -47,10 +47,10 @@ McpClients = Annotated[
 ]
 REGISTERED = "registered in", "was registered already in"
 REMOVED = "removed from", "was not in"
-AGENTS = (*registration.AGENTS, "opencode")
+AGENTS = ", ".join(plugins.modules_by_word("AGENTS", by_others=False)) or "an agent of a part"
 OtherAgents = Annotated[
     list[str] | None,
-    typer.Option("--agent", metavar="NAME", help=f"Instead with {', '.join(AGENTS)}."),
+    typer.Option("--agent", metavar="NAME", help=f"Instead with {AGENTS}."),
 ]
 
 
@@ -86,7 +86,11 @@ def install(
     """Register the hooks and slash commands with Claude Code."""
     root = _root(project)
     if agent or mcp:
-        changes = [_add_to_agent(name, root, dry_run=dry_run) for name in agent or ()]
+        python, hooks = sys.executable, install_.hooks_folder()
+        changes = [
+            each.add(python=python, hooks=hooks, dry_run=dry_run)
+            for each in map(_load_agent, agent or ())
+        ]
         changes += [
             install_.add_server(name, root, os.environ, shared=shared, dry_run=dry_run)
             for name in mcp or ()
@@ -128,7 +132,7 @@ def uninstall(
         who.require_person(who.of_process(), "`ademem uninstall`")
     root = _root(project)
     if agent or mcp:
-        changes = [_remove_from_agent(name, root, dry_run=dry_run) for name in agent or ()]
+        changes = [each.remove(dry_run=dry_run) for each in map(_load_agent, agent or ())]
         changes += [
             install_.remove_server(name, root, os.environ, shared=shared, dry_run=dry_run)
             for name in mcp or ()
@@ -151,23 +155,12 @@ def uninstall(
     return _show_change(change, done, dry_run, *REMOVED)
 
 
-def _add_to_agent(name: str, root: str, *, dry_run: bool) -> install_.Change:
-    python, hooks = sys.executable, install_.hooks_folder()
-    if _agent(name) == "opencode":
-        return install_.add_plugin(os.environ, python=python, hooks=hooks, dry_run=dry_run)
-    return install_.install(root, Where(name), python=python, hooks=hooks, dry_run=dry_run)
-
-
-def _remove_from_agent(name: str, root: str, *, dry_run: bool) -> install_.Change:
-    if _agent(name) == "opencode":
-        return install_.remove_plugin(os.environ, dry_run=dry_run)
-    return install_.uninstall(root, Where(name), dry_run=dry_run)
-
-
-def _agent(name: str) -> str:
-    if name not in AGENTS:
-        raise UsageError(f"no agent {name!r}", ", ".join(AGENTS))
-    return name
+def _load_agent(name: str) -> install_.Agent:
+    for each in plugins.modules_by_word("AGENTS").get(name, ()):
+        if module := plugins.load(each):
+            agents: tuple[install_.Agent, ...] = module.AGENTS
+            return next(agent for agent in agents if agent.name == name)
+    raise UsageError(f"no agent {name!r}", ", ".join(plugins.modules_by_word("AGENTS")))
 
 
 def _show_files(changes: list[install_.Change], dry_run: bool, did: str, had: str) -> None:

@@ -9,19 +9,16 @@ from pathlib import Path
 import pytest
 
 from ademem.api.install import (
-    OF_CLAUDE,
     BadSettingsFile,
     Where,
-    add_plugin,
     find_commands,
     hooks_folder,
     install,
     own_commands,
-    remove_plugin,
     settings_path,
     uninstall,
 )
-from ademem.api.install.registration import AGENTS, EVENTS, PERMISSIONS
+from ademem.api.install.registration import EVENTS, PERMISSIONS
 from ademem.core.errors import NotEnrolled
 
 FOREIGN = (
@@ -108,7 +105,7 @@ def test_installing_again_changes_nothing(project, local, text):
 def test_what_was_not_there_is_gone_again(project, home, where):
     put(project, where)
     settings = json.loads(Path(settings_path(str(project), where)).read_text())
-    allowed = {"permissions": {"allow": list(PERMISSIONS)}} if where in OF_CLAUDE else {}
+    allowed = {"permissions": {"allow": list(PERMISSIONS)}}
     assert settings == {"hooks": settings["hooks"]} | allowed
 
     take(project, where)
@@ -299,12 +296,12 @@ def test_a_shared_file_names_nothing_of_this_machine(project):
 
 
 def test_three_installs_stand_side_by_side(project):
-    for where in OF_CLAUDE:
+    for where in Where:
         put(project, where)
 
     take(project, Where.SHARED)
 
-    assert [count(project, where) for where in OF_CLAUDE] == [len(EVENTS), 0, len(EVENTS)]
+    assert [count(project, where) for where in Where] == [len(EVENTS), 0, len(EVENTS)]
 
 
 def test_the_hooks_of_this_checkout_are_found():
@@ -355,47 +352,3 @@ def test_a_rule_of_the_person_s_survives_where_the_record_is_lost(project, local
 
     assert set(own) <= set(rules(local))
     assert count(project) == 0
-
-
-@pytest.mark.parametrize("before", BEFORE)
-@pytest.mark.parametrize("where", [Where.CODEX, Where.GEMINI])
-def test_hooks_of_other_agents_come_and_go_byte_for_byte(project, where, before):
-    path = Path(settings_path(str(project), where))
-    path.parent.mkdir(parents=True)
-    path.write_bytes(before.encode())
-
-    first = install(str(project), where, python=sys.executable, hooks=hooks_folder())
-    again = install(str(project), where, python=sys.executable, hooks=hooks_folder())
-    registered = find_commands(str(project), where)
-    assert first.changes
-    assert not again.changes
-    assert {event.name for event in AGENTS[where]} <= registered.keys()
-    assert all("/agents/" not in line or f"agents/{where}" in line for line in registered.values())
-    assert "permissions" not in json.loads(path.read_text("utf-8-sig")) or "permissions" in before
-
-    uninstall(str(project), where)
-    assert path.read_bytes() == before.encode()
-
-
-def test_the_plugin_of_opencode_comes_and_goes(home):
-    own, path = {"XDG_CONFIG_HOME": str(home / "c")}, home / "c/opencode/plugins/ademem.js"
-
-    added = add_plugin(own, python="/opt/it's/python", hooks=hooks_folder())
-    assert '"/opt/it\'s/python"' in path.read_text()
-    assert "PYTHON" not in path.read_text()
-    assert added.changes
-    assert not add_plugin(own, python="/opt/it's/python", hooks=hooks_folder()).changes
-
-    remove_plugin(own)
-    assert not (home / "c/opencode").exists()
-
-
-def test_a_plugin_of_somebody_else_is_left_alone(home):
-    path = home / ".config/opencode/plugins/ademem.js"
-    path.parent.mkdir(parents=True)
-    path.write_text("export const Theirs = 1\n")
-
-    with pytest.raises(BadSettingsFile):
-        add_plugin({}, python="/python", hooks=hooks_folder())
-    with pytest.raises(BadSettingsFile):
-        remove_plugin({})

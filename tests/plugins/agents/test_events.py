@@ -7,7 +7,7 @@ import time
 import pytest
 
 from ademem.core.memory import Origin, Trust
-from ademem.session.agents import CODEX, GEMINI, answer
+from ademem.plugins.agents.events import CODEX, GEMINI, answer
 
 BY_PERSON = {"origin": Origin(trust=Trust.USER, source_type="user")}
 RULE, FACT = "Never edit src/auth.py by hand; `make auth` writes it", "Uploads go to the spool"

@@ -1,0 +1,3 @@
+"""The command line."""
+
+from tests.doors.cli.conftest import ademem as ademem
