@@ -454,9 +454,13 @@ CHECKS: tuple[Callable[[Patient], Finding], ...] = (
 
 
 def examine(patient: Patient) -> list[Finding]:
+    return [run_check(check, patient) for check in list_checks()]
+
+
+def list_checks() -> list[Callable[[Patient], Finding]]:
+    """Return the checks of the core, and behind them those of the parts."""
     modules = plugins.modules("CHECKS", by_others=True)
-    of_parts = [check for module in modules for check in module.CHECKS]
-    return [run_check(check, patient) for check in (*CHECKS, *of_parts)]
+    return [*CHECKS, *(check for module in modules for check in module.CHECKS)]
 
 
 def run_check(check: Callable[[Patient], Finding], patient: Patient) -> Finding:
