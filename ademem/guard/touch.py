@@ -198,6 +198,8 @@ class _Walk:
         self.changes = False
         self.irreversible = False
         self.is_recipe = False
+        self.is_elsewhere = False
+        """True in a command of another machine, which touches no file here."""
         self.count = 0
 
     def touch(self) -> Touch:
@@ -253,6 +255,8 @@ class _Walk:
             for inner in shell.unwrap(command):
                 if inner is not command and depth < _DEEPEST:
                     self._name(command)
+                    if command.name in ("fd", "fdfind") and "{}" not in inner.line:
+                        inner = replace(inner, words=(*inner.words, Word(text="{}")))
                     before = self.folders
                     if command.name in ("env", "sudo") and (folder := _folder_option(command)):
                         self.folders = tuple(_absolute(folder, each) for each in before)
@@ -262,14 +266,19 @@ class _Walk:
                     continue
                 self.count += 1
                 yield inner
+                was_elsewhere = self.is_elsewhere
+                self.is_elsewhere = was_elsewhere or inner.name == "ssh"
                 for deeper in wrappers.inner_commands(inner) if depth < _DEEPEST else ():
                     yield from self._commands(deeper, known, depth + 1)
+                self.is_elsewhere = was_elsewhere
 
     def _enter(self, command: Command, may_leave: bool) -> bool:
         """Follow `cd` and its kin; True if the command is one."""
         name = command.name.lower()
         if name not in ("cd", "pushd", "popd", "chdir", "set-location", "sl"):
             return False
+        if self.is_elsewhere:
+            return True
         words = [word for word in command.words[1:] if word.text == "-" or not is_option(word.text)]
         if name == "popd" or (words and words[0].text == "-"):
             self.folders, self.left = self.left, self.folders
@@ -283,6 +292,8 @@ class _Walk:
         return True
 
     def _take(self, command: Command) -> None:
+        if self.is_elsewhere:
+            return self._name(command)
         before = self.folders
         if folder := _folder_option(command):
             self.folders = tuple(_absolute(folder, each) for each in self.folders)
@@ -343,7 +354,7 @@ class _Walk:
     def _run(self, command: Command) -> None:
         folder = self.folders[0]
         words = [word.text for word in command.words]
-        if script := _script_of(command):
+        if script := _script_of(command, folder):
             self.runs[_absolute(script, folder)] = None
             self.acts.update(acts.acts_named(os.path.basename(script).partition(".")[0]))
         name = acts.program_name(words[0])
@@ -437,18 +448,19 @@ _INTERPRETERS = (
 ).split()
 
 
-def _script_of(command: Command) -> str:
-    """Return the file that a command runs: itself, or the first operand of an interpreter."""
+def _script_of(command: Command, folder: str) -> str:
+    """Return the file that a command runs: the operand of an interpreter, or itself."""
     words = [word.text for word in command.words]
     typed = words[0]
-    if "/" in typed and command.name == typed and not command.words[0].expands:
-        return typed
     if acts.program_name(typed) not in _INTERPRETERS:
-        return ""
+        is_own = typed[:1] not in ("/", "~") or typed.startswith(f"{folder}/")
+        return typed if "/" in typed and is_own and not command.words[0].expands else ""
     at = 1
     while at < len(words) and (is_option(words[at]) or words[at] in ("run", "tool")):
         if words[at] == "-m" and at + 1 < len(words):
-            return words[at + 1].replace(".", "/") + ".py"
+            module = words[at + 1].replace(".", "/")
+            files = (f"{module}.py", f"{module}/__main__.py")
+            return next((each for each in files if os.path.isfile(_absolute(each, folder))), "")
         if words[at] in ("-c", "-e", "-r", "-p", "--eval"):
             return ""
         at += 2 if words[at] in ("-W", "-X", "-r", "--require", "-I", "--import", "--loader") else 1

@@ -73,6 +73,7 @@ RUNNERS = {
     "flock": Prefix(valued="-w -E --timeout", operands=1),
     **dict.fromkeys(("chroot", "arch-chroot"), _ONE),
     "systemd-run": Prefix(valued="-p -u --unit --property --uid --gid"),
+    "ssh": Prefix(valued="-p -i -l -o -F -J -L -R -D -b -c -E -m -S -W", operands=1, joins=True),
     "runuser": Prefix(valued="-u -g -G"),
     "parallel": Prefix(valued="-j -a -n -N --jobs --colsep"),
     **dict.fromkeys(

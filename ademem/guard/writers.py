@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from ademem.core.settings import GuardSettings
 from ademem.core.value import Value, replace
@@ -90,16 +90,12 @@ class Arguments:
         found: list[Word] = []
         for word, following in pairwise((*self.words, Word(text=""))):
             name, equals, value = word.text.partition("=")
-            if word.text in options or (
-                word.text[:2] != "--"
-                and is_option(word.text)
-                and takes_value(word.text, [*options])
-            ):
+            if word.text in options:
                 found.append(following)
             elif equals and name in options:
                 found.append(replace(word, text=value))
-            elif any(len(each) == 2 and _is_glued(word.text, each) for each in options):
-                found.append(replace(word, text=word.text[2:]))
+            elif (glued := _value_in_cluster(word.text, options)) is not None:
+                found.append(replace(word, text=glued) if glued else following)
         return [word for word in found if word.text]
 
 
@@ -111,8 +107,16 @@ def _sets(word: str, option: str) -> bool:
     return sets_option(word, option)
 
 
-def _is_glued(word: str, option: str) -> bool:
-    return word[:2] == option and len(word) > 2 and word[2] not in "=-"
+def _value_in_cluster(word: str, options: Sequence[str]) -> str | None:
+    """Return what stands behind the letter of an option: `-qO-`; None if it is not set there."""
+    if word[:1] != "-" or word[:2] == "--":
+        return None
+    for at, letter in enumerate(word[1:], 2):
+        if f"-{letter}" in options:
+            return word[at:].removeprefix("=")
+        if not letter.isalpha():
+            break
+    return None
 
 
 def _operands(arguments: Arguments) -> Iterator[Written]:
@@ -140,6 +144,7 @@ def _new(arguments: Arguments) -> Iterator[Written]:
 
 
 _HERE = Word(text=".")
+_UNKNOWN = Word(text="{}", expands=True)
 
 
 def _tree(arguments: Arguments) -> Iterator[Written]:
@@ -197,6 +202,13 @@ def _synchronised(arguments: Arguments) -> Iterator[Written]:
     whole = arguments.has("--delete") or any(word.text.endswith("/") for word in operands[:-1])
     names = () if whole else tuple(posixpath.basename(word.text) for word in operands[:-1])
     yield Written(word=operands[-1], into=names)
+
+
+def _sorted(arguments: Arguments) -> Iterator[Written]:
+    for word in arguments.words:
+        if word.text.startswith("--o") and "=" in word.text:
+            yield Written(word=replace(word, text=word.text.partition("=")[2]))
+    yield from (Written(word=word) for word in arguments.values("-o", "--output"))
 
 
 def _of_dd(arguments: Arguments) -> Iterator[Written]:
@@ -391,7 +403,7 @@ def _downloaded(arguments: Arguments) -> Iterator[Written]:
 
 
 _CHANGES_ROWS = (
-    r"(?is)^\s*(?:\w+\s+){0,9}?(?:insert|update|delete|drop|alter|create|replace|vacuum|reindex|with\b.*\b"
+    r"(?is)^\s*(?:insert|update|delete|drop|alter|create|replace|vacuum|reindex|with\b.*\b"
     r"(?:insert|update|delete)|begin|pragma\s+\w+\s*=|\.(?:import|restore|read|recover|clone))\b"
 )
 
@@ -475,6 +487,8 @@ def _of_cmdlet(arguments: Arguments) -> Iterator[Written]:
         ("move", "copy", "cp", "mv", "mi", "ren", "rni")
     )
     found = named + positional[: max(0, (2 if moves else 1) - len(named))]
+    if not found and arguments.command.source:
+        found = [_UNKNOWN]
     for word in found:
         for path in word.text.split(","):
             yield Written(word=replace(word, text=path))
@@ -528,6 +542,9 @@ WRITERS: dict[str, Writer] = {
     "fallocate": Writer(pick=_operands, valued="-l -o --length --offset"),
     **dict.fromkeys(("chmod", "chown", "chgrp"), Writer(pick=_behind_first)),
     "dd": Writer(pick=_of_dd),
+    "uniq": Writer(pick=_behind_first, valued="-f -s -w"),
+    "xxd": Writer(pick=_behind_first, valued="-c -g -l -o -s"),
+    "sort": Writer(pick=_sorted),
     "mktemp": Writer(pick=_operands, valued="-p --tmpdir --suffix"),
     **dict.fromkeys(("docker cp", "kubectl cp"), Writer(pick=_synchronised, valued="-c -n")),
     "mkdirp": Writer(pick=_new),
@@ -774,45 +791,46 @@ def _written_elsewhere(command: Command) -> Iterator[Written]:
         yield from (Written(word=word) for word in named)
 
 
-_LISTERS = (
-    "find",
-    "fd",
-    "fdfind",
-    "grep",
-    "egrep",
-    "rg",
-    "ag",
-    "ls",
-    "git ls-files",
-    "git grep",
-    "git diff",
-)
+_LISTERS = {
+    "find": "",
+    **dict.fromkeys(("fd", "fdfind"), "-e -t -E -d -c -j --extension --type --exclude"),
+    **dict.fromkeys(("grep", "egrep", "fgrep", "git grep"), "-A -B -C -e -f -m"),
+    **dict.fromkeys(("rg", "ag"), "-A -B -C -e -f -g -m -t -T --glob --type"),
+    **dict.fromkeys(("ls", "git ls-files", "git diff"), "-I -w"),
+    **dict.fromkeys(("get-childitem", "gci", "dir"), "-Filter -Include -Exclude"),
+}
+"""Programs that list files, and their options with a value."""
+_WITHOUT_PATTERN = ("ls", "git ls-files", "git diff", "get-childitem", "gci", "dir")
 
 
 def searched(command: Command) -> list[Word]:
     """Return the folders or files in which a command searches for files; empty if it does not."""
-    name = command.name
-    words = list(command.words[1:])
+    name = command.name.lower()
+    words = command.words[1:]
     if name == "git" and words:
         name, words = f"git {words[0].text}", words[1:]
-    if name not in _LISTERS:
+    valued = _LISTERS.get(name)
+    if valued is None:
         return []
+    ends = ("-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch")
+    if name in ("find", "fd", "fdfind"):
+        words = tuple(takewhile(lambda word: word.text not in ends, words))
     if name == "find":
-        found: list[Word] = []
-        for word in words:
-            if word.text.startswith(("-", "(", "!")):
-                if word.text in ("-H", "-L", "-P"):
-                    continue
-                break
-            found.append(word)
-        return found or [_HERE]
-    operands = [word for word in words if not is_option(word.text)]
-    skipped = 0 if name in ("ls", "git ls-files", "git diff") or _has_pattern(words) else 1
-    return operands[skipped:] or [_HERE]
+        named = takewhile(lambda word: not word.text.startswith(_TESTS), _without_links(words))
+        return list(named) or [_HERE]
+    operands = [
+        word for word in shell.without_values(words, valued.split()) if not is_option(word.text)
+    ]
+    given = {word.text.partition("=")[0] for word in words}
+    has_pattern = name in ("fd", "fdfind") or given.isdisjoint(("-e", "--regexp", "--files"))
+    return operands[name not in _WITHOUT_PATTERN and has_pattern :] or [_HERE]
 
 
-def _has_pattern(words: Sequence[Word]) -> bool:
-    return any(word.text in ("-e", "--regexp", "--files") for word in words)
+_TESTS = ("-", "(", "!")
+
+
+def _without_links(words: Iterable[Word]) -> Iterator[Word]:
+    return (word for word in words if word.text not in ("-H", "-L", "-P"))
 
 
 class FileEdit(Value):

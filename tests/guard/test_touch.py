@@ -192,7 +192,7 @@ def test_a_command_that_reads_a_folder_or_names_another_command_touches_neither(
 
 
 ROWS = Path(__file__).parent / "touched"
-"""Commands, one a line; `\\n` behind `<<` is a line break, and `⇒` stands before what is written."""
+"""Commands, one a line; `\\n` behind `<<` is a line break, behind `⇒` stands what is written."""
 
 
 def rows(name):
@@ -284,7 +284,10 @@ def test_powershell_names_files_by_parameters_and_places(bash, tree, command, pa
         pytest.param("python tools/x.py", ["tools/x.py"], id="an interpreter"),
         pytest.param("uv run python -W error tools/x.py", ["tools/x.py"], id="behind a wrapper"),
         pytest.param("source env/setup.sh", ["env/setup.sh"], id="a sourced file"),
-        pytest.param("python -m tools.x", ["tools/x.py"], id="a module"),
+        pytest.param("python -m src.tool", ["src/tool.py"], id="a module"),
+        pytest.param("python -m build", [], id="a module of a package"),
+        pytest.param("bin/dev test", ["bin/dev"], id="a program of the tree"),
+        pytest.param("/usr/bin/env x; /usr/bin/git status", [], id="programs of the machine"),
         pytest.param("node -e 'x()'", [], id="code"),
     ],
 )
@@ -323,6 +326,13 @@ def test_documents_and_texts_that_go_into_files_are_new_text(bash):
     assert bash("cat > a.js <<'E'\nconsole.log(1)\nE").text == "console.log(1)"
     assert "console.log" in bash("sed -i 's/x/console.log/' a.js").text
     assert bash("cat <<'E'\nconsole.log(1)\nE").text == ""
+
+
+def test_a_command_of_another_machine_touches_no_file_here(bash, tree):
+    touched = bash("ssh -p 22 host 'cd /srv && rm -rf legacy && git push'; rm x")
+
+    assert touched.writes == (str(tree / "x"),)
+    assert touched.acts == {"delete", "push"}
 
 
 def test_a_command_that_cannot_be_taken_back_is_told(bash):
