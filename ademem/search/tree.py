@@ -28,6 +28,8 @@ BATCH = 500
 """Files that are read from git at once."""
 MOST_WASTE = 0.3
 """Share of outdated rows above which the index is made anew."""
+MOST_COMMITS = 1000
+"""Commits in which names are looked for that files had before the index was made."""
 MOST_NAMES = 2000
 """Definitions of one file."""
 
@@ -144,6 +146,34 @@ def renew(project: Project) -> Renewal | None:
             with suppress(FileNotFoundError):
                 confined.remove(project.root, path + suffix)
         return _renew_at(path, project.root, head)
+
+
+def learn_renames(project: Project) -> int:
+    """Note the renames of earlier commits, for places that were named before; return their number.
+
+    A new index knows no renames.
+    """
+    renames = _list_renames(project.root)
+    if renames:
+        tree = Tree(index_path(project), project.root, writable=True)
+        try:
+            tree.add_renames(renames)
+        finally:
+            tree.close()
+    return len(renames)
+
+
+def _list_renames(root: str) -> list[tuple[str, str]]:
+    """Return old and new path of the files that git renamed, the oldest first."""
+    form = ("-z", "-M", "--diff-filter=R", "--name-status", "--format=", "--relative")
+    printed = git.output(
+        *(root, "log", *form, f"-{MOST_COMMITS}", "--", "."),
+        environment=git.OFFLINE,
+        timeout_s=git.LONG_S,
+    )
+    parts = iter((printed or b"").decode("utf-8", "replace").split("\0"))
+    found = [(next(parts, ""), next(parts, "")) for part in parts if part.strip()[:1] == "R"]
+    return found[::-1]
 
 
 def _renew_at(path: str, root: str, head: str) -> Renewal | None:

@@ -85,6 +85,13 @@ def clear_due(store: Store, done: Iterable[Memory] | None = None) -> None:
         store.db.executemany(f"{query} and memory_seq = ?", [(each.seq,) for each in done])
 
 
+def has_gone(store: Store) -> bool:
+    """Tell whether a memory is bound to a place that is not there."""
+    kinds = "('path', 'dir', 'glob', 'runs')"
+    query = f"select 1 from memory_bindings where state = 'gone' and kind in {kinds} limit 1"
+    return store.has_row(query, ())
+
+
 def mark_due(store: Store, paths: Iterable[str] | None) -> None:
     """Let memories be read again that are bound to these paths or to none that is there; or all."""
     query = (

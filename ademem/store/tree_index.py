@@ -203,10 +203,7 @@ class Tree:
             for file in changed:
                 self._forget(file.path)
                 self._add(file)
-            self._db.executemany("insert into renames (before, after) values (?, ?)", renames)
-            self._db.execute(
-                "delete from renames where id <= (select max(id) from renames) - ?", (MOST_RENAMES,)
-            )
+            self.add_renames(renames)
             self._store_folders()
             self._db.execute("delete from state")
             self._db.execute("insert into state values (?)", (commit,))
@@ -214,6 +211,13 @@ class Tree:
         except BaseException:
             self._db.execute("rollback")
             raise
+
+    def add_renames(self, renames: Iterable[tuple[str, str]]) -> None:
+        """Note renames, old and new path, the oldest first."""
+        self._db.executemany("insert into renames (before, after) values (?, ?)", renames)
+        self._db.execute(
+            "delete from renames where id <= (select max(id) from renames) - ?", (MOST_RENAMES,)
+        )
 
     def clear(self) -> None:
         """Forget all files, and keep the renames."""

@@ -182,6 +182,11 @@ def tree(context: JobContext, _job: Job) -> None:
     bindings.mark_due(context.store, None if renewal.is_new else renewal.removed_places)
     while bindings.has_bindings(context.store, "due"):
         binding.refresh(context.runtime)
+    if renewal.is_new and bindings.has_gone(context.store):
+        if index.learn_renames(context.runtime.project):
+            bindings.mark_due(context.store, ())
+        while bindings.has_bindings(context.store, "due"):
+            binding.refresh(context.runtime)
     context.figures |= {"files": renewal.files, "removed": len(renewal.removed)}
 
 

@@ -77,6 +77,21 @@ def test_a_renamed_file_is_followed_through_all_its_names(repository, project, i
     tree.close()
 
 
+def test_a_new_index_learns_the_renames_of_earlier_commits(repository, project, indexed):
+    text = "".join(f"line {number} of a file\n" for number in range(40))
+    (repository.root / "src/auth.py").write_text(text)
+    repository.commit("Fill", "docs/guide.md")
+    for before, after in (("src/auth.py", "src/login.py"), ("src/login.py", "src/töken.py")):
+        repository.git("mv", before, after)
+        repository.git("commit", "-q", "-m", "Rename")
+    indexed()
+
+    assert trees.learn_renames(project) == 2
+    tree = trees.open_tree(project)
+    assert tree.renamed("src/auth.py") == "src/töken.py"
+    tree.close()
+
+
 def test_a_rewritten_history_makes_the_index_anew(repository, project, indexed):
     indexed()
     tree = trees.Tree(trees.index_path(project), writable=True)
