@@ -272,10 +272,10 @@ def test_nothing_but_a_typed_command_leads_to_a_fetch(module, only):
         pytest.param("plugins.models.graph", "", id="the builder"),
         pytest.param(
             "search.dense",
-            "plugins/evaluation/measuring.py api/inspecting.py capture/gate/relating.py"
-            " search/engine.py"
+            "plugins/evaluation/measuring.py plugins/procedures/learning.py api/inspecting.py"
+            " capture/gate/relating.py search/engine.py"
             " search/ranking.py synthesis/consolidation.py"
-            " synthesis/procedures/learning.py worker/embedding.py",
+            " worker/embedding.py",
             id="the vectors",
         ),
         pytest.param("synthesis.ai.openai", "synthesis/ai/__init__.py", id="an API"),
@@ -381,7 +381,7 @@ def test_sql_stands_in_the_store_and_that_of_a_parts_own_database_in_the_parts()
 
 ROWS = {
     "store/ade.py": "rows of another database",
-    "synthesis/procedures/export.py": "a dry run, which stores nothing",
+    "plugins/procedures/export.py": "a dry run, which stores nothing",
     "sync/record_import.py": "a line of the files, before it is a row",
 }
 """Modules that make whole rows, and so set status and tier."""
@@ -805,10 +805,10 @@ def test_no_file_names_a_path_of_this_machine_or_a_registry():
 
 
 BETWEEN_PARTS = {
-    "ade": {"mcp"},
+    "ade": {"mcp", "procedures"},
     "engram": {"exchange", "mcp"},
     "hub": {"page"},
-    "page": {"evaluation", "verify"},
+    "page": {"evaluation", "procedures", "verify"},
 }
 """Parts that import others: for tools, chunks, pages of the hub, and what the page shows."""
 

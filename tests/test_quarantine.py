@@ -195,36 +195,6 @@ def in_the_file_of_an_agents_brief(world):
     refreshed(world)
 
 
-def as_a_skill(world):
-    folder = world.root / ".claude/skills/invoices"
-    folder.mkdir(parents=True)
-    head = "---\nname: invoices\ndescription: tests of invoices\n---\n"
-    (folder / "SKILL.md").write_text(f"{head}\n{ORDER}\n")
-    with world.memories() as memories:
-        api.reindex_skills(memories)
-
-
-def as_the_goal_of_a_mission(world):
-    with world.memories() as memories, pytest.raises(CannotDo):
-        api.start_mission(memories, ORDER, id="invoices")
-
-
-def through_a_mission(world):
-    world.environment["ADEMEM_MISSION"] = "invoices"
-    with world.memories() as memories:
-        draft = api.place_draft(memories, Draft(content=ORDER, category="gotcha", promoted=True))
-        id = api.write(memories, draft).memory.id
-        with pytest.raises(CannotDo):
-            api.promote_from_mission(memories, id)
-        api.end_mission(memories, "invoices", "success")
-
-
-def as_the_reason_of_a_failed_mission(world):
-    with world.memories() as memories:
-        api.start_mission(memories, "invoices", id="invoices")
-        api.end_mission(memories, "invoices", "failure", reason=ORDER)
-
-
 def promoted_by_an_agent(world):
     with world.memories() as memories:
         id = api.write(memories, ORDER).memory.id
@@ -267,10 +237,6 @@ DOORS = (
     set_in_the_brief_by_an_agent,
     set_in_the_brief_of_an_agent,
     in_the_file_of_an_agents_brief,
-    as_a_skill,
-    as_the_goal_of_a_mission,
-    through_a_mission,
-    as_the_reason_of_a_failed_mission,
     promoted_by_an_agent,
     in_an_error_that_comes_back,
 )
@@ -302,7 +268,6 @@ def written_files(world):
     """What ademem writes into the project for others to read."""
     with world.memories() as memories:
         api.refresh_files(memories)
-        api.export_procedures(memories)
     for path in (world.root / ".ade").rglob("*"):
         if path.suffix in (".md", ".jsonl", ".json") and "log" not in path.parts:
             yield path.name, path.read_text()
@@ -310,6 +275,10 @@ def written_files(world):
 
 @pytest.mark.parametrize("door", DOORS, ids=lambda door: door.__name__.replace("_", " "))
 def test_an_order_is_neither_promoted_nor_shown_nor_written(door, world):
+    check_held_back(door, world)
+
+
+def check_held_back(door, world):
     world.environment["CLAUDE_CODE_SESSION_ID"] = "s1"
     door(world)
     for _ in range(2):

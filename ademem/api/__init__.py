@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from ademem.api.curation import *
     from ademem.api.files import *
     from ademem.api.inspecting import *
-    from ademem.api.practice import *
     from ademem.api.projects import *
     from ademem.api.relating import *
     from ademem.api.reports import *
@@ -54,8 +53,8 @@ FUNCTIONS = {
     """,
     "sessions": """
         start_session end_session summarize_session require_open_session list_sessions get_session
-        list_session_memories list_sent delete_session add_prompt search_prompts find_prompt
-        delete_prompt
+        list_session_memories list_sent list_episodes delete_session add_prompt search_prompts
+        find_prompt delete_prompt
     """,
     "writing": "write explain learn origin place_draft categorize suggest_topic_key",
     "curation": """
@@ -65,15 +64,8 @@ FUNCTIONS = {
         promote reject refuse archive restore delete pin edit correct propose
         list_kept_changes take_change keep_mine
         supersede merge update_by_agent remove_by_agent pin_by_agent
-        list_conflicts settle_conflict reopen_conflict
+        list_conflicts settle_conflict reopen_conflict asks_to_publish
         list_revisions list_events list_at undo list_acts put_acts
-    """,
-    "practice": """
-        asks_to_publish
-        list_episodes list_skills reindex_skills list_procedures get_procedure
-        get_procedure_history record_outcome export_procedures read_skill_files
-        restore_skill_files start_mission end_mission restore_mission list_missions get_mission
-        list_mission_memories promote_from_mission
     """,
     "files": """
         inspect_files check_files preview_files refresh_files import_files read_pending_brief

@@ -24,6 +24,7 @@ from ademem.core.text import clean, fold, preview
 from ademem.core.value import Value, replace
 from ademem.files import project_brief
 from ademem.guard.injection import instruction_in
+from ademem.session import notices
 from ademem.store import (
     backups,
     briefs,
@@ -494,6 +495,11 @@ def mark_reviewed(runtime: Runtime, id: str) -> Memory:
 def correct(runtime: Runtime, doubt: Doubt, text: str) -> Memory:
     anchors = anchoring.verifier().correct_anchors(doubt, text, runtime.project.root)
     return edit(runtime, doubt.memory.id, content=text, anchors=anchors)
+
+
+def asks_to_publish(runtime: Runtime) -> bool:
+    """Tell whether skills were exported and nobody has said where they go."""
+    return notices.asks_to_publish(runtime)
 
 
 def propose(runtime: Runtime, branch: str | None = None, *, dry_run: bool = False) -> Proposal:

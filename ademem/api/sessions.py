@@ -14,8 +14,8 @@ from ademem.core.redaction import redact
 from ademem.core.text import clean, counted, preview
 from ademem.core.value import replace
 from ademem.guard.injection import instruction_in
-from ademem.store import injections, memory_queries, relations, sessions
-from ademem.store.runtime import Runtime
+from ademem.store import episodes, injections, memory_queries, relations, sessions
+from ademem.store.runtime import Runtime, on_store
 from ademem.store.transitions import CannotDo
 
 Row = dict[str, Any]
@@ -33,6 +33,9 @@ class SessionEnded(AdememError):
     def __init__(self, id: str, free: str) -> None:
         super().__init__(f"session_already_ended: {id!r} ended", f"use the session {free!r}")
         self.id = free
+
+
+list_episodes = on_store(episodes.list_all)
 
 
 def start_session(

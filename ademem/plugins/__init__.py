@@ -1,7 +1,7 @@
 """Parts around the core; each folder is one, and `core/plugins.py` says how it is found."""
 
 MODULES = {
-    "JOBS": ("verify", "hub"),
+    "JOBS": ("verify", "procedures", "hub"),
     "EXCHANGE": ("hub",),
     "BUILDER": ("models",),
     "CHECKS": ("exchange",),

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
+    from ademem.core.memory import Memory
+
 HISTORY = 50
 SHARED = 500
 ELSEWHERE = "hub"
@@ -264,3 +266,17 @@ def put_skill(store: Store, entry: IndexedSkill) -> None:
 def remove_skill(store: Store, path: str) -> None:
     query = "delete from memory_skill_index where project_id = ? and path = ?"
     store.db.execute(query, (store.project_id, path))
+
+
+def undo_details(store: Store, restored: Iterable[Memory]) -> None:
+    """Let procedures follow memories that an undo has restored."""
+    for memory in restored:
+        details = get(store, memory.id)
+        if details is None or details.superseded_by_memory_id == memory.superseded_by:
+            continue
+        successor = get(store, memory.superseded_by or details.superseded_by_memory_id or "")
+        changed = replace(details, superseded_by_memory_id=memory.superseded_by)
+        put(store, replace(changed, exported_at=None))
+        if successor:
+            path = details.exported_skill_path if memory.superseded_by else None
+            put(store, replace(successor, exported_skill_path=path, exported_at=None))

@@ -22,7 +22,7 @@ from ademem.guard.prompts import TurnClass, classify
 from ademem.guard.touch import touch
 from ademem.store import ledger
 from ademem.store.episodes import Action, Run
-from ademem.synthesis.procedures import command_steps
+from ademem.synthesis.steps import command_steps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -53,10 +53,8 @@ def undo_event(event: str, act: Act, *, dry_run: bool = False) -> list[Memory]:
             raise CannotDo(
                 "another live memory now says the same", "`ademem recall` finds it"
             ) from error
-        from ademem.synthesis.procedures.records import undo_details  # few hooks undo
-
         procedures.undo_outcomes(act.store, event, change.event_id)
-        undo_details(act.store, restored)
+        procedures.undo_details(act.store, restored)
         jobs.follow(act.store, act.now)
     return restored
 

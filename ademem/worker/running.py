@@ -13,7 +13,7 @@ from ademem.core.project import Project, was_read, worktrees
 from ademem.core.repository import under_way
 from ademem.core.settings import load_configuration
 from ademem.core.shared_files import locked
-from ademem.core.value import Value, as_dict
+from ademem.core.value import Value
 from ademem.store import (
     Store,
     agreements,
@@ -21,7 +21,6 @@ from ademem.store import (
     jobs,
     kept_copies,
     maintenance,
-    memory_queries,
     sessions,
     statistics,
 )
@@ -196,29 +195,6 @@ def is_tree_behind(context: JobContext) -> bool:
     return index.is_behind(context.runtime.project)
 
 
-def skills(context: JobContext, _job: Job) -> None:
-    from ademem.synthesis import skill_registry
-
-    scanned = skill_registry.scan(context.runtime, context.now())
-    context.figures |= {name: len(found) for name, found in as_dict(scanned).items()}
-
-
-def procedures(context: JobContext, _job: Job) -> None:
-    from ademem.synthesis.procedures import export, learning
-
-    model = context.model.id if context.model else None
-    context.figures |= learning.learn(context.runtime, context.now(), model)
-    if context.runtime.settings.skills.export:
-        exported = export.export_all(context.runtime, context.now())
-        context.figures["written"] = sum(each.outcome == export.WRITTEN for each in exported)
-
-
-def is_learning_needed(context: JobContext) -> bool:
-    """Return True where a procedure was promoted, changed or imported."""
-    export = context.runtime.settings.skills.export
-    return memory_queries.any_procedure(context.store, export=export)
-
-
 def digest(context: JobContext, _job: Job) -> None:
     from ademem.capture import commits
 
@@ -354,8 +330,6 @@ JOBS: tuple[Kind, ...] = (
     Kind(name="mirror", run=mirror, needed=is_mirror_needed),
     Kind(name="current", run=current),
     Kind(name="tree", run=tree, needed=is_tree_behind),
-    Kind(name="procedures", run=procedures, needed=is_learning_needed),
-    Kind(name="skills", run=skills),
     Kind(name="digest", run=digest, needed=is_digest_needed),
     Kind(
         name="embed",

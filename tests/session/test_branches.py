@@ -8,7 +8,6 @@ import subprocess
 import pytest
 
 from ademem import api
-from ademem.core.memory import Draft
 from ademem.store import jobs
 from tests.sync.repository import Worktree, git
 
@@ -61,15 +60,7 @@ def reviewed(world):
         api.import_feedback(memories, json.dumps([remark]))
 
 
-def of_a_mission(world):
-    with world.memories() as memories:
-        mission = api.start_mission(memories, "billing in euro")
-        draft = Draft(content=LESSON, scope="mission", owner=mission.id, importance="high")
-        api.write(memories, draft)
-        api.end_mission(memories, mission.id, "success")
-
-
-WAYS = (dictate, key_learnings, learned, corrected, failed, typed, reviewed, of_a_mission)
+WAYS = (dictate, key_learnings, learned, corrected, failed, typed, reviewed)
 
 
 @pytest.mark.parametrize("learn", WAYS)

@@ -34,7 +34,7 @@ MODULES = {
         "add learn topic-key recall search timeline context get list log undo"
         " promote reject archive restore pin delete edit"
     ),
-    "sessions": "session prompts why mission procedures skills",
+    "sessions": "session prompts why",
     "reviewing": "review propose relations",
     "upkeep": "backup work sweep scrub doctor projects",
     "files": "files core merge-file",
@@ -51,14 +51,13 @@ PANELS = {
     "Team": "files core import export trust",
     "Set-up": "init install uninstall config model",
     "Upkeep": "doctor backup sweep scrub projects",
-    "Insight": "status log why session prompts relations guard mission procedures",
+    "Insight": "status log why session prompts relations guard",
 }
 
 HIDDEN = frozenset(
     (
         *("learn", "topic-key", "timeline", "context", "work", "merge-file", "serve"),
-        *("cost", "procedures outcome", "skills", "skills list", "skills reindex"),
-        "mission promote",
+        "cost",
     )
 )
 """Commands and groups for scripts, git and agents, which no help lists."""
@@ -71,9 +70,6 @@ GROUPS = {
     "relations": "Relations between memories.",
     "session": "Sessions of Claude Code and other programs.",
     "prompts": "What you typed in sessions.",
-    "procedures": "Procedures learned from sessions.",
-    "skills": "Skill and command files of the project.",
-    "mission": "Missions, whose memories are separate until they end.",
     "config": "Settings, and where they come from.",
     "projects": "The projects of this machine.",
 }

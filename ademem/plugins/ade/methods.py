@@ -12,12 +12,13 @@ from ademem.core.value import Value, replace
 from ademem.doors import calls
 from ademem.plugins.ade import views
 from ademem.plugins.ade.messages import REFUSED, RpcError
+from ademem.plugins.procedures import operations
 from ademem.search.engine import UNARCHIVED
 from ademem.store.filters import Filters
 from ademem.store.runtime import Runtime
 
 if TYPE_CHECKING:
-    from ademem.synthesis.procedures.records import Procedure
+    from ademem.plugins.procedures.records import Procedure
 
 Notify = Callable[[str, dict[str, Any]], None]
 """Sends a notification to the caller: method and parameters."""
@@ -158,7 +159,7 @@ def promote_mission_entry(call: Call) -> Any:
     owners = (call["missionId"], call["runId"])
     if memory.scope is not Scope.MISSION or memory.scope_owner_id not in owners:
         return None
-    return views.entry(call.runtime, api.promote_from_mission(call.runtime, memory.id))
+    return views.entry(call.runtime, operations.promote_from_mission(call.runtime, memory.id))
 
 
 def search(call: Call) -> Any:
@@ -189,7 +190,7 @@ def list_mission_entries(call: Call) -> Any:
     found = [
         memory
         for owner in owners
-        for memory in api.list_mission_memories(call.runtime, owner)
+        for memory in operations.list_mission_memories(call.runtime, owner)
         if memory.status in statuses
     ]
     return views.entries(call.runtime, found)
@@ -206,7 +207,7 @@ def list_procedures(call: Call) -> Any:
 
     found = (
         each
-        for each in api.list_procedures(call.runtime, archived=Status.ARCHIVED in statuses)
+        for each in operations.list_procedures(call.runtime, archived=Status.ARCHIVED in statuses)
         if calls.is_shown(each.memory)
         and each.memory.status in statuses
         and scope in (None, each.memory.scope)
@@ -220,7 +221,7 @@ def get_procedure_detail(call: Call) -> Any:
     found = _find_procedure(call)
     if found is None:
         return None
-    past = api.get_procedure_history(call.runtime, found.id)
+    past = operations.get_procedure_history(call.runtime, found.id)
     episodes = [api.get(call.runtime, id) for id in past["sources"]]
     return {
         **views.procedure(call.runtime, found),
@@ -234,22 +235,22 @@ def export_procedure_skill(call: Call) -> Any:
     found = _find_procedure(call)
     if found is None:
         return None
-    exported = api.export_procedures(call.runtime, found.id, name=call["name"] or "")
+    exported = operations.export_procedures(call.runtime, found.id, name=call["name"] or "")
     path = exported[0].path
-    indexed = (each for each in api.list_skills(call.runtime) if each.entry.path == path)
+    indexed = (each for each in operations.list_skills(call.runtime) if each.entry.path == path)
     return {"path": path, "skill": next(map(views.skill, indexed), None)}
 
 
 def list_indexed_skills(call: Call) -> Any:
     """List the skill files of the index, deleted ones last."""
-    return [views.skill(each) for each in api.list_skills(call.runtime, archived=True)]
+    return [views.skill(each) for each in operations.list_skills(call.runtime, archived=True)]
 
 
 def reindex_skills(call: Call) -> Any:
     """Scan the folders of skills, and list the files of the index."""
-    api.reindex_skills(call.runtime)
+    operations.reindex_skills(call.runtime)
     paths = call["paths"]
-    found = api.list_skills(call.runtime, archived=True)
+    found = operations.list_skills(call.runtime, archived=True)
     return [views.skill(each) for each in found if not paths or each.entry.path in paths]
 
 
@@ -340,7 +341,7 @@ def _filters(call: Call, statuses: tuple[str, ...]) -> Filters:
 
 def _find_procedure(call: Call) -> Procedure | None:
     try:
-        found = api.get_procedure(call.runtime, call["id"])
+        found = operations.get_procedure(call.runtime, call["id"])
     except AdememError:
         return None
     return found if calls.is_shown(found.memory) else None

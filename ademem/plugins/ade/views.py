@@ -12,11 +12,12 @@ from ademem.core.memory import Memory, flags
 from ademem.core.value import as_dict
 from ademem.doors import calls
 from ademem.files.project_brief import FIELDS, CoreMemory
+from ademem.plugins.procedures import operations
 
 if TYPE_CHECKING:
+    from ademem.plugins.procedures.records import Procedure
+    from ademem.plugins.procedures.skill_registry import Listed
     from ademem.store.runtime import Runtime
-    from ademem.synthesis.procedures.records import Procedure
-    from ademem.synthesis.skill_registry import Listed
 
 SWEPT = ("decayed", "demoted", "promoted", "archived", "orphaned")
 COUNTS = {
@@ -80,7 +81,7 @@ def procedure(runtime: Runtime, found: Procedure) -> dict[str, Any]:
             "confidence": round(found.memory.confidence, 4),
             "successCount": details.success_count,
             "failureCount": details.failure_count,
-            "sourceEpisodeIds": api.get_procedure_history(runtime, found.id)["sources"],
+            "sourceEpisodeIds": operations.get_procedure_history(runtime, found.id)["sources"],
             "lastUsed": time_of(details.last_used_at),
             "createdAt": time_of(details.created_at),
         },

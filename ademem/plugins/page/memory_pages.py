@@ -23,8 +23,8 @@ from ademem.doors.http import Refused
 from ademem.doors.reading import find_memory, read_related
 from ademem.doors.undoable import LABEL_CHARS, Done, by_memory, edit, inverse
 from ademem.doors.views import to_row
-from ademem.doors.views.practice import cut
 from ademem.plugins.page.entry import PATTERN, Act, Page, PageRequest, row_number
+from ademem.plugins.page.paging import cut
 from ademem.plugins.verify.operations import compare_anchors, renew_anchor
 from ademem.search.binding import describe
 from ademem.search.engine import ORDERS, UNARCHIVED, Explained, Filters, Hit

@@ -15,10 +15,11 @@ from ademem.core.memory import Memory
 from ademem.doors import reading, undoable
 from ademem.doors.undoable import Done, NotAllowed, list_recorded
 from ademem.doors.views import session as session_view
-from ademem.doors.views.practice import cut
 from ademem.plugins.page import memory_pages, practice_pages, upkeep_pages
 from ademem.plugins.page.entry import Act, Page, PageRequest, revision_of, row_number
 from ademem.plugins.page.memory_pages import PAGE, read_moment
+from ademem.plugins.page.paging import cut
+from ademem.plugins.procedures import operations
 from ademem.store.runtime import Runtime
 
 
@@ -61,7 +62,7 @@ def _timeline(memories: Runtime, request: PageRequest) -> dict[str, Any]:
         "filters": filters,
         "choices": {
             "agent": [each.name for each in api.list_agents(memories)],
-            "mission": [each.id for each in api.list_missions(memories)],
+            "mission": [each.id for each in operations.list_missions(memories)],
         },
     }
 

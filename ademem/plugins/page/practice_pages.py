@@ -13,32 +13,35 @@ from ademem.core.value import as_dict
 from ademem.doors.reading import find_memory
 from ademem.doors.undoable import Done, by_event, by_memory, in_order, inverse, last_event
 from ademem.doors.views import WITHHELD, to_row
-from ademem.doors.views import practice as views
-from ademem.doors.views.practice import field_text
 from ademem.files.project_brief import FIELDS, StaleCore
+from ademem.plugins.page.briefs import earlier_texts, field_text
 from ademem.plugins.page.entry import Act, Page, PageRequest
+from ademem.plugins.page.paging import cut
+from ademem.plugins.procedures import operations, views
+from ademem.plugins.procedures.export import Files
+from ademem.plugins.procedures.missions import OUTCOMES
 from ademem.store.missions import Mission
 from ademem.store.runtime import Runtime
 from ademem.store.transitions import CannotDo
-from ademem.synthesis.missions import OUTCOMES
-from ademem.synthesis.procedures.export import Files
 
 
-def _page(name: str, rows: Sequence[views.Row], key: str, request: PageRequest) -> dict[str, Any]:
-    shown, following = views.cut(rows, key, request.query.get("after", ""))
+def _page(
+    name: str, rows: Sequence[dict[str, Any]], key: str, request: PageRequest
+) -> dict[str, Any]:
+    shown, following = cut(rows, key, request.query.get("after", ""))
     return {name: shown, "next": following}
 
 
 def _procedures(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     archived = bool(request.query.get("archived"))
-    found = api.list_procedures(memories, archived=archived)
+    found = operations.list_procedures(memories, archived=archived)
     shown = [views.procedure_json(each) for each in found]
     return _page("procedures", shown, "id", request) | {"archived": archived}
 
 
 def _procedure(memories: Runtime, request: PageRequest) -> dict[str, Any]:
-    found = api.get_procedure(memories, request.path["id"])
-    past = api.get_procedure_history(memories, found.id)
+    found = operations.get_procedure(memories, request.path["id"])
+    past = operations.get_procedure_history(memories, found.id)
     return {
         "each": views.procedure_json(found),
         "memory": found.memory,
@@ -49,21 +52,21 @@ def _procedure(memories: Runtime, request: PageRequest) -> dict[str, Any]:
 
 
 def _skills(memories: Runtime, request: PageRequest) -> dict[str, Any]:
-    scanned = api.reindex_skills(memories, dry_run=True)
-    skills = views.to_skills(api.list_skills(memories, archived=True), scanned)
+    scanned = operations.reindex_skills(memories, dry_run=True)
+    skills = views.to_skills(operations.list_skills(memories, archived=True), scanned)
     return _page("skills", skills, "path", request)
 
 
 def _missions(memories: Runtime, request: PageRequest) -> dict[str, Any]:
-    page = _page("missions", list(map(as_dict, api.list_missions(memories))), "id", request)
+    page = _page("missions", list(map(as_dict, operations.list_missions(memories))), "id", request)
     for row in page["missions"]:
-        row["memories"] = len(api.list_mission_memories(memories, row["id"]))
+        row["memories"] = len(operations.list_mission_memories(memories, row["id"]))
     return page
 
 
 def _mission(memories: Runtime, request: PageRequest) -> dict[str, Any]:
-    mission = api.get_mission(memories, request.path["id"])
-    entries = api.list_mission_memories(memories, mission.id)
+    mission = operations.get_mission(memories, request.path["id"])
+    entries = operations.list_mission_memories(memories, mission.id)
     episodes = api.list_episodes(memories, None, mission_id=mission.id)
     worked: list[str | None] = [each.session_id for each in episodes[::-1]]
     worked += [memory.source_session_id for memory in entries]
@@ -87,9 +90,7 @@ def _agents(memories: Runtime, request: PageRequest) -> dict[str, Any]:
         "came": import_label(brief.claimed_author) if brief else "",
         "fields": FIELDS,
         "text_of": field_text,
-        "earlier": {
-            each.name: list(views.earlier_texts(brief, earlier, each.name)) for each in FIELDS
-        },
+        "earlier": {each.name: list(earlier_texts(brief, earlier, each.name)) for each in FIELDS},
     }
 
 
@@ -109,7 +110,7 @@ Row = dict[str, Any] | None
 def _record_outcome(memories: Runtime, request: PageRequest) -> Done:
     outcome = request.form.get("outcome", "")
     reason = request.form.get("reason", "").strip()
-    procedure = api.record_outcome(memories, request.path["id"], outcome, reason)
+    procedure = operations.record_outcome(memories, request.path["id"], outcome, reason)
     label = f"{outcome} of “{procedure.wording.title}”"
     return by_event(label, last_event(memories, procedure.id))
 
@@ -117,12 +118,12 @@ def _record_outcome(memories: Runtime, request: PageRequest) -> Done:
 def _export(memories: Runtime, request: PageRequest) -> Done:
     """Export one procedure, which confirms it, or all confirmed ones."""
     id, publish = request.path.get("id"), "publish" in request.form
-    ids = [each.id for each in api.list_procedures(memories)] if id is None else [id]
+    ids = [each.id for each in operations.list_procedures(memories)] if id is None else [id]
     events = _last_events(memories, ids)
-    planned = api.export_procedures(memories, id, publish=publish, dry_run=True)
-    before = api.read_skill_files(memories, [each.path for each in planned])
-    done = api.export_procedures(memories, id, publish=publish)
-    after = api.read_skill_files(memories, [each.path for each in done])
+    planned = operations.export_procedures(memories, id, publish=publish, dry_run=True)
+    before = operations.read_skill_files(memories, [each.path for each in planned])
+    done = operations.export_procedures(memories, id, publish=publish)
+    after = operations.read_skill_files(memories, [each.path for each in done])
     written = sum(each.outcome == "written" for each in done)
     changes = [by_event("", event) for event in _last_events(memories, ids, events)]
     files = _files_done(before, after)
@@ -136,13 +137,13 @@ def _files_done(before: Files, after: Files) -> Done:
 
 @inverse
 def restore_files(memories: Runtime, before: Files, after: Files) -> Done:
-    api.restore_skill_files(memories, before, after)
+    operations.restore_skill_files(memories, before, after)
     return _files_done(after, before)
 
 
 def _reindex(memories: Runtime, _: PageRequest) -> Done | None:
     events = _last_events(memories, _skill_memories(memories))
-    scanned = api.reindex_skills(memories)
+    scanned = operations.reindex_skills(memories)
     changes = _last_events(memories, _skill_memories(memories), events)
     found = len(scanned.added) + len(scanned.changed) + len(scanned.restored)
     label = f"reindex, {counted(found, 'file')} read, {len(scanned.archived)} gone"
@@ -150,7 +151,8 @@ def _reindex(memories: Runtime, _: PageRequest) -> Done | None:
 
 
 def _skill_memories(memories: Runtime) -> list[str]:
-    return [each.memory.id for each in api.list_skills(memories, archived=True) if each.memory]
+    found = operations.list_skills(memories, archived=True)
+    return [each.memory.id for each in found if each.memory]
 
 
 def _last_events(memories: Runtime, ids: Iterable[str], before: Iterable[str] = ()) -> list[str]:
@@ -160,7 +162,7 @@ def _last_events(memories: Runtime, ids: Iterable[str], before: Iterable[str] = 
 
 
 def _start_mission(memories: Runtime, request: PageRequest) -> Done:
-    mission = api.start_mission(
+    mission = operations.start_mission(
         memories, request.form.get("goal", ""), id=request.form.get("id", "")
     )
     return _mission_done(f"start the mission {mission.id}", mission.id, None, mission)
@@ -170,9 +172,9 @@ def _end_mission(memories: Runtime, request: PageRequest) -> Done:
     outcome = request.form.get("outcome", "")
     if outcome not in OUTCOMES:
         raise UsageError(f"no outcome {outcome!r}", ", ".join(OUTCOMES))
-    before = api.get_mission(memories, request.path["id"])
+    before = operations.get_mission(memories, request.path["id"])
     reason = request.form.get("reason", "").strip()
-    ended = api.end_mission(memories, before.id, outcome, reason=reason)
+    ended = operations.end_mission(memories, before.id, outcome, reason=reason)
     label = f"end the mission {before.id}, {counted(len(ended.copied), 'memory')} copied"
     copied = [by_event("", ended.event)] if ended.event else []
     return in_order(label, _mission_done("", before.id, before, ended.mission), *copied)
@@ -187,14 +189,14 @@ def _mission_done(label: str, id: str, before: Mission | None, after: Mission | 
 @inverse
 def restore_mission(memories: Runtime, label: str, id: str, before: Row, after: Row) -> Done:
     earlier, later = (Mission(**row) if row else None for row in (before, after))
-    api.restore_mission(memories, id, earlier, later)
+    operations.restore_mission(memories, id, earlier, later)
     return _mission_done(label, id, later, earlier)
 
 
 def _promote_entry(memories: Runtime, request: PageRequest) -> Done:
     with memories.store.transaction():  # so that the newest act is this one
         newest = _newest_event(memories)
-        copy = api.promote_from_mission(memories, request.path["id"])
+        copy = operations.promote_from_mission(memories, request.path["id"])
         if _newest_event(memories) == newest:
             raise CannotDo(f"it was copied before, as {copy.id}", f"ademem show {copy.id}")
     return by_memory("copy to the project", memories, copy)

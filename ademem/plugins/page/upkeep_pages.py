@@ -14,9 +14,9 @@ from ademem.core.settings import key_of
 from ademem.core.text import counted
 from ademem.doors.reading import find_memory
 from ademem.doors.undoable import Done, inverse
-from ademem.doors.views.practice import cut
 from ademem.plugins.page.entry import Act, Page, PageRequest
 from ademem.plugins.page.memory_pages import golden_set, load_golden
+from ademem.plugins.page.paging import cut
 from ademem.store.runtime import Runtime
 
 

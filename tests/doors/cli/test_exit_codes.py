@@ -14,11 +14,11 @@ import pytest
 from ademem import api
 from ademem.api import model
 from ademem.files import enrolment
+from ademem.plugins.procedures import records
+from ademem.plugins.procedures.records import Wording
 from ademem.search.embedding.install import Done
 from ademem.store import sessions
 from ademem.store.opening import open_store
-from ademem.synthesis.procedures import records
-from ademem.synthesis.procedures.records import Wording
 from tests import builders
 from tests.docs_tables import leaves
 from tests.plugins.evaluation import sets

@@ -10,8 +10,8 @@ from ademem import api
 from ademem.doors.http import Server
 from ademem.plugins.page.entry import Entry
 from ademem.plugins.page.server import Site, make
-from ademem.synthesis.procedures import records
-from ademem.synthesis.procedures.records import Wording
+from ademem.plugins.procedures import records
+from ademem.plugins.procedures.records import Wording
 from tests import builders
 from tests.world import World
 

@@ -2,6 +2,7 @@
 
 from ademem import api
 from ademem.plugins.evaluation import golden
+from ademem.plugins.procedures import operations
 from tests import builders
 from tests.plugins.page import scenes
 
@@ -113,7 +114,7 @@ def seed(world, texts):
             golden.add(memories, each.content[:200], [each.id])
         golden.measure(memories)
         for text in texts[:6]:
-            api.start_mission(memories, text[:200], id=f"mission-{texts.index(text)}")
+            operations.start_mission(memories, text[:200], id=f"mission-{texts.index(text)}")
             api.update_brief(memories, {"notes": [text[:200]], "project_summary": text[:200]})
         for text in texts[6:9]:
             api.update_brief(memories, {"notes": [text[:200]]}, agent=text[:40])

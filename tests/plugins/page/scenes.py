@@ -6,6 +6,7 @@ from ademem import api
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.plugins.evaluation import golden
 from ademem.plugins.page.server import make
+from ademem.plugins.procedures import operations
 from ademem.search.embedding import DIMENSIONS, model_id
 from ademem.store import embeddings
 from tests.plugins.page.conftest import teach_procedure
@@ -51,7 +52,7 @@ def fill(world):
         found = [each for each in api.list_memories(memories) if not each.quarantine_reason]
         api.edit(memories, found[-1].id, title="About the branch")
         api.update_brief(memories, {"notes": ["Ask Ada first"]})
-        api.start_mission(memories, "Ship passkeys")
+        operations.start_mission(memories, "Ship passkeys")
         golden.add(memories, "Who sends invoices?", [found[-1].id])
         for _ in range(3):
             golden.measure(memories)

@@ -7,6 +7,7 @@ import pytest
 from ademem import api
 from ademem.api import configuring
 from ademem.plugins.evaluation import golden
+from ademem.plugins.procedures import operations
 from tests.plugins.page.conftest import Browser, teach_procedure
 from tests.plugins.page.test_review import learn
 
@@ -35,7 +36,7 @@ def edit_brief(browser):
 
 def end_mission(browser):
     with browser.world.memories() as memories:
-        api.start_mission(memories, "Ship passkeys")
+        operations.start_mission(memories, "Ship passkeys")
     browser.post("/mission/ship-passkeys/end", outcome="failure", reason="No time")
 
 
@@ -53,7 +54,9 @@ def state(world):
     """Return what these acts change."""
     with world.memories() as memories:
         brief = api.get_brief(memories)
-        missions = [(each.id, each.status, each.reason) for each in api.list_missions(memories)]
+        missions = [
+            (each.id, each.status, each.reason) for each in operations.list_missions(memories)
+        ]
         found = [
             api.list_queue(memories),
             memories.settings.search.limit,

@@ -10,6 +10,7 @@ from ademem import api
 from ademem.core.clock import stamp
 from ademem.core.memory import Draft, Origin, Scope
 from ademem.core.value import replace
+from ademem.plugins.procedures import operations
 from ademem.store import episodes
 from ademem.store.episodes import Episode
 from tests import builders
@@ -39,7 +40,7 @@ def mission(browser):
 
 def get(browser):
     with browser.world.memories() as memories:
-        found = api.list_missions(memories)
+        found = operations.list_missions(memories)
         copies = [each.content for each in api.list_memories(memories) if each.scope == "project"]
     return [(each.id, each.status, each.reason) for each in found], copies
 

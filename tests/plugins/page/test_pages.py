@@ -16,6 +16,7 @@ from ademem.plugins.page.memory_pages import PAGE
 from ademem.plugins.page.pages import PAGES
 from ademem.plugins.page.rendering import mark_code
 from ademem.plugins.page.server import Site
+from ademem.plugins.procedures import operations
 from ademem.search.engine import ORDERS
 from ademem.store import memories as store_memories
 from ademem.store.memories import Change
@@ -244,7 +245,7 @@ def test_a_page_for_an_agent_adds_nothing(world):
 @pytest.mark.parametrize("scope", ["agent", "mission"])
 def test_memories_of_an_agent_or_a_mission_are_found_from_their_number(browser, scope):
     with browser.world.memories() as memories:
-        api.start_mission(memories, "Read the map", id="scout")
+        operations.start_mission(memories, "Read the map", id="scout")
         draft = Draft(content="Scouts read the map", scope=scope, owner="scout")
         assert api.write(memories, draft).accepted
     (led,) = re.findall(

@@ -5,10 +5,10 @@ import re
 
 import pytest
 
-from ademem import api
-from ademem.doors.views.practice import to_skills
 from ademem.files.skill_files import SkillProblem
-from ademem.synthesis.skill_registry import Scanned
+from ademem.plugins.procedures import operations
+from ademem.plugins.procedures.skill_registry import Scanned
+from ademem.plugins.procedures.views import to_skills
 from tests.plugins.page.conftest import teach_procedure
 
 STEPS = "1. Edit `CHANGELOG.md`.\n2. Run `npm test`.\n3. Run `git push --tags`."
@@ -28,7 +28,7 @@ def procedure(browser):
 
 def get(browser, id):
     with browser.world.memories() as memories:
-        return api.get_procedure(memories, id)
+        return operations.get_procedure(memories, id)
 
 
 def files(browser):
@@ -197,7 +197,7 @@ def test_reading_the_folders_again_is_taken_back(browser):
 
 def listed(browser):
     with browser.world.memories() as memories:
-        return api.list_skills(memories)
+        return operations.list_skills(memories)
 
 
 def test_a_file_with_a_problem_is_shown_with_its_reason():

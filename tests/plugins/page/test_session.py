@@ -45,7 +45,7 @@ def test_a_long_session_is_read_by_pages(sent, monkeypatch):
     browser.world.fire("user_prompt_submit", prompt="Who may force-push to main?", prompt_id="p2")
     moments = re.compile(r'data-row="([^"]+)"')
     whole = moments.findall(browser.get("/session/s1").text)
-    monkeypatch.setattr("ademem.doors.views.practice.PAGE", 2)
+    monkeypatch.setattr("ademem.plugins.page.paging.PAGE", 2)
     address, pages = "/session/s1", []
     while address:
         page = browser.get(address).text

@@ -5,12 +5,13 @@ import subprocess
 from datetime import timedelta
 
 import pytest
-from ademem.search.hints import update_sites
 
 from ademem import api
 from ademem.core.memory import Category, Draft, Status
+from ademem.plugins.procedures import operations
+from ademem.search.binding import update_bindings
 from ademem.search.engine import Filters
-from ademem.store import BROWSED, hints, jobs, memories, procedures
+from ademem.store import BROWSED, bindings, jobs, memories, procedures
 from tests import builders
 from tests.world import Open
 
@@ -53,7 +54,7 @@ class World(Open):
         return whole
 
     def scan(self, **options):
-        return api.reindex_skills(self.memories, **options)
+        return operations.reindex_skills(self.memories, **options)
 
     def entries(self):
         return {entry.path: entry for entry in procedures.list_skills(self.store)}
@@ -342,9 +343,9 @@ def test_what_somebody_says_in_the_same_words_is_a_memory_of_its_own(world):
 def test_its_commands_bring_nothing_up(skilled):
     skilled.write(".ade/skills/push.md", "Before `git push origin` run the tests.")
     skilled.scan()
-    update_sites(skilled.store)
+    update_bindings(skilled.store)
 
-    assert hints.list_all(skilled.store) == []
+    assert bindings.list_all(skilled.store) == []
 
 
 @pytest.mark.parametrize("source_type", ["skill", "episode", "agent", "procedure"])
@@ -365,7 +366,7 @@ def test_worktrees_share_the_skills_of_the_main_one(tmp_path, world):
     os.remove(tmp_path / "other" / SKILL_PATH)
     (tmp_path / "other/.ade").mkdir(exist_ok=True)
     with api.open_memories(str(tmp_path / "other"), environment={}) as memories:
-        scanned = api.reindex_skills(memories)
+        scanned = operations.reindex_skills(memories)
     assert scanned.archived == ()
     assert scanned.unchanged == (SKILL_PATH,)
 

@@ -2,9 +2,9 @@
 
 import pytest
 
+from ademem.plugins.procedures import records
+from ademem.plugins.procedures.records import Wording
 from ademem.store.opening import open_store
-from ademem.synthesis.procedures import records
-from ademem.synthesis.procedures.records import Wording
 from tests import builders
 
 SAID = Wording(title="Ship it", trigger="asked to ship", markdown="1. Run `npm test`.")

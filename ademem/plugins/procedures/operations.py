@@ -1,4 +1,4 @@
-"""Functions about procedures, skills, episodes and missions."""
+"""Functions about procedures, skills and missions."""
 
 from __future__ import annotations
 
@@ -7,19 +7,16 @@ from typing import Any
 
 from ademem.api.curation import act
 from ademem.core.memory import Memory
-from ademem.session import notices
-from ademem.store import episodes, memory_queries, procedures
+from ademem.plugins.procedures import export, missions, records, skill_registry
+from ademem.plugins.procedures.export import Exported, Files
+from ademem.plugins.procedures.missions import Ended
+from ademem.plugins.procedures.records import Procedure
+from ademem.plugins.procedures.skill_registry import Scanned
+from ademem.store import memory_queries, procedures
 from ademem.store import missions as stored_missions
 from ademem.store.missions import Mission
 from ademem.store.runtime import Runtime, on_store
-from ademem.synthesis import missions, skill_registry
-from ademem.synthesis.missions import Ended
-from ademem.synthesis.procedures import export, records
-from ademem.synthesis.procedures.export import Exported, Files
-from ademem.synthesis.procedures.records import Procedure
-from ademem.synthesis.skill_registry import Scanned
 
-list_episodes = on_store(episodes.list_all)
 list_skills = on_store(skill_registry.list_files)
 list_procedures = on_store(records.find_live)
 get_procedure = on_store(records.get)
@@ -62,11 +59,6 @@ def export_procedures(
         name=name,
     )
     return export.export_command(id, job, act(runtime))
-
-
-def asks_to_publish(runtime: Runtime) -> bool:
-    """Tell whether skills were exported and nobody has said where they go."""
-    return notices.asks_to_publish(runtime)
 
 
 def read_skill_files(runtime: Runtime, paths: Iterable[str]) -> Files:

@@ -7,16 +7,16 @@ import pytest
 from ademem import api
 from ademem.core.memory import Draft
 from ademem.core.value import replace
+from ademem.plugins.procedures import learning, operations
 from ademem.store import episodes, jobs
 from ademem.synthesis.episode_building import build_mission_episode
-from ademem.synthesis.procedures import learning
 from tests.capture.talk import Talk
 
 
 @pytest.fixture
 def mission(world):
     """Two sessions worked for it: one edited and decided, one failed its tests."""
-    api.start_mission(world.memories, "Ship passkeys", id="passkeys")
+    operations.start_mission(world.memories, "Ship passkeys", id="passkeys")
     first = Talk().types("Add the passkey route").edits("/p/src/route.py")
     world.session(first.says("Decision: tokens expire in UTC, because servers differ."), "s1")
     world.build("s1 passkeys")
@@ -27,7 +27,7 @@ def mission(world):
 
 
 def end(world, outcome="success", reason=""):
-    api.end_mission(world.memories, "passkeys", outcome, reason=reason)
+    operations.end_mission(world.memories, "passkeys", outcome, reason=reason)
     return build_mission_episode("passkeys", world.runtime, world.now)
 
 
@@ -94,7 +94,7 @@ def test_what_a_person_took_out_of_memory_stays_away(mission):
 
 
 def test_a_mission_without_sessions_is_described_by_what_it_learned(world):
-    api.start_mission(world.memories, "Ship passkeys", id="passkeys")
+    operations.start_mission(world.memories, "Ship passkeys", id="passkeys")
     draft = Draft(content="Use WebAuthn, as Safari has it", category="decision", scope="mission")
     api.write(world.memories, replace(draft, owner="passkeys"))
 
@@ -102,7 +102,7 @@ def test_a_mission_without_sessions_is_described_by_what_it_learned(world):
 
 
 def test_a_mission_of_which_nothing_is_known_is_not_described(world):
-    api.start_mission(world.memories, "Ship passkeys", id="passkeys")
+    operations.start_mission(world.memories, "Ship passkeys", id="passkeys")
 
     assert end(world) is None
     assert episodes.list_all(world.store) == []
@@ -136,7 +136,7 @@ def test_a_mission_is_no_further_context_of_a_procedure(mission):
 
 
 def test_the_end_of_a_mission_and_of_a_late_session_of_it_make_it_due(mission):
-    api.end_mission(mission.memories, "passkeys", "success")
+    operations.end_mission(mission.memories, "passkeys", "success")
     assert "mission" in api.work(mission.memories)
     assert [
         each.mission_id for each in episodes.list_all(mission.store) if not each.session_id

@@ -4,6 +4,7 @@ import pytest
 
 from ademem import api
 from ademem.core.memory import Status
+from ademem.plugins.procedures import operations
 from ademem.store import procedures as table
 
 
@@ -24,7 +25,7 @@ def standing(world):
 
 
 def tell(world, outcome):
-    api.record_outcome(world.memories, world.procedure().id, outcome)
+    operations.record_outcome(world.memories, world.procedure().id, outcome)
     return api.list_events(world.memories, 1)[0].id
 
 

@@ -9,15 +9,15 @@ from ademem import api
 from ademem.core.memory import Status, Trust
 from ademem.core.settings import LifecycleSettings
 from ademem.core.value import replace
+from ademem.plugins.procedures import learning, operations, records
 from ademem.store import embeddings, memories
 from ademem.store import procedures as table
 from ademem.store.embeddings import Vector
 from ademem.store.episodes import Action
 from ademem.store.memories import Change
 from ademem.synthesis import sweeping
-from ademem.synthesis.procedures import learning, records
 from tests import builders
-from tests.synthesis.procedures.conftest import edit, release, run
+from tests.plugins.procedures.learning.conftest import edit, release, run
 
 
 def test_two_contexts_are_no_procedure_and_three_are_one_candidate(world):
@@ -244,7 +244,7 @@ def test_what_a_skill_of_the_team_says_is_not_learned_again(world, page, new):
     whole = world.root / ".claude/skills/release/SKILL.md"
     whole.parent.mkdir(parents=True)
     whole.write_text(page.format(commands), encoding="utf-8")
-    api.reindex_skills(world.memories)
+    operations.reindex_skills(world.memories)
     world.releases(3)
 
     assert world.learn()["new"] == new
@@ -253,7 +253,7 @@ def test_what_a_skill_of_the_team_says_is_not_learned_again(world, page, new):
 def test_a_session_that_loaded_it_as_a_skill_counts_whatever_else_it_did(world):
     world.releases(3)
     world.learn()
-    api.export_procedures(world.memories, world.procedure().id)
+    operations.export_procedures(world.memories, world.procedure().id)
     loads = Action(tool="Skill", target="cut-release-of-the-app", kind="other")
     world.session("Get it out", [loads], "failed")
 
@@ -344,7 +344,7 @@ def test_a_procedure_that_ade_left_keeps_all_of_its_steps(world):
 
     world.learn()
     assert world.procedure().wording.markdown == whole
-    api.export_procedures(world.memories, memory.id)
+    operations.export_procedures(world.memories, memory.id)
     assert whole in (world.root / ".ade/skills/shipping.md").read_text(encoding="utf-8")
 
 

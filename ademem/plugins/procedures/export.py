@@ -17,14 +17,14 @@ from ademem.core.memory import PROCEDURE, Status, Trust
 from ademem.core.text import preview, sha256_hex
 from ademem.core.value import Value, as_dict, replace
 from ademem.files.skill_files import digest_of, split_front_matter
+from ademem.plugins.procedures import records
+from ademem.plugins.procedures.records import Procedure, Wording
 from ademem.store import memory_queries, transitions
 from ademem.store import procedures as table
 from ademem.store.procedures import IndexedSkill
 from ademem.store.runtime import Runtime
 from ademem.store.transitions import Act
 from ademem.sync.provenance import skill_authors
-from ademem.synthesis.procedures import records
-from ademem.synthesis.procedures.records import Procedure, Wording
 
 WRITTEN, UNCHANGED, REMOVED, EDIT_IMPORTED, DELETED, FOREIGN, REFUSED = (
     "written",

@@ -7,11 +7,11 @@ import pytest
 from ademem.api import curation
 from ademem.core.errors import UsageError
 from ademem.core.settings import Settings
+from ademem.plugins.procedures import missions
+from ademem.plugins.procedures.missions import NoSuchMission
 from ademem.store import memories
 from ademem.store import missions as table
 from ademem.store.transitions import Act, CannotDo
-from ademem.synthesis import missions
-from ademem.synthesis.missions import NoSuchMission
 from tests.builders import NOW, insert, memory
 from tests.synthesis.sweeps import aged, candidate, standing, sweep
 

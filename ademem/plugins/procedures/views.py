@@ -1,23 +1,18 @@
-"""Procedures, skill files with their state, and briefs."""
+"""Procedures and skill files with their state, as values of JSON."""
 
 from __future__ import annotations
 
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from ademem.core.memory import flags
 from ademem.doors.views import WITHHELD
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable
 
-    from ademem.files.project_brief import CoreMemory
-    from ademem.synthesis.procedures.records import Procedure
-    from ademem.synthesis.skill_registry import Listed, Scanned
+    from ademem.plugins.procedures.records import Procedure
+    from ademem.plugins.procedures.skill_registry import Listed, Scanned
 
-    Row = dict[str, Any]
-
-PAGE = 50
 STATES = {
     "changed": "edited",
     "archived": "deleted",
@@ -26,14 +21,6 @@ STATES = {
     "restored": "new",
 }
 """States of a skill file by its difference from the index."""
-
-
-def cut(rows: Sequence[Row], key: str, after: str) -> tuple[list[Row], str]:
-    """Return the page of rows behind that key, and the key of its last row if there are more."""
-    keys = [str(row[key]) for row in rows]
-    start = keys.index(after) + 1 if after in keys else 0
-    shown = list(rows[start : start + PAGE])
-    return shown, str(shown[-1][key]) if start + PAGE < len(rows) else ""
 
 
 def procedure_json(each: Procedure) -> dict[str, Any]:
@@ -85,20 +72,3 @@ def to_skills(listed: Iterable[Listed], scanned: Scanned) -> list[dict[str, Any]
         }
         for path in sorted({*by_path, *states, *problems})
     ]
-
-
-def earlier_texts(
-    brief: CoreMemory | None, earlier: Iterable[CoreMemory], name: str
-) -> Iterator[dict[str, Any]]:
-    """Yield the texts that a field had before, newest first, each with the version it began at."""
-    after = field_text(brief, name)
-    for same, versions in groupby(earlier, lambda each: field_text(each, name)):
-        if same and same != after:
-            first = [*versions][-1]
-            yield {"text": same, "version": first.version, "at": first.updated_at}
-        after = same
-
-
-def field_text(brief: CoreMemory | None, name: str) -> str:
-    value = getattr(brief, name) if brief else ""
-    return value if isinstance(value, str) else "\n".join(value)

@@ -11,10 +11,10 @@ import yaml
 from ademem import api
 from ademem.core.clock import stamp
 from ademem.core.memory import Status, Trust
+from ademem.plugins.procedures import export, operations
+from ademem.plugins.procedures.records import Wording
 from ademem.session import notices
-from ademem.synthesis.procedures import export
-from ademem.synthesis.procedures.records import Wording
-from tests.synthesis.procedures.conftest import run
+from tests.plugins.procedures.learning.conftest import run
 
 PATH = ".ade/skills/cut-release-of-the-app.md"
 PUBLISHED = ".claude/skills/cut-release-of-the-app/SKILL.md"
@@ -30,7 +30,9 @@ def made(world):
 
 
 def exported(world, **options):
-    return {told.path: told.outcome for told in api.export_procedures(world.memories, **options)}
+    return {
+        told.path: told.outcome for told in operations.export_procedures(world.memories, **options)
+    }
 
 
 def text(world, path=PATH):
@@ -103,12 +105,12 @@ def test_a_changed_procedure_changes_its_file_in_place(made):
 )
 def test_what_a_person_edits_is_the_next_version_and_stays_as_it_is(made, by_scan):
     exported(made)
-    api.reindex_skills(made.memories)
+    operations.reindex_skills(made.memories)
     edit(made, "2. Run `npm test`.", "2. Run `npm run check` twice.")
     mine = text(made)
 
     if by_scan:
-        api.reindex_skills(made.memories)
+        operations.reindex_skills(made.memories)
     else:
         assert exported(made) == {PATH: "edit taken over"}
     found = made.procedure()
@@ -118,7 +120,7 @@ def test_what_a_person_edits_is_the_next_version_and_stays_as_it_is(made, by_sca
     assert api.list_revisions(made.memories, found.id)[-1]["actor"] == "user"
     assert text(made) == mine
     assert exported(made) == {PATH: "unchanged"}
-    assert api.reindex_skills(made.memories).changed == ()
+    assert operations.reindex_skills(made.memories).changed == ()
     assert text(made) == mine
 
 
@@ -143,7 +145,7 @@ def test_what_a_colleague_edited_and_pushed_is_labelled_as_theirs(
     made, tmp_path, by_scan, new, status, quarantined
 ):
     exported(made)
-    api.reindex_skills(made.memories)
+    operations.reindex_skills(made.memories)
     git(made.root, "init", "-q")
     git(made.root, "add", "-f", PATH)
     git(made.root, "commit", "-qm", "skills")
@@ -154,7 +156,7 @@ def test_what_a_colleague_edited_and_pushed_is_labelled_as_theirs(
     git(made.root, "pull", "-q", str(tmp_path / "theirs"))
 
     if by_scan:
-        api.reindex_skills(made.memories)
+        operations.reindex_skills(made.memories)
     else:
         exported(made)
     memory = made.procedure().memory
@@ -254,13 +256,13 @@ def test_a_published_skill_has_its_folder_and_the_same_words(made):
 def test_a_scan_knows_its_own_files_and_makes_no_second_memory(made):
     exported(made, publish=True)
 
-    scanned = api.reindex_skills(made.memories)
+    scanned = operations.reindex_skills(made.memories)
     assert set(scanned.unchanged) == {PATH, PUBLISHED}
-    listed = api.list_skills(made.memories)
+    listed = operations.list_skills(made.memories)
     assert {each.entry.source for each in listed} == {"exported"}
     assert {each.entry.memory_id for each in listed} == {made.procedure().id}
     (made.root / PATH).unlink()
-    api.reindex_skills(made.memories)
+    operations.reindex_skills(made.memories)
     assert made.procedure().memory.live
 
 
@@ -321,9 +323,9 @@ def test_a_fresh_clone_knows_its_procedures_by_their_files(made, tmp_path):
     shutil.copytree(made.root / ".ade/skills", clone / ".ade/skills")
 
     with api.open_memories(str(clone), environment={}, now=lambda: made.now) as memories:
-        assert api.reindex_skills(memories).added == (PATH,)
-        (skill,) = api.list_skills(memories)
-        (found,) = api.list_procedures(memories)
+        assert operations.reindex_skills(memories).added == (PATH,)
+        (skill,) = operations.list_skills(memories)
+        (found,) = operations.list_procedures(memories)
         assert skill.entry.source == "exported"
         assert (found.memory.sync_id, found.outcomes) == (made.procedure().memory.sync_id, 0)
         assert found.wording == made.procedure().wording
@@ -339,7 +341,7 @@ def test_a_procedure_that_a_colleague_pushed_is_one_here(made, tmp_path):
 
     with api.open_memories(str(clone), environment={}, now=lambda: made.now) as memories:
         assert "procedures" in api.work(memories)
-        (found,) = api.list_procedures(memories)
+        (found,) = operations.list_procedures(memories)
         assert found.details.trigger == made.procedure().details.trigger
 
 

@@ -13,33 +13,31 @@ from ademem.core.clock import parse
 from ademem.core.memory import Status, Trust
 from ademem.core.text import fold, preview, unique, whole_words
 from ademem.core.value import Value
-from ademem.search.query import STOP_WORDS
-from ademem.store import Store, embeddings, episodes, ledger, memory_queries
-from ademem.store import procedures as table
-from ademem.store.runtime import Runtime
-from ademem.store.transitions import Act
-from ademem.synthesis import ai
-from ademem.synthesis.procedures import (
-    EDIT,
+from ademem.plugins.procedures import records
+from ademem.plugins.procedures.records import TITLE_CHARS, Procedure, Wording
+from ademem.plugins.procedures.steps import (
     FAILED,
     MASK_WORDS,
-    RUN,
     SUCCEEDED,
     UNKNOWN,
-    Step,
     Work,
     agreement,
     common_steps,
     distinctive_steps,
     in_folder,
     mask,
-    records,
     share_taken,
     steps_in_page,
     steps_of,
     steps_of_actions,
 )
-from ademem.synthesis.procedures.records import TITLE_CHARS, Procedure, Wording
+from ademem.search.query import STOP_WORDS
+from ademem.store import Store, embeddings, episodes, ledger, memory_queries
+from ademem.store import procedures as table
+from ademem.store.runtime import Runtime
+from ademem.store.transitions import Act
+from ademem.synthesis import ai
+from ademem.synthesis.steps import EDIT, RUN, Step
 
 CONTEXTS = 3.0
 """Distinct sessions without failure whose common steps become a procedure."""

@@ -14,12 +14,12 @@ from ademem.core.value import Value, replace
 from ademem.files import skill_files
 from ademem.files.skill_files import Skill, SkillProblem
 from ademem.guard.injection import instruction_in
+from ademem.plugins.procedures import export
 from ademem.store import Store, jobs, memories, memory_queries, procedures, transitions
 from ademem.store.procedures import IndexedSkill
 from ademem.store.runtime import Runtime
 from ademem.store.transitions import Act
 from ademem.sync.provenance import skill_authors
-from ademem.synthesis.procedures import export
 
 KINDS = ("added", "changed", "restored", "archived", "unchanged")
 ADDED, CHANGED, RESTORED, ARCHIVED, UNCHANGED = KINDS

@@ -15,12 +15,15 @@ from ademem.core.settings import Settings
 from ademem.core.text import clean, preview, truncate_bytes
 from ademem.core.value import Value, replace
 from ademem.guard.injection import instruction_in
+from ademem.plugins.procedures.steps import (
+    steps_of,
+)
 from ademem.store import Store, jobs, memories, memory_queries, transitions
 from ademem.store import procedures as table
 from ademem.store.memories import Change
 from ademem.store.procedures import Details
 from ademem.store.transitions import Act, CannotDo
-from ademem.synthesis.procedures import Step, steps_of
+from ademem.synthesis.steps import Step
 
 ACTOR = "system"
 SUCCESS, FAILURE = OUTCOMES = ("success", "failure")
@@ -173,19 +176,6 @@ def supersede(old: Procedure, new: Procedure, store: Store, now: datetime) -> No
         superseded = replace(memory, **transitions.superseded(new.id))
         memories.update(store, superseded, replace(change, event_id=event))
         jobs.follow(store, now)
-
-
-def undo_details(store: Store, restored: Iterable[Memory]) -> None:
-    for memory in restored:
-        details = table.get(store, memory.id)
-        if details is None or details.superseded_by_memory_id == memory.superseded_by:
-            continue
-        successor = table.get(store, memory.superseded_by or details.superseded_by_memory_id or "")
-        changed = replace(details, superseded_by_memory_id=memory.superseded_by)
-        table.put(store, replace(changed, exported_at=None))
-        if successor:
-            path = details.exported_skill_path if memory.superseded_by else None
-            table.put(store, replace(successor, exported_skill_path=path, exported_at=None))
 
 
 def adopt(memory: Memory, store: Store, now: datetime) -> Procedure:

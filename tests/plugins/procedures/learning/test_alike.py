@@ -7,21 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ademem.store.episodes import Action
-from ademem.synthesis.procedures import (
-    Work,
-    agreement,
-    align,
-    command_steps,
-    common_command,
-    common_steps,
-    distinctive_steps,
-    mask,
-    share_taken,
-    steps_of,
-    steps_of_actions,
-)
-from ademem.synthesis.procedures.learning import (
+from ademem.plugins.procedures.learning import (
     ALIKE,
     RARE,
     SHARE,
@@ -34,7 +20,7 @@ from ademem.synthesis.procedures.learning import (
     stems,
     weighted_cosine,
 )
-from ademem.synthesis.procedures.records import (
+from ademem.plugins.procedures.records import (
     FAILURE,
     LEAST_CONFIDENCE,
     MOST_CONFIDENCE,
@@ -42,8 +28,22 @@ from ademem.synthesis.procedures.records import (
     SUCCESS,
     confidence_after,
 )
+from ademem.plugins.procedures.steps import (
+    Work,
+    agreement,
+    align,
+    common_command,
+    common_steps,
+    distinctive_steps,
+    mask,
+    share_taken,
+    steps_of,
+    steps_of_actions,
+)
+from ademem.store.episodes import Action
+from ademem.synthesis.steps import command_steps
 from tests.builders import NOW
-from tests.synthesis.procedures.conftest import edit, release, run
+from tests.plugins.procedures.learning.conftest import edit, release, run
 
 
 def context(task, actions=(), number=0, outcome="succeeded", **changes):

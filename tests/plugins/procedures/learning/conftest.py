@@ -6,9 +6,9 @@ import pytest
 
 from ademem.core.client import TurnKey
 from ademem.core.clock import stamp
+from ademem.plugins.procedures import learning, records
 from ademem.store import episodes, logs
 from ademem.store.episodes import Action, Episode
-from ademem.synthesis.procedures import learning, records
 from tests import builders
 from tests.world import Open
 

@@ -1,0 +1,14 @@
+"""Procedures learned from sessions, the skills that they become, and missions."""
+
+COMMANDS = {"ademem.plugins.procedures.commands": "mission procedures skills"}
+PANELS = {"Insight": "mission procedures"}
+HIDDEN = (
+    *("procedures outcome", "skills", "skills list", "skills reindex"),
+    "mission promote",
+)
+GROUPS = {
+    "procedures": "Procedures learned from sessions.",
+    "skills": "Skill and command files of the project.",
+    "mission": "Missions, whose memories are separate until they end.",
+}
+JOBS = "ademem.plugins.procedures.jobs"
