@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-from itertools import pairwise
 
 from ademem.guard.policy import SHELL_TOOLS, WRITING_TOOLS
 
@@ -34,12 +33,6 @@ _NAMING = frozenset("echo printf cat".split()) | {
     *("git add", "git commit", "git notes", "git push", "git stage", "git tag")
 }
 """Commands that change no file which their words name, but those of a redirection."""
-_MOVING = frozenset({"mv", "ln", "git mv"})
-_REMOVING = _MOVING | {"rm", "rmdir", "unlink", "shred", "trash"}
-_FILLING = _MOVING | {"cp", "rsync", "install"}
-"""Commands that write into the folder that their last word names."""
-_UNPACKING = {"tar": ("-C", "--directory"), "bsdtar": ("-C", "--directory"), "unzip": ("-d",)}
-_CODE = frozenset("node perl php python ruby sqlite3 deno bun".split())
 
 
 def named_in(
@@ -59,16 +52,23 @@ def named_in(
     pattern of places that are spelled in many ways, and *folder* that in which the call runs.
     """
     kept = _Places(places, usual)
+    found = ""
     if tool in WRITING_TOOLS:
         return kept.find(path)
     if tool in SHELL_TOOLS:
-        return _written_by(command, kept, settings, folder)
-    if tool.startswith("mcp__"):
+        tool_input = {"command": command}
+        found = _written_by(command, kept, settings, folder)
+    elif tool.startswith("mcp__"):
         from ademem.guard.programs import mcp_tool_changes
 
         if mcp_tool_changes(tool, settings):
-            return _named_by(tool_input, kept, folder)
-    return ""
+            found = _named_by(tool_input, kept, folder)
+    if found:
+        return found
+    from ademem.guard.touch import touch
+
+    touched = touch(tool, tool_input, folder, settings)
+    return next(filter(None, map(kept.find, touched.writes)), "") if touched.changes else ""
 
 
 class _Places:
@@ -209,19 +209,21 @@ def _written_words(part: CommandPart) -> Iterator[Word]:
 
 def _whole_folder(part: CommandPart, folders: Sequence[str], kept: _Places) -> str:
     """Return the folder of a place that the command moves, removes, links or fills."""
-    operands = [word.text for word in part.arguments if not word.text.startswith("-")]
-    removed = operands[: -1 if part.key in _MOVING and len(operands) > 1 else None]
-    for text in removed if part.key in _REMOVING else ():
+    from ademem.guard import writers
+
+    command = part.command
+    written = [*writers.written_by(command)]
+    removed = [each.word.text for each in written if each.is_gone]
+    if command.name == "ln":
+        removed += [word.text for word in part.arguments[:-1]]
+    for text in removed:
         for folder in folders:
             if found := kept.find_below(os.path.join(folder, _expanded(text))):
                 return found
-    filled = operands[-1:] if part.key in _FILLING and len(operands) > 1 else []
-    options = _UNPACKING.get(part.program, ())
-    texts = [word.text for word in part.command.words]
-    filled += [value for option, value in pairwise(texts) if option in options]
-    runs_inside = part.program in _UNPACKING or part.program in _CODE
+    runs_inside = any(each.implied for each in written) or writers.runs_code(command)
     if runs_inside and any(_is_memory_folder(folder, ("/",)) for folder in folders):
         return folders[-1]
+    filled = (each.word.text for each in written if each.fills and not each.is_gone)
     return next((text for text in filled if _is_memory_folder(text, folders)), "")
 
 

@@ -36,6 +36,8 @@ class Written(Value):
     """True if the word may stand for something else; it counts if there is such a file."""
     is_gone: bool = False
     """True if it is deleted or moved away."""
+    fills: bool = False
+    """True if files of other names are written in it if it is a folder."""
     implied: bool = False
     """True if the command names no file, and takes the working folder."""
     listed: Word | None = None
@@ -158,7 +160,7 @@ def _tree(arguments: Arguments) -> Iterator[Written]:
 
 def _target(arguments: Arguments, *, sources: Sequence[Word], target: Word) -> Iterator[Written]:
     names = tuple(posixpath.basename(word.text.rstrip("/")) for word in sources)
-    yield Written(word=target, into=names)
+    yield Written(word=target, into=names, fills=True)
 
 
 def _copied(arguments: Arguments) -> Iterator[Written]:
@@ -201,7 +203,7 @@ def _synchronised(arguments: Arguments) -> Iterator[Written]:
         return
     whole = arguments.has("--delete") or any(word.text.endswith("/") for word in operands[:-1])
     names = () if whole else tuple(posixpath.basename(word.text) for word in operands[:-1])
-    yield Written(word=operands[-1], into=names)
+    yield Written(word=operands[-1], into=names, fills=True)
 
 
 def _sorted(arguments: Arguments) -> Iterator[Written]:
@@ -264,7 +266,7 @@ def _unpacked(arguments: Arguments) -> Iterator[Written]:
     folders = arguments.values("-C", "--directory", "--one-top-level")
     if "x" in letters or long & {"--extract", "--get"}:
         if "O" not in letters and "--to-stdout" not in long:
-            yield Written(word=folders[-1] if folders else _HERE, implied=not folders)
+            yield Written(word=folders[-1] if folders else _HERE, implied=not folders, fills=True)
     elif set("cru") & set(letters) or long & {"--create", "--append", "--update"}:
         yield from (Written(word=word) for word in archives)
         if "--remove-files" in long:
@@ -281,14 +283,14 @@ def _value_of_cluster(words: Sequence[Word], letter: str) -> list[Word]:
 
 def _of_unzip(arguments: Arguments) -> Iterator[Written]:
     folders = arguments.values("-d")
-    yield Written(word=folders[0] if folders else _HERE, implied=not folders)
+    yield Written(word=folders[0] if folders else _HERE, implied=not folders, fills=True)
 
 
 def _of_7z(arguments: Arguments) -> Iterator[Written]:
     folders = arguments.values("-o")
     verb = arguments.operands[0].text if arguments.operands else ""
     if verb in ("x", "e"):
-        yield Written(word=folders[0] if folders else _HERE, implied=not folders)
+        yield Written(word=folders[0] if folders else _HERE, implied=not folders, fills=True)
     elif verb in ("a", "d", "u"):
         yield from (Written(word=word) for word in arguments.operands[1:2])
 
@@ -770,6 +772,11 @@ def _written_by_words(command: Command) -> Iterator[Written]:
         return
     if not any(arguments.has(option, whole=True) for option in writer.unless.split()):
         yield from writer.pick(arguments)
+
+
+def runs_code(command: Command) -> bool:
+    """True for an interpreter, whose script may write any file."""
+    return command.name in ("perl", "ruby", "sqlite3") or WRITERS.get(key_of(command)[0]) is _CODE
 
 
 def is_edit_in_place(command: Command) -> bool:

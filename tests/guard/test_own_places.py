@@ -56,6 +56,9 @@ def test_no_file_tool_writes_them(path):
         "rm -rf ~/.CONFIG/ademem",
         "ademem export > ~/.config/ademem/config.toml",
         "ademem core show project > .ade/run/clear/turn-1",
+        "d=.ade && cp x $d/ade.db",
+        "x=ade; rm .$x/$x.db",
+        "env -C .ade rm ade.db",
     ],
 )
 def test_no_command_writes_them(command):
