@@ -972,7 +972,10 @@ NUMBERED = {
     *("search/newer.py", "search/ranking.py", "session/user_prompt_submit.py"),
     *("worker/embedding.py", "worker/warm_server.py"),
 }
-"""Modules that name a memory by the number of its row, as the indexes do; elsewhere by its id."""
+"""Modules that name a memory by the number of its row, as the indexes do; elsewhere by its id.
+
+Each uses the numbers of one store at a time, or beside the number of the store (`browsing`).
+"""
 
 
 def test_a_row_number_leaves_the_store_only_where_it_is_listed():
