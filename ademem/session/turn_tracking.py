@@ -136,6 +136,19 @@ def _calls_search(command: str) -> bool:
     )
 
 
+def _goes_on(command: str, payload: Payload) -> bool:
+    """Return True if a command may leave something running that outlives its call."""
+    import re
+
+    if payload.tool_input.get("run_in_background") is True:
+        return True
+    return re.search(_LEAVING, command) is not None
+
+
+_LEAVING = r"(?<![&>|<\d])&(?![&>\d])|\b(?:at|batch|crontab|disown|nohup|setsid|systemd-run)\b"
+"""`&` at the end of a command, and programs that start another and do not wait for it."""
+
+
 def note_edit(call: ToolCall, payload: Payload, runtime: Runtime) -> None:
     """Record the memory file that a call is about to change; a shell command may change any."""
     root = runtime.project.root
@@ -148,6 +161,6 @@ def note_edit(call: ToolCall, payload: Payload, runtime: Runtime) -> None:
 
         if call.tool not in SHELL_TOOLS or not judge(call.command, runtime.settings.guard).mutates:
             return
-        path = ledger.ANY_FILE
+        path = ledger.ANY_TIME if _goes_on(call.command, payload) else ledger.ANY_FILE
     turn = f"{payload.session_id}:{payload.agent_id or key_of(payload, runtime).prompt_id}"
     ledger.renew(runtime.store, ledger.NAMED, f"{path}\t{turn}", runtime.now)

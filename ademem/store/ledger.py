@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 NAMED = "file_edit"
 """Type of an entry for a tool call that named a file; its key is path, tab, `session:turn`."""
 ANY_FILE = "*"
+ANY_TIME = "* later"
+"""A file of memory that what a command left running may change once the command has ended."""
 ERROR = "error_capture"
 """Source type of captured errors; an entry's key is the fingerprint and a session that met it."""
 OPERATION = "operation"
@@ -113,13 +115,18 @@ def memory_of(store: Store, source_type: str, source_key: str) -> str | None:
 
 
 def turns_naming(store: Store, path: str, *, since: str) -> list[str]:
-    rows = store.db.execute(
-        "select source_key from memory_capture_ledger"
+    """List turns that named the file since then, or left running a day before what may write it."""
+    rows = store.tuples(
+        "select source_key, created_at from memory_capture_ledger"
         " where project_id = ? and source_type = ? and created_at >= ?",
-        (store.project_id, NAMED, since),
+        (store.project_id, NAMED, since and _abandoned(since)),
     )
-    named = (row[0].split("\t", 1) for row in rows)
-    return [turn for found, turn in named if found in (path, ANY_FILE)]
+    named = ((*key.split("\t", 1), at) for key, at in rows)
+    return [
+        turn
+        for found, turn, at in named
+        if found == ANY_TIME or (at >= since and found in (path, ANY_FILE))
+    ]
 
 
 def last_reading(store: Store, root: str) -> str:
@@ -135,6 +142,7 @@ def last_reading(store: Store, root: str) -> str:
 
 
 def sessions_between(store: Store, since: str, until: str) -> list[tuple[str, str]]:
+    """List the sessions of that time with their transcripts."""
     return store.tuples(
         "select distinct sessions.id, ifnull(sessions.transcript_path, '') from turns"
         " join sessions on sessions.id = turns.session_id"

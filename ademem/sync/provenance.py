@@ -14,7 +14,7 @@ import re
 from functools import cached_property
 
 from ademem.core import confined, git, trust
-from ademem.core.clock import UTC, datetime, stamp
+from ademem.core.clock import UTC, datetime, parse, stamp, timedelta
 from ademem.core.errors import suppress
 from ademem.core.json_text import array
 from ademem.core.memory import Status, Trust
@@ -42,6 +42,8 @@ REFLOG_BYTES = 256_000
 MOST_AUTHORS = 100
 """Skill files whose author is looked up in git at once; that of others has no name."""
 TRANSCRIPT_BYTES = 16_000_000
+LONGEST_CALL = timedelta(minutes=15)
+"""Time for which a command may run before the last reading of the files and go on after it."""
 
 _COMMITTED = ("commit: ", "commit (amend): ", "commit (initial): ", "revert: ")
 """Entries of git's log of HEAD for commits made here."""
@@ -309,10 +311,13 @@ def _last_writer(project: Project, store: Store, path: str) -> Trust:
     changed = stamp(datetime.fromtimestamp(status.st_ctime, UTC))
     since = ledger.last_reading(store, project.root)
     turns = ledger.turns_naming(store, path, since=since)
+    begun = since and stamp(parse(since) - LONGEST_CALL)
+    present = {session for session, _ in ledger.sessions_between(store, since, changed)}
     sessions = [
         session
-        for session, transcript in ledger.sessions_between(store, since, changed)
-        if _may_have_changed(transcript, os.path.join(project.root, path), since, changed)
+        for session, transcript in ledger.sessions_between(store, begun, changed)
+        if (session in present or os.path.exists(transcript))
+        and _may_have_changed(transcript, os.path.join(project.root, path), since, changed)
     ]
     if not turns and not sessions:
         return Trust.USER
@@ -327,27 +332,35 @@ def _may_have_changed(transcript: str, file: str, since: str, until: str) -> boo
     """Return True if a session wrote the file, or may have; also where that is unknown."""
     if not os.path.exists(transcript):
         return True
-    from ademem.capture.transcript import Call, events, subagent_transcripts
+    from ademem.capture.transcript import Call, Result, events, subagent_transcripts
     from ademem.core.settings import GuardSettings
     from ademem.guard.touch import touch
 
     settings = GuardSettings()
+    begun = since and stamp(parse(since) - LONGEST_CALL)
     for part in (transcript, *subagent_transcripts(transcript)):
+        running: set[str] = set()
         try:
             status = os.stat(part)
-            if stamp(datetime.fromtimestamp(status.st_mtime, UTC)) < since:
+            if stamp(datetime.fromtimestamp(status.st_mtime, UTC)) < begun:
                 continue  # it has no event since then
             is_cut = status.st_size > TRANSCRIPT_BYTES
             for event in events(part, tail=TRANSCRIPT_BYTES):
                 if is_cut and event.at > since:
                     return True  # earlier events are not in the part that is read
                 is_cut = False
-                if not isinstance(event, Call) or not since <= event.at <= until:
+                if isinstance(event, Result) and event.at < since:
+                    running.discard(event.call_id)
+                if not isinstance(event, Call) or not begun <= event.at <= until:
                     continue
                 touched = touch(event.tool, event.input, event.folder or os.sep, settings)
                 is_any = touched.changes and bool(touched.argvs)  # a command may write any file
                 if is_any or any(_is_at(file, path) for path in touched.writes):
-                    return True
+                    if event.at >= since:
+                        return True
+                    running.add(event.id)
+            if running:  # whatever other hooks said within the call
+                return True
         except OSError:
             return True
     return False

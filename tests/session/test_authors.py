@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -46,16 +47,28 @@ class Client:
     def ask(self, prompt="Tidy up the notes", session="s1"):
         self.world.fire("user_prompt_submit", prompt=prompt, prompt_id="p1", session_id=session)
 
-    def run(self, command, at=None):
+    def run(self, command, at=None, *, ends=True):
         """A shell command that the transcript alone tells of, as in a turn that needs no guard."""
+        at = stamp(at or self.world.now)
         block = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": command}}
-        row = {
-            "type": "assistant",
-            "timestamp": stamp(at or self.world.now),
-            "message": {"content": [block]},
-        }
+        row = {"type": "assistant", "timestamp": at, "message": {"content": [block]}}
         with self.transcript.open("a") as file:
             file.write(json.dumps(row) + "\n")
+        if ends:
+            self.end(at)
+
+    def end(self, at=None):
+        """The result of the command."""
+        block = {"type": "tool_result", "tool_use_id": "t1", "content": "done"}
+        at = at or stamp(self.world.now)
+        row = {"type": "user", "timestamp": at, "message": {"content": [block]}}
+        with self.transcript.open("a") as file:
+            file.write(json.dumps(row) + "\n")
+
+    def call(self, command, **given):
+        """What the client says before it runs a command."""
+        call = {"tool_name": "Bash", "tool_input": {"command": command} | given}
+        self.world.fire("pre_tool_use", **call, tool_use_id="t1", prompt_id="p1")
 
     def edit(self, path, session="s1", tool="Edit"):
         """What the client says before a tool writes the file."""
@@ -166,6 +179,54 @@ def test_a_session_whose_transcript_is_gone_may_have_done_it(world, client):
     add(world)
 
     assert client.next()[TEXT].trust == "agent"
+
+
+@pytest.mark.parametrize("event", ["stop", "session_end"])
+@pytest.mark.parametrize("is_told", [True, False], ids=["told before", "in the transcript alone"])
+def test_no_event_within_a_command_makes_its_later_edit_the_persons(world, client, event, is_told):
+    client.ask()
+    command = "sh forge.sh && echo '- x' >> .ade/memory/gotchas.md"
+    if is_told:
+        client.call(command)
+    client.run(command, ends=False)
+    world.now += timedelta(seconds=1)
+    world.fire(event, prompt_id="p1", reason="other")
+    with world.memories() as memories:
+        api.refresh_files(memories)
+    world.now += timedelta(seconds=1)
+    add(world)
+    client.end()
+
+    row = client.next()[TEXT]
+    assert (row.trust, row.status) == ("agent", "candidate")
+
+
+@pytest.mark.parametrize(
+    ("command", "given"),
+    [
+        pytest.param("(sleep 90; echo '- x' >> .ade/memory/gotchas.md) &", {}, id="&"),
+        pytest.param("sleep 90; echo '- x' >> .ade/memory/gotchas.md", {}, id="setsid"),
+        pytest.param(
+            "sleep 90; echo '- x' >> .ade/memory/gotchas.md",
+            {"run_in_background": True},
+            id="in the background",
+        ),
+    ],
+)
+def test_an_edit_after_the_turn_by_what_it_started_is_the_agents(world, client, command, given):
+    client.ask()
+    if not given and "&" not in command:
+        command = f"setsid -f sh -c {shlex.quote(command)}"
+    client.call(command, **given)
+    client.run(command)
+    world.now = datetime.now(UTC) - timedelta(seconds=2)
+    client.stop()
+    with world.memories() as memories:
+        api.refresh_files(memories)
+    add(world)
+
+    row = client.next()[TEXT]
+    assert (row.trust, row.status) == ("agent", "candidate")
 
 
 def test_what_an_agent_writes_into_the_lines_waits(world, client):
