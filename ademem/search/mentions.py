@@ -49,6 +49,10 @@ _MODAL = word_set("must should shall may darf soll dürfen sollen doit peut debe
 _FORBIDDEN_BEHIND = word_set("forbidden cannot mustn't shouldn't")
 _WHEN = word_set("when whenever while if after once wenn nach falls quand après cuando después se")
 """Words behind which an order says when it holds."""
+_ORDERING = (
+    _MODAL | _UNTIL | _WHEN | word_set("always every each immer jede toujours siempre sempre")
+)
+_THAN = word_set("over than")
 _USING = word_set("""
     use run prefer call take verwende verwenden benutze benutzen nutze nutzen nimm nehmen
     utilise utiliser utilisez usa usar usamos usen gebruik
@@ -157,10 +161,13 @@ def find_mentions(text: str) -> list[Mention]:
     found: list[Mention] = []
     for line in _readable(text).split("\n"):
         stance = NEUTRAL
+        is_introduced = False
         for clause, is_introduction in _clauses(line):
             mentions, stance = _read_clause(clause, stance)
+            if is_introduced and len(clause) == len(mentions) == 1:  # "to build: `make all`"
+                mentions = [_with(each, each.stance or RECOMMENDED, True) for each in mentions]
             found += mentions
-            stance = stance if is_introduction else NEUTRAL
+            stance, is_introduced = stance if is_introduction else NEUTRAL, is_introduction
     return found
 
 
@@ -240,6 +247,8 @@ def _read_clause(clause: list[_Token], introduced: int) -> tuple[list[Mention], 
                     rejected_behind = len(found)
             elif word in _UNTIL:
                 stance = RECOMMENDED if stance == FORBIDDEN else NEUTRAL
+            elif word in _THAN and stance == RECOMMENDED:
+                stance = FORBIDDEN
             elif word in _WHEN:
                 stance = min(stance, NEUTRAL)
             elif word in _USING and _is_order(clause, at):
@@ -264,6 +273,12 @@ def _read_clause(clause: list[_Token], introduced: int) -> tuple[list[Mention], 
     if rejected_behind and all(each.kind == WORD for each in found[rejected_behind:]):
         found = [_with(each, each.stance or FORBIDDEN, each.is_run) for each in found]
     return _read_ends(clause, found), RECOMMENDED if stance == RECOMMENDED else NEUTRAL
+
+
+def gives_order(text: str) -> bool:
+    """Tell whether a text forbids something, or says when something is to be done."""
+    words = (_bare(word).lower() for word in text.split())
+    return any(word in _ORDERING or _rejects(word) for word in words)
 
 
 def _is_order(clause: list[_Token], at: int) -> bool:

@@ -87,8 +87,8 @@ def places_in(text: str, tree: Tree | None) -> list[Binding]:
     for binding in _families(found):
         add(binding)
     if all(binding.kind == "code" for binding in places.values()):
-        for act in acts.acts_in(text):
-            add(Binding(kind="act", key=act))
+        for binding in _acts(text):
+            add(binding)
     if tree:
         plain = [mention.text for mention in found if mention.kind in _NAMING]
         for binding in _worded(_without(text, plain), tree):
@@ -384,6 +384,16 @@ def _files_defining(name: str, tree: Tree | None) -> list[str]:
     return files if len(files) <= MOST_DEFINING else []
 
 
+def _acts(text: str) -> Iterator[Binding]:
+    """An act is a sure place in an order, and where a clause begins with it; else a word."""
+    is_order = mentions.gives_order(text)
+    openings = re.findall(r"(?:^|[.;:,!?\n]\s*)((?:\S+\s*){1,3})", text[:READ_CHARS])
+    opening = {act for words in openings for act in acts.find_acts(words)}
+    for act in acts.acts_in(text):
+        is_sure = is_order or act in opening
+        yield Binding(kind="act", key=act, strength="named" if is_sure else "worded")
+
+
 def _families(found: list[Mention]) -> Iterator[Binding]:
     """Bind to the programs that the named one replaces: "use pnpm", "pnpm, not npm"."""
     stances: dict[str, int] = {}
@@ -392,7 +402,7 @@ def _families(found: list[Mention]) -> Iterator[Binding]:
         program = mention.text.partition(" ")[0]
         is_bare = program == mention.text
         if program in REPLACEABLE and mention.kind in _MAY_BE_PROGRAMS:
-            if is_bare or program not in stances:
+            if program not in stances or (is_bare and mention.stance):
                 stances[program] = mention.stance
             if is_bare and (mention.is_marked or program not in _ENGLISH):
                 sure.add(program)

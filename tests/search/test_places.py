@@ -48,6 +48,7 @@ def test_a_text_is_bound_to_what_it_names(text, places):
         pytest.param("Always run `nox -s audio` before a commit", ["act:commit"], id="done before"),
         pytest.param("Never push without `make check`", ["act:push"], id="not without"),
         pytest.param("Use this script: ./start.sh", [], id="behind a colon"),
+        pytest.param("To build them all: `just labels`", [], id="alone behind a colon"),
         pytest.param("See `docs/audit.md` for the list", [], id="where to read"),
         pytest.param("Use `--context A` when running `dotnet ef`", ["`dotnet ef`"], id="when"),
         pytest.param("Run `make lint` before `git push`", ["`git push`"], id="before"),
@@ -68,6 +69,7 @@ def test_where_things_should_be_is_no_place_of_a_rule(text, places):
         pytest.param("use `uv`", "python packages !uv", id="one"),
         pytest.param("Nutze pnpm statt npm", "js packages !pnpm", id="German"),
         pytest.param("npm nie verwenden, pnpm benutzen", "js packages !pnpm", id="verbs last"),
+        pytest.param("prefer `rg --json` over grep", "text search !rg", id="over"),
         pytest.param("Utilise yarn, pas npm", "js packages !yarn", id="French"),
         pytest.param("Usa poetry en lugar de pip", "python packages !poetry", id="Spanish"),
         pytest.param("npmは使わず、pnpmを使う", "js packages !pnpm", id="Japanese"),
@@ -76,6 +78,21 @@ def test_where_things_should_be_is_no_place_of_a_rule(text, places):
 )
 def test_a_recommended_program_is_the_exception_of_its_family(text, family):
     assert shown(text) == [f"family:{family}"]
+
+
+@pytest.mark.parametrize(
+    ("text", "strength"),
+    [
+        pytest.param("Before merging we squash", "named", id="when"),
+        pytest.param("Nobody merges on a Sunday", "named", id="forbidden"),
+        pytest.param("Merges need two eyes", "named", id="the subject"),
+        pytest.param("Stops of both feeds are merged by their number", "worded", id="in passing"),
+    ],
+)
+def test_an_act_is_a_sure_place_in_an_order_or_as_its_subject(text, strength):
+    (binding,) = places_in(text, None)
+
+    assert (binding.kind, binding.key, binding.strength) == ("act", "merge", strength)
 
 
 def test_a_rejected_program_alone_leaves_all_others():
