@@ -9,7 +9,7 @@ from ademem.core.value import Value, as_dict
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
 
     from ademem.core.client import TurnKey
@@ -168,13 +168,18 @@ def list_sent(runtime: Runtime, session_id: str) -> list[Sent]:
         values = {name: row[name] for name in Sent._fields if name != "parts"}
         mine = [part for part in parts if part["injection_id"] == row["id"]]
         found.append(Sent(**values, parts=tuple(_part(part, by_id) for part in mine)))
+    found += _of_logged(logged, by_id)
+    return sorted(found, key=lambda sent: sent.created_at)
+
+
+def _of_logged(logged: Iterable[sqlite3.Row], by_id: Mapping[str, Memory]) -> Iterator[Sent]:
+    """Yield a text for each moment at which memories were shown without one that was kept."""
     moments: dict[tuple[str, ...], list[sqlite3.Row]] = {}
     for row in logged:
         moments.setdefault(tuple(row[name] for name in _MOMENT), []).append(row)
     for moment, rows in moments.items():
         where: dict[str, Any] = dict(zip(_MOMENT, moment, strict=True))
-        found.append(Sent(**where, parts=tuple(_part(row, by_id) for row in rows)))
-    return sorted(found, key=lambda sent: sent.created_at)
+        yield Sent(**where, parts=tuple(_part(row, by_id) for row in rows))
 
 
 def _part(row: sqlite3.Row, by_id: Mapping[str, Memory]) -> Part:

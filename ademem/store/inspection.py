@@ -57,14 +57,7 @@ def kind_of(path: str, environment: Mapping[str, str], wait_s: float = 0.0) -> K
     try:
         db = open_read_only(path, wait_s, LOOK_S)
         try:
-            found = database.version(db)
-            is_marked = database.is_marked(db)
-            if found > database.SCHEMA_VERSION and is_marked:
-                raise database.NewerDatabase(found)
-            if trust.is_registered(database.read_secret(db), environment):
-                is_known = is_marked or found <= database.SCHEMA_VERSION or database.is_earlier(db)
-                return Kind.OURS if is_known else Kind.FOREIGN
-            objects = schema(db)
+            return _kind_of_opened(db, environment)
         finally:
             db.close()
     except UnicodeDecodeError as error:
@@ -73,13 +66,27 @@ def kind_of(path: str, environment: Mapping[str, str], wait_s: float = 0.0) -> K
         if not is_beyond_bounds(error):
             raise
         return Kind.FOREIGN
-    if not objects and found == 0:
+
+
+def _kind_of_opened(db: sqlite3.Connection, environment: Mapping[str, str]) -> Kind:
+    found, is_marked = database.version(db), database.is_marked(db)
+    if found > database.SCHEMA_VERSION and is_marked:
+        raise database.NewerDatabase(found)
+    if trust.is_registered(database.read_secret(db), environment):
+        is_known = is_marked or found <= database.SCHEMA_VERSION or database.is_earlier(db)
+        return Kind.OURS if is_known else Kind.FOREIGN
+    objects = schema(db)
+    if found == 0:
+        return _kind_of_unnumbered(objects)
+    is_ours = is_marked and found > 0 and _spell(read_shipped_schema(found)) == _spell(objects)
+    return Kind.OURS if is_ours else Kind.FOREIGN
+
+
+def _kind_of_unnumbered(objects: list[Object]) -> Kind:
+    if not objects:
         return Kind.OURS  # an empty file; opening it makes our tables
-    if is_marked and found > 0 and _spell(read_shipped_schema(found)) == _spell(objects):
-        return Kind.OURS
     tables = {name.lower() for kind, name, _, sql in objects if kind == "table"}
-    is_ade = found == 0 and not tables.isdisjoint({"unified_memories", "memories"})
-    return Kind.ADE if is_ade else Kind.FOREIGN
+    return Kind.ADE if tables & {"unified_memories", "memories"} else Kind.FOREIGN
 
 
 def has_shipped_schema(db: sqlite3.Connection) -> bool:

@@ -69,6 +69,29 @@ def log_decision(store: Store, part: str, now: datetime, **columns: str | None) 
     store.db.execute(f"insert into decision_log ({', '.join(row)}) values ({marks})", row)
 
 
+def _count_impressions(
+    db: sqlite3.Connection, turn: dict[str, Any], items: Iterable[Shown], now: datetime
+) -> None:
+    """Count each memory once for a session or subagent, however often it was shown unasked."""
+    rows = db.execute(
+        "select distinct memory_id, place from recall_log"
+        " where session_id = ? and agent_id = ? and memory_id is not null",
+        (turn["session_id"], turn["agent_id"]),
+    )
+    shown_before = {row[0] for row in rows if row[1] in PLACES}
+    db.execute(
+        "insert into memory_exposure (memory_id, shown, unused)"
+        " select id, 1, 1 from unified_memories"
+        " where id in (select value from json_each(?))"
+        f" on conflict do update set shown = {_ONE_MORE.format('shown')}, unused ="
+        f" iif(ifnull(last_used_at, '') >= ?, unused, {_ONE_MORE.format('unused')})",
+        (
+            array({item.memory_id for item in items if item.memory_id} - shown_before),
+            worked_since(now),
+        ),
+    )
+
+
 def log_shown(
     store: Store,
     place: str,
@@ -90,23 +113,7 @@ def log_shown(
     turn |= {"now": stamp(now), "pending": pending}
     with store.transaction() as db:
         if items and place in PLACES:
-            rows = db.execute(
-                "select distinct memory_id, place from recall_log"
-                " where session_id = ? and agent_id = ? and memory_id is not null",
-                (turn["session_id"], turn["agent_id"]),
-            )
-            shown_before = {row[0] for row in rows if row[1] in PLACES}
-            db.execute(
-                "insert into memory_exposure (memory_id, shown, unused)"
-                " select id, 1, 1 from unified_memories"
-                " where id in (select value from json_each(?))"
-                f" on conflict do update set shown = {_ONE_MORE.format('shown')}, unused ="
-                f" iif(ifnull(last_used_at, '') >= ?, unused, {_ONE_MORE.format('unused')})",
-                (
-                    array({item.memory_id for item in items if item.memory_id} - shown_before),
-                    worked_since(now),
-                ),
-            )
+            _count_impressions(db, turn, items, now)
         db.executemany(
             "insert into recall_log (project_id, session_id, agent_id, prompt_id, place, query,"
             " memory_id, rank, score, created_at, pending) values (:project, :session_id,"

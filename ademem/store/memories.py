@@ -392,17 +392,18 @@ def _read(values: dict[str, Any]) -> dict[str, Any]:
             values[name] = members.get(values[name]) or kind(values[name])
     values["pinned"] = bool(values["pinned"])
     values["tags"] = tuple(values["tags"].split())
-    if values["anchors"] == "[]":
-        values["anchors"] = ()
-    else:
-        anchors = loads(values["anchors"])
-        values["anchors"] = tuple(anchors)
-        if type(anchors) is not list or not all(type(anchor) is str for anchor in anchors):
-            raise TypeError(f"anchors are {anchors!r}")
+    values["anchors"] = () if values["anchors"] == "[]" else _read_anchors(values["anchors"])
     for name in _MOMENTS:
         if name in values:
             values[name] = parse(values[name]) if values[name] else None
     return values
+
+
+def _read_anchors(text: str) -> tuple[str, ...]:
+    anchors = loads(text)
+    if type(anchors) is not list or not all(type(anchor) is str for anchor in anchors):
+        raise TypeError(f"anchors are {anchors!r}")
+    return tuple(anchors)
 
 
 def new_event() -> str:

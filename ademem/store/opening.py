@@ -101,14 +101,18 @@ def open_store(
         with suppress(OSError):  # a look at each opening is what it costs not to note this one
             trust.note_inspection(project.database, state, environment)
     if not store.is_trusted:
-        from ademem.core.settings import trust_roots  # the person's own databases need none of it
-
-        if trust.is_under_trusted_root(project.root, trust_roots(environment), environment):
-            store.is_trusted = True
-        else:
-            store.judged = _quarantine_instructions(store, project, environment)
-            store.distrust()
+        _trust_or_judge(store, project, environment)
     return store
+
+
+def _trust_or_judge(store: Store, project: Project, environment: Mapping[str, str]) -> None:
+    from ademem.core.settings import trust_roots  # the person's own databases need none of it
+
+    if trust.is_under_trusted_root(project.root, trust_roots(environment), environment):
+        store.is_trusted = True
+    else:
+        store.judged = _quarantine_instructions(store, project, environment)
+        store.distrust()
 
 
 def _quarantine_instructions(
@@ -118,17 +122,7 @@ def _quarantine_instructions(
 
     The same look takes control characters out of the rows, which anybody may have written.
     """
-    from ademem.core.json_text import array, loads
-    from ademem.core.text import in_one_line, without_controls
     from ademem.guard.injection import instruction_in
-
-    def plain(name: str, value: object) -> object:
-        if not isinstance(value, str):
-            return value
-        if name == "anchors":
-            texts = loads(value)
-            return array(map(in_one_line, filter(lambda each: isinstance(each, str), texts)))
-        return without_controls(value) if name == "content" else in_one_line(value)
 
     identity = f"{store.secret} {os.stat(project.database).st_ino}"
     last = trust.last_judged_row(project.database, identity, environment)
@@ -141,7 +135,7 @@ def _quarantine_instructions(
     held, cleaned, is_complete, before = [], [], True, last
     for seq, reason, *values in rows:
         fields = dict(zip(_FROM_ELSEWHERE, values, strict=True))
-        shown = {name: plain(name, value) for name, value in fields.items()}
+        shown = {name: _plain(name, value) for name, value in fields.items()}
         if shown != fields:
             cleaned.append(shown | {"seq": seq})
         texts = (str(shown[name]) for name in ("title", "content") if shown[name])
@@ -161,6 +155,19 @@ def _quarantine_instructions(
         with suppress(OSError):
             trust.note_judged_row(project.database, identity, last, environment)
     return None if is_complete else last
+
+
+def _plain(name: str, value: object) -> object:
+    """Return a column's value without control characters."""
+    from ademem.core.json_text import array, loads
+    from ademem.core.text import in_one_line, without_controls
+
+    if not isinstance(value, str):
+        return value
+    if name == "anchors":
+        texts = loads(value)
+        return array(map(in_one_line, filter(lambda each: isinstance(each, str), texts)))
+    return without_controls(value) if name == "content" else in_one_line(value)
 
 
 def _open(

@@ -216,16 +216,7 @@ def _copy(source: sqlite3.Connection, store: Store) -> int:
                 found = _read_rows(source, table, listed) if names else ()
                 copied += sum(db.execute(insert, row).rowcount for row in found)
             database.delete_values(db, agreements.PREFIX)  # what is lost here is in the files
-            # The new database speaks for the project that most of the memories name.
-            owner = db.execute(
-                "select project_id from unified_memories"
-                " group by project_id order by count(*) desc, project_id limit 1"
-            ).fetchone()
-            if owner and owner[0] != store.project_id:
-                db.execute("delete from projects where id = ?", (owner[0],))
-                db.execute("update projects set id = ? where id = ?", (owner[0], store.project_id))
-                store.project_id = owner[0]
-            db.execute("delete from projects where id <> ?", (store.project_id,))
+            _name_project(store)
             if own and not copied:  # nothing in it is of the damaged one
                 db.execute("insert or replace into store_values values ('secret', ?)", (own[0],))
             elif not database.read_secret(db):
@@ -234,6 +225,20 @@ def _copy(source: sqlite3.Connection, store: Store) -> int:
         db.execute("pragma ignore_check_constraints = off")
         db.execute("pragma foreign_keys = on")
     return copied
+
+
+def _name_project(store: Store) -> None:
+    """Let the new database speak for the project that most of the memories name."""
+    db = store.db
+    owner = db.execute(
+        "select project_id from unified_memories"
+        " group by project_id order by count(*) desc, project_id limit 1"
+    ).fetchone()
+    if owner and owner[0] != store.project_id:
+        db.execute("delete from projects where id = ?", (owner[0],))
+        db.execute("update projects set id = ? where id = ?", (owner[0], store.project_id))
+        store.project_id = owner[0]
+    db.execute("delete from projects where id <> ?", (store.project_id,))
 
 
 def _read_rows(source: sqlite3.Connection, table: str, columns: str) -> Iterator[tuple[Any, ...]]:
@@ -425,11 +430,7 @@ def _mend(db: sqlite3.Connection, table: Table, bad: BadRow, now: datetime) -> B
     values: dict[str, object] = {}
     for column in table.columns:
         if column.name in bad.columns:
-            query = f"select {column.check} from (select ? as {column.name})"
-            for value in _candidates(db, column, bad.original, now):
-                if db.execute(query, (value,)).fetchone()[0] and _is_read(column, value):
-                    values[column.name] = value
-                    break
+            values |= _find_value(db, column, bad.original, now)
     removed = len(values) < len(bad.columns)
     if not removed:
         changes = ", ".join(f"{name} = ?" for name in values)
@@ -443,28 +444,25 @@ def _mend(db: sqlite3.Connection, table: Table, bad: BadRow, now: datetime) -> B
     return replace(bad, removed=removed)
 
 
+def _find_value(
+    db: sqlite3.Connection, column: Column, row: Row, now: datetime
+) -> dict[str, object]:
+    """Return the first candidate that the column can hold, under its name; empty without one."""
+    query = f"select {column.check} from (select ? as {column.name})"
+    for value in _candidates(db, column, row, now):
+        if db.execute(query, (value,)).fetchone()[0] and _is_read(column, value):
+            return {column.name: value}
+    return {}
+
+
 def _candidates(
     db: sqlite3.Connection, column: Column, row: Row, now: datetime
 ) -> Iterator[object]:
-    value = row[column.name]
     if column.table == "unified_memories":
-        latest = "select snapshot from memory_revisions where memory_id is ?"
-        query = f"{latest} order by revision desc limit 1"
-        for (snapshot,) in db.execute(query, (row.get("id"),)).fetchall():
-            with suppress(ValueError, TypeError, KeyError, RecursionError):
-                yield json.loads(snapshot)[column.name]
+        yield from _from_history(db, column.name, row.get("id"))
     if column.name in ("snapshot", "claimed"):  # no default is as careful as to go without the row
         return
-    if isinstance(value, bytes) and "('text'" in column.check:
-        value = value.decode("utf-8", "replace")
-        yield value
-    if isinstance(value, str):
-        yield value.strip().lower()
-    if column.is_moment and isinstance(value, str):
-        with suppress(ValueError, OverflowError):
-            yield stamp(parse(value))
-    if isinstance(value, int | float):
-        yield min(max(value, 0), 1)
+    yield from _spelled_anew(column, row[column.name])
     if column.name == "scope":
         yield "agent" if row.get("scope_owner_id") else "project"
     yield INSTEAD.get((column.table, column.name))
@@ -479,6 +477,27 @@ def _candidates(
         yield stamp(now)
     if column.name not in ("id", "sync_id"):
         yield from ("", 0, "[]", "{}", 1)
+
+
+def _from_history(db: sqlite3.Connection, name: str, id: object) -> Iterator[object]:
+    latest = "select snapshot from memory_revisions where memory_id is ?"
+    for (snapshot,) in db.execute(f"{latest} order by revision desc limit 1", (id,)).fetchall():
+        with suppress(ValueError, TypeError, KeyError, RecursionError):
+            yield json.loads(snapshot)[name]
+
+
+def _spelled_anew(column: Column, value: object) -> Iterator[object]:
+    """Yield what the value itself may have meant."""
+    if isinstance(value, bytes) and "('text'" in column.check:
+        value = value.decode("utf-8", "replace")
+        yield value
+    if isinstance(value, str):
+        yield value.strip().lower()
+    if column.is_moment and isinstance(value, str):
+        with suppress(ValueError, OverflowError):
+            yield stamp(parse(value))
+    if isinstance(value, int | float):
+        yield min(max(value, 0), 1)
 
 
 @contextmanager

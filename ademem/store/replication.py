@@ -98,66 +98,108 @@ def apply(
     unknown memory waits for one; with *waits* one with a text waits until all registers have
     arrived. *target* is where it came from.
     """
-    with store.transaction() as db:
+    with store.transaction():
         stamps.follow(store, record.last_stamp, change.at)
-        row = memories.raw_row(db, record.id)
+        row = memories.raw_row(store.db, record.id)
         if row and row["scope"] != Scope.PROJECT:
             _defer(store, record, change.at, "its id is that of a memory of another scope here")
             return Applied(memory=None, before=None, changed=False)
-        if waits and not _is_whole(record) and conflict_candidates.delete(store, record.id):
-            row = None  # the candidate was decided on: it waits for the rest of its record
-        current = stamps.record_of_row(row) if row else read(store, record.id)
-        joined = registers.join(current, record) if current else record
-        if (
-            joined != current
-            and (clean := redact_record(joined, _clean, store, change.at)) != joined
-        ):
-            joined, target = clean, None  # which gets what was redacted here
+        row, current = _find_current(store, record, row, waits=waits)
+        joined, is_cleaned = _join(store, current, record, change.at)
+        target = None if is_cleaned else target  # which gets what was redacted here
         before = memories.from_values(row) if row else None
-        may_show = row is None and joined.texts and joined.life != registers.REMOVED
-        if joined == current and not may_show:  # it waited while its id was another memory's
+        if joined == current and not _may_show(joined, before):
             return Applied(memory=before, before=before, changed=False)
         if joined.life == registers.REMOVED:
-            written = joined.last_stamp
-            if before:
-                kept_copies.keep_deleted(store, before, change)
-                memories.delete(store, before, replace(change, operation="delete"), written)
-            journal.undefer(store, "memory", joined.id)
-            db.execute(
-                "insert into tombstones"
-                " (entity, sync_id, project_id, deleted_at, memory_id, stamp)"
-                " values ('memory', :sync_id, :project, :at, :id, :stamp)"
-                " on conflict (entity, sync_id) do update set memory_id = :id, stamp = :stamp",
-                {"sync_id": joined.sync_id or joined.id, "project": store.project_id}
-                | {"at": registers.time_of(written), "id": joined.id, "stamp": written},
-            )
-            _show_candidates(store, current, joined, change)
-            if before:
-                _reveal(store, before.dedupe_key, before.topic_key, change)
-            _journal(store, current, joined, None, change, target)
-            jobs.follow(store, change.at)
+            _remove(store, current, joined, before, change, target)
             return Applied(memory=None, before=before, changed=True)
-        if not joined.texts or (waits and row is None and not _is_whole(joined)):
+        if not joined.texts or (waits and before is None and not _is_whole(joined)):
             _defer(store, joined, change.at, "not all of it has arrived")
             _journal(store, current, joined, None, change, target)
             return Applied(memory=None, before=None, changed=True)
-        journal.undefer(store, "memory", record.id)
-        memory = admit(_row_of(joined, before, store, change.at), before)
-        memory = _make_room(store, memory, change)
-        if before:
-            memory = kept_copies.protect(store, before, memory, change)
-        written = stamps.dump(joined, memories.row_of(memory))
-        store_row = memories.put_back if before else memories.insert
-        memory = store_row(store, memory, change, written)
-        if (before and before.dedupe_key != memory.dedupe_key) or not memory.live:
-            was = before or memory
-            _reveal(store, was.dedupe_key, was.topic_key, change)
-        _show_candidates(store, current, joined, change, admit)
-        _journal(store, current, joined, memories.raw_row(db, record.id), change, target)
-        if before is None:
-            replay(store, change, admit, failed=False)
-        jobs.follow(store, change.at)
+        memory = _store(store, current, joined, before, change, admit, target)
         return Applied(memory=memory, before=before, changed=True)
+
+
+def _find_current(
+    store: Store, record: Record, row: dict[str, Any] | None, *, waits: bool
+) -> tuple[dict[str, Any] | None, Record | None]:
+    """Return our row and record, without a candidate that waits for the rest of its record."""
+    if waits and not _is_whole(record) and conflict_candidates.delete(store, record.id):
+        row = None  # it was decided on
+    return row, stamps.record_of_row(row) if row else read(store, record.id)
+
+
+def _join(
+    store: Store, current: Record | None, record: Record, now: datetime
+) -> tuple[Record, bool]:
+    """Return what both come to, without secrets, and whether it had any."""
+    joined = registers.join(current, record) if current else record
+    if joined == current:
+        return joined, False
+    cleaned = redact_record(joined, _clean, store, now)
+    return cleaned, cleaned != joined
+
+
+def _may_show(joined: Record, before: Memory | None) -> bool:
+    """Return True for a record without a row: it waited while its id was another memory's."""
+    return before is None and bool(joined.texts) and joined.life != registers.REMOVED
+
+
+def _remove(
+    store: Store,
+    current: Record | None,
+    joined: Record,
+    before: Memory | None,
+    change: Change,
+    target: str | None,
+) -> None:
+    written = joined.last_stamp
+    if before:
+        kept_copies.keep_deleted(store, before, change)
+        memories.delete(store, before, replace(change, operation="delete"), written)
+    journal.undefer(store, "memory", joined.id)
+    store.db.execute(
+        "insert into tombstones"
+        " (entity, sync_id, project_id, deleted_at, memory_id, stamp)"
+        " values ('memory', :sync_id, :project, :at, :id, :stamp)"
+        " on conflict (entity, sync_id) do update set memory_id = :id, stamp = :stamp",
+        {"sync_id": joined.sync_id or joined.id, "project": store.project_id}
+        | {"at": registers.time_of(written), "id": joined.id, "stamp": written},
+    )
+    _show_candidates(store, current, joined, change)
+    if before:
+        _reveal(store, before.dedupe_key, before.topic_key, change)
+    _journal(store, current, joined, None, change, target)
+    jobs.follow(store, change.at)
+
+
+def _store(
+    store: Store,
+    current: Record | None,
+    joined: Record,
+    before: Memory | None,
+    change: Change,
+    admit: Admit,
+    target: str | None,
+) -> Memory:
+    journal.undefer(store, "memory", joined.id)
+    memory = admit(_row_of(joined, before, store, change.at), before)
+    memory = _make_room(store, memory, change)
+    if before:
+        memory = kept_copies.protect(store, before, memory, change)
+    written = stamps.dump(joined, memories.row_of(memory))
+    store_row = memories.put_back if before else memories.insert
+    memory = store_row(store, memory, change, written)
+    if (before and before.dedupe_key != memory.dedupe_key) or not memory.live:
+        was = before or memory
+        _reveal(store, was.dedupe_key, was.topic_key, change)
+    _show_candidates(store, current, joined, change, admit)
+    _journal(store, current, joined, memories.raw_row(store.db, joined.id), change, target)
+    if before is None:
+        replay(store, change, admit, failed=False)
+    jobs.follow(store, change.at)
+    return memory
 
 
 def _is_whole(record: Record) -> bool:
@@ -177,15 +219,28 @@ def _clean(text: str) -> str:
 
 def _row_of(record: Record, before: Memory | None, store: Store, now: datetime) -> Memory:
     values = registers.values_of(record)
-    content, title = record.text
+    memory = before or _new_row(record, values, store, now)
+    shown = stamps.values_of_row(memories.row_of(memory))
+    fields = _plain_fields(record, values, memory, shown) | _standing(record, values, memory, shown)
     last = parse(registers.time_of(record.last_stamp))
-    memory = before or Memory(
+    return replace(
+        memory,
+        **fields,
+        dedupe_key=dedupe_key(record.text[0], fields.get("topic_key", memory.topic_key)),
+        created_at=parse(record.created_at) if record.created_at else memory.created_at,
+        updated_at=min(last, now + registers.CLOCKS_DIFFER),
+        last_accessed_at=now,
+    )
+
+
+def _new_row(record: Record, values: dict[str, Any], store: Store, now: datetime) -> Memory:
+    return Memory(
         id=record.id,
         sync_id=record.sync_id or record.id,
         project_id=store.project_id,
         scope=Scope.PROJECT,
         category=Category.FACT,
-        content=content,
+        content=record.text[0],
         importance=Importance.MEDIUM,
         confidence=0.5,
         **transitions.initial(promoted=False),
@@ -196,15 +251,22 @@ def _row_of(record: Record, before: Memory | None, store: Store, now: datetime) 
         updated_at=now,
         last_accessed_at=now,
     )
-    shown = stamps.values_of_row(memories.row_of(memory))
+
+
+_NAMES = {"path": "file_scope_pattern", "key": "knowledge_key"}
+"""Columns of registers that have another name."""
+_COPIED = ("confidence", "pinned", "path", "topic_key", "key", "bead")
+
+
+def _plain_fields(
+    record: Record, values: dict[str, Any], memory: Memory, shown: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the fields of the row that say what the registers say, and the trust of the text."""
+    content, title = record.text
     fields: dict[str, Any] = {"content": content, "title": title}
-    names = {"path": "file_scope_pattern", "key": "knowledge_key"}
-    for name in ("confidence", "pinned", "path", "topic_key", "key", "bead"):
-        if name in values:
-            fields[names.get(name, name)] = values[name]
-    for name, kind in (("category", Category), ("importance", Importance)):
-        if name in values:
-            fields[name] = kind(values[name])
+    fields |= {_NAMES.get(name, name): values[name] for name in _COPIED if name in values}
+    kinds = {"category": Category, "importance": Importance}
+    fields |= {name: kind(values[name]) for name, kind in kinds.items() if name in values}
     if values.get("source") and values["source"] != shown["source"]:
         fields |= {"source_type": values["source"], "agent_id": None}
     if values.get("trust"):
@@ -213,20 +275,22 @@ def _row_of(record: Record, before: Memory | None, store: Store, now: datetime) 
         fields["trust"] = Trust.IMPORT
     fields |= {kind: tuple(values[kind]) for kind in registers.SETS}
     fields["tags"] = tuple(word for tag in fields["tags"] for word in tag.split())
-    pinned = bool(fields.get("pinned", memory.pinned))
+    return fields
+
+
+def _standing(
+    record: Record, values: dict[str, Any], memory: Memory, shown: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the fields of the row's life, status and pin, where the record has others."""
+    fields: dict[str, Any] = {}
+    pinned = bool(values.get("pinned", memory.pinned))
     status = Status(values.get("status", shown["status"]))
     if (record.life, status, pinned) != (shown[registers.LIFE], shown["status"], memory.pinned):
-        fields |= transitions.as_recorded(memory, record.life, status, last, pinned=pinned)
+        last = parse(registers.time_of(record.last_stamp))
+        fields = transitions.as_recorded(memory, record.life, status, last, pinned=pinned)
     if record.life == registers.DELETED:
         fields["deleted_at"] = parse(registers.time_of(record.registers[registers.LIFE][0]))
-    return replace(
-        memory,
-        **fields,
-        dedupe_key=dedupe_key(content, fields.get("topic_key", memory.topic_key)),
-        created_at=parse(record.created_at) if record.created_at else memory.created_at,
-        updated_at=min(last, now + registers.CLOCKS_DIFFER),
-        last_accessed_at=now,
-    )
+    return fields
 
 
 def _make_room(store: Store, memory: Memory, change: Change) -> Memory:
@@ -308,13 +372,18 @@ def follow_up(store: Store, before: Row | None, after: Row | None, change: Chang
     new = stamps.record_of_row(after) if after else read(store, str(before["id"]) if before else "")
     if old:
         _show_candidates(store, old, new, change)
-    current = old if before and stamps.is_shared(before) else None
+    was_shared, is_shared = (bool(row and stamps.is_shared(row)) for row in (before, after))
+    current = old if was_shared else None
     if new and current != new:
         _journal(store, current, new, after or before, change, None)
-    if after and stamps.is_shared(after) and not (before and stamps.is_shared(before)):
-        query = "select sync_id from memory_relations where source_id = :id or target_id = :id"
-        for id in store.column(f"{query} order by 1", {"id": after["sync_id"]}):
-            journal_relation(store, id, change.actor, change.at)
+    if after and is_shared and not was_shared:
+        _journal_relations(store, after, change)
+
+
+def _journal_relations(store: Store, row: Row, change: Change) -> None:
+    query = "select sync_id from memory_relations where source_id = :id or target_id = :id"
+    for id in store.column(f"{query} order by 1", {"id": row["sync_id"]}):
+        journal_relation(store, id, change.actor, change.at)
 
 
 def follow_hub(store: Store, id: str, branch: str | None, change: Change) -> bool:
@@ -360,11 +429,8 @@ def _show_candidates(
 ) -> None:
     candidates = registers.conflict_candidates(record) if record else []
     if current:
-        shown_alike = record and all(
-            current.value(name) == record.value(name) for name in ("category", "path")
-        )
-        kept = {one.id for one in candidates} if shown_alike else frozenset[str]()
-        _drop_candidates(store, current, kept)
+        is_alike = record and _are_shown_alike(current, record)
+        _drop_candidates(store, current, {one.id for one in candidates} if is_alike else ())
     for one in candidates:
         if memories.raw_row(store.db, one.id) is None and read(store, one.id) is None:
             memory = memories.get(store, one.memory_id)
@@ -372,6 +438,10 @@ def _show_candidates(
             if not conflict_candidates.find_live(store, "dedupe_key = ?", row.dedupe_key, row.id):
                 shown = replace(change, operation="insert", actor="system")
                 memories.insert(store, row, shown, json.dumps({stamps.DERIVED: memory.id}))
+
+
+def _are_shown_alike(one: Record, other: Record) -> bool:
+    return all(one.value(name) == other.value(name) for name in ("category", "path"))
 
 
 def _row_of_candidate(one: Candidate, memory: Memory, now: datetime) -> Memory:
@@ -420,10 +490,10 @@ def receive(
 ) -> bool:
     """Apply one entry; what cannot be applied is kept, and what cannot be read is dead at once."""
     values = found if isinstance(found, dict) else {"text": str(found)[: record_json.MAX_TEXT]}
-    record = record_json.from_json(values) if entity == "memory" else None
+    kind = "memory" if entity == "memory" else "relation"
+    record = record_json.from_json(values) if kind == "memory" else None
     id = record.id if record else values.get("sync_id")
     if record is None and (entity != "relation" or not record_json.is_id(id)):
-        kind = "memory" if entity == "memory" else "relation"
         id = sha256_hex(json.dumps(values, sort_keys=True))[:32]
         journal.defer(store, kind, id, values, change.at, "it cannot be read", journal.FAILURES)
         return False
@@ -435,8 +505,8 @@ def receive(
     except (*_UNSTORABLE, *database.MISREAD) as error:
         if str(error) in FORBIDDEN:
             raise
-        kind, reason = "memory" if record else "relation", f"it cannot be stored: {error}"
         kept = record_json.to_json(record) if record else values
+        reason = f"it cannot be stored: {error}"
         journal.defer(store, kind, str(id), kept, change.at, reason, 1)
         return False
 

@@ -97,12 +97,7 @@ def of_new(stamp: str) -> str:
 
 def of_changed(store: Store, before: Row, after: Row, change: Change) -> str:
     operation, now = change.operation, change.at
-    old, new = values_of_row(before), values_of_row(after)
-    changed = {name: new[name] for name in new if new[name] != old[name]}
-    if new[registers.LIFE] in _ARCHIVED:
-        changed.pop("status", None)  # the row of an archived memory does not show it
-    if "content" in changed or "title" in changed:
-        changed |= {name: new[name] for name in ("content", "title")}
+    changed = _changed_values(before, after)
     confirms = operation in ("merge", "revise", "edit")
     if not changed and not confirms and before["stamps"] != "{}":
         return str(before["stamps"])
@@ -114,6 +109,17 @@ def of_changed(store: Store, before: Row, after: Row, change: Change) -> str:
         stamp = tick(store, now, record.last_stamp, made=change.made, said=said)
         record = registers.write(record, changed, stamp, confirms=confirms)
     return dump(record, after)
+
+
+def _changed_values(before: Row, after: Row) -> dict[str, Any]:
+    """Return the values to write; content and title are one register."""
+    old, new = values_of_row(before), values_of_row(after)
+    changed = {name: new[name] for name in new if new[name] != old[name]}
+    if new[registers.LIFE] in _ARCHIVED:
+        changed.pop("status", None)  # the row of an archived memory does not show it
+    if "content" in changed or "title" in changed:
+        changed |= {name: new[name] for name in ("content", "title")}
+    return changed
 
 
 def dump(record: Record, row: Row) -> str:
@@ -187,15 +193,21 @@ def is_shared(row: Row, target: str = "") -> bool:
 
 
 def follow_up(store: Store, before: Row | None, after: Row | None, change: Change) -> None:
-    frees_text = False
-    if before and _life(before) == registers.LIVE:
-        key = before["dedupe_key"]
-        if not (after and _life(after) == registers.LIVE and after["dedupe_key"] == key):
-            query = "select 1 from unified_memories where dedupe_key = ? and superseded_by notnull"
-            frees_text = bool(before["topic_key"]) or store.has_row(query, (key,))
+    frees_text = before is not None and _frees_text(store, before, after)
     ends_conflict = before and ('"heads":' in before["stamps"] or '"seen":' in before["stamps"])
     if store.observer and (frees_text or ends_conflict or targets(store.db)):
         store.observer.follow(store, before, after, change)
+
+
+def _frees_text(store: Store, before: Row, after: Row | None) -> bool:
+    """Return True if a live row gave up its text or topic, which another may show then."""
+    if _life(before) != registers.LIVE:
+        return False
+    key = before["dedupe_key"]
+    if after and _life(after) == registers.LIVE and after["dedupe_key"] == key:
+        return False
+    query = "select 1 from unified_memories where dedupe_key = ? and superseded_by notnull"
+    return bool(before["topic_key"]) or store.has_row(query, (key,))
 
 
 def targets(db: sqlite3.Connection) -> list[str]:

@@ -10,7 +10,7 @@ from ademem.store import BROWSED, CURRENT, LIVE, Store
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from typing import Any
 
 
@@ -247,20 +247,24 @@ def find_changes(store: Store, since: Position | None) -> tuple[Position, list[C
     return now, list(_compare(db, since, now))
 
 
+def _of_revisions(revisions: Sequence[sqlite3.Row], *, has_pairs: bool) -> Iterator[Change]:
+    new = [row for row in revisions if row[1]]
+    learned: dict[str, int] = {}
+    for session, _, _, _, count in new:
+        learned[session] = learned.get(session, 0) + count
+    yield Change(kind="memory", count=sum(learned.values()), sessions=learned)
+    waiting = sum(count for _, _, waits, _, count in new if waits)
+    is_decided = len(new) < len(revisions)
+    if waiting or is_decided or has_pairs:
+        yield Change(kind="review", count=waiting, sessions={})
+    if from_files := sum(row[4] for row in revisions if row[3]):
+        yield Change(kind="files", count=from_files, sessions={})
+
+
 def _compare(db: sqlite3.Connection, since: Position, now: Position) -> Iterator[Change]:
     if now.revision != since.revision:
         revisions = db.execute(_REVISIONS, (since.revision, now.revision)).fetchall()
-        learned: dict[str, int] = {}
-        for session, is_new, _, _, count in revisions:
-            if is_new:
-                learned[session] = learned.get(session, 0) + count
-        yield Change(kind="memory", count=sum(learned.values()), sessions=learned)
-        waiting = sum(count for _, is_new, waits, _, count in revisions if is_new and waits)
-        is_decided = any(not is_new for _, is_new, _, _, _ in revisions)
-        if waiting or is_decided or now.pairs != since.pairs:
-            yield Change(kind="review", count=waiting, sessions={})
-        if from_files := sum(row[4] for row in revisions if row[3]):
-            yield Change(kind="files", count=from_files, sessions={})
+        yield from _of_revisions(revisions, has_pairs=now.pairs != since.pairs)
     elif now.pairs != since.pairs:
         yield Change(kind="review", count=0, sessions={})
     if (now.session, now.prompt, now.sessions) != (since.session, since.prompt, since.sessions):

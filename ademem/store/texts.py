@@ -88,12 +88,11 @@ def _renew_digests(store: Store) -> None:
         except sqlite3.IntegrityError:
             archive = change.replace(" where", ", status = 'archived', pinned = 0 where")
             db.execute(archive, values)
-    for table, preview in (("decision_log", "subject"), ("gate_log", "preview")):  # before 26
-        if {"text_hash", preview} <= _columns(db, table):
-            query = f"select id, {preview} from {table} where {preview} like '%[redacted:%'"
-            for id, text in db.execute(f"{query} and text_hash is not null").fetchall():
-                update = f"update {table} set text_hash = ? where id = ?"
-                db.execute(update, (sha256_hex(fold(text)), id))
+    if "text_hash" in _columns(db, "decision_log"):
+        query = "select id, subject from decision_log where subject like '%[redacted:%'"
+        for id, text in db.execute(f"{query} and text_hash is not null").fetchall():
+            update = "update decision_log set text_hash = ? where id = ?"
+            db.execute(update, (sha256_hex(fold(text)), id))
     if "text" in _columns(db, "injections"):
         redacted = "select id, text from injections where text like '%[redacted:%'"
         for id, text in db.execute(redacted).fetchall():
@@ -110,27 +109,31 @@ def rewrite(store: Store, change: Change) -> dict[str, int]:
     counts: dict[str, int] = {}
     for (table,) in tables.fetchall():
         for name in () if table.startswith(indexes) else sorted(_columns(store.db, table) - SAFE):
-            rows = store.db.execute(
-                f"select rowid, {name} from main.{table}"
-                f" where typeof({name}) = 'text' and {name} <> ''"
-            )
-            changed = [
-                (rowid, cleaned)
-                for rowid, text in rows
-                if (cleaned := _in_json(text, change) if name in JSON else change(text)) != text
-            ]
-            update = f"update main.{table} set {name} = ? where rowid = ?"
-            for rowid, cleaned in changed:
-                try:
-                    store.db.execute(update, (cleaned, rowid))
-                except sqlite3.IntegrityError:
-                    if table == "unified_memories":
-                        store.db.execute(update, (None, rowid))
-                    else:
-                        store.db.execute(f"delete from main.{table} where rowid = ?", (rowid,))
-            if changed:
-                counts[f"{table}.{name}"] = len(changed)
+            if changed := _rewrite_column(store.db, table, name, change):
+                counts[f"{table}.{name}"] = changed
     return counts
+
+
+def _rewrite_column(db: sqlite3.Connection, table: str, name: str, change: Change) -> int:
+    """Change the texts of a column and return their number; a row that may not have one goes."""
+    rows = db.execute(
+        f"select rowid, {name} from main.{table} where typeof({name}) = 'text' and {name} <> ''"
+    )
+    changed = [
+        (rowid, cleaned)
+        for rowid, text in rows
+        if (cleaned := _in_json(text, change) if name in JSON else change(text)) != text
+    ]
+    update = f"update main.{table} set {name} = ? where rowid = ?"
+    for rowid, cleaned in changed:
+        try:
+            db.execute(update, (cleaned, rowid))
+        except sqlite3.IntegrityError:
+            if table == "unified_memories":
+                db.execute(update, (None, rowid))
+            else:
+                db.execute(f"delete from main.{table} where rowid = ?", (rowid,))
+    return len(changed)
 
 
 def _columns(db: sqlite3.Connection, table: str) -> set[str]:

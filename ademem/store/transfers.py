@@ -120,13 +120,8 @@ def _copy_relations(source: Store, target: Store, names: Mapping[str, str], now:
         one, other = (memory_queries.by_sync_id(target, end) for end in ends)
         if one and one == other:
             continue
-        if one and other and ends != [row["source_id"], row["target_id"]]:
-            row |= {"source_id": ends[0], "target_id": ends[1]}
-            is_beside = row["judgment_status"] == verdicts.BESIDE
-            actor = str(row["marked_by_actor"])
-            row["sync_id"] = (
-                verdicts.id_beside(one, other, actor) if is_beside else relations.id_of(one, other)
-            )
+        if one and other:
+            _rename_ends(row, one, other)
         current = relations.read_shared(target, row["sync_id"])
         if current and replication.relation_order(current) < replication.relation_order(row):
             target.db.execute("delete from memory_relations where sync_id = ?", (row["sync_id"],))
@@ -134,6 +129,17 @@ def _copy_relations(source: Store, target: Store, names: Mapping[str, str], now:
             copied += current is None
             relations.journal(target, row["sync_id"], "ademem", now)
     return copied
+
+
+def _rename_ends(row: dict[str, Any], one: Memory, other: Memory) -> None:
+    """Let a relation name what its memories became, in place; its id follows from the two."""
+    ends = {"source_id": one.sync_id, "target_id": other.sync_id}
+    if ends.items() <= row.items():
+        return
+    is_beside = row["judgment_status"] == verdicts.BESIDE
+    actor = str(row["marked_by_actor"])
+    id = verdicts.id_beside(one, other, actor) if is_beside else relations.id_of(one, other)
+    row |= ends | {"sync_id": id}
 
 
 def empty(source: Store) -> None:

@@ -307,32 +307,10 @@ def edit(id: str, act: Act, settings: GateSettings, **changes: Any) -> Memory:
     _check_of_person(memory, act, "edit")
     if memory.quarantine_reason and act.actor != Trust.USER:
         raise CannotDo(f"{memory.id} is quarantined, as it {memory.quarantine_reason}", BY_PERSON)
-    for name in ("content", "title", "file_scope_pattern"):
-        if changes.get(name):
-            changes[name] = clean(redact(changes[name]).text)
-    if changes.get("content"):
-        if changes.get("title") or memory.title:
-            changes["content"] = truncate_bytes(changes["content"], MAX_TITLED_BYTES)
-        else:
-            changes["content"] = truncate(changes["content"], settings.max_chars)
-    if not changes.get("content", memory.content):
-        raise CannotDo("a memory needs a text", "`ademem delete` removes it")
-    if "anchors" in changes:
-        changes["anchors"] = tuple(
-            in_one_line(clean(redact(text).text)) for text in changes["anchors"]
-        )
-    if "tags" in changes:
-        changes["tags"] = unique(redact(tag).text for tag in changes["tags"])
+    _clean_texts(changes, memory, settings)
     said_by = act.said_by or act.actor
-    labels = ("tags", "topic_key", "anchors", "file_scope_pattern")
-    if said_by != Trust.USER and any(name in changes for name in labels):
-        from ademem.guard.injection import instruction_in_fields
-
-        words = (*changes.get("tags", ()), changes.get("topic_key"))
-        texts = (*changes.get("anchors", ()), changes.get("file_scope_pattern"))
-        if found := instruction_in_fields(words, *texts):
-            why = f"{memory.id} stays as it is: what would stand beside its text {found}"
-            raise CannotDo(why, "a person changes it: `ademem edit`")
+    if said_by != Trust.USER:
+        _check_labels(changes, memory)
     if "content" in changes or "title" in changes:
         from ademem.guard.injection import instruction_in_titled
 
@@ -345,6 +323,41 @@ def edit(id: str, act: Act, settings: GateSettings, **changes: Any) -> Memory:
     topic_key = changes.get("topic_key", memory.topic_key)
     changes["dedupe_key"] = dedupe_key(changes.get("content", memory.content), topic_key)
     return _change(memory, act, "edit", **changes)
+
+
+def _clean_texts(changes: dict[str, Any], memory: Memory, settings: GateSettings) -> None:
+    """Redact, clean and shorten the texts among the changes, in place."""
+    for name in ("content", "title", "file_scope_pattern"):
+        if changes.get(name):
+            changes[name] = clean(redact(changes[name]).text)
+    if content := changes.get("content"):
+        is_titled = changes.get("title") or memory.title
+        changes["content"] = (
+            truncate_bytes(content, MAX_TITLED_BYTES)
+            if is_titled
+            else truncate(content, settings.max_chars)
+        )
+    if not changes.get("content", memory.content):
+        raise CannotDo("a memory needs a text", "`ademem delete` removes it")
+    if "anchors" in changes:
+        changes["anchors"] = tuple(
+            in_one_line(clean(redact(text).text)) for text in changes["anchors"]
+        )
+    if "tags" in changes:
+        changes["tags"] = unique(redact(tag).text for tag in changes["tags"])
+
+
+def _check_labels(changes: dict[str, Any], memory: Memory) -> None:
+    """Raises CannotDo where what stands beside the text would tell a model what to do."""
+    if changes.keys().isdisjoint(("tags", "topic_key", "anchors", "file_scope_pattern")):
+        return
+    from ademem.guard.injection import instruction_in_fields
+
+    words = (*changes.get("tags", ()), changes.get("topic_key"))
+    texts = (*changes.get("anchors", ()), changes.get("file_scope_pattern"))
+    if found := instruction_in_fields(words, *texts):
+        why = f"{memory.id} stays as it is: what would stand beside its text {found}"
+        raise CannotDo(why, "a person changes it: `ademem edit`")
 
 
 def restate(memory: Memory, stated: Memory, act: Act) -> Memory:

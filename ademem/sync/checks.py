@@ -106,9 +106,13 @@ def check(
         conflicts=tuple(found for path in readable for found in conflict_problems(readable, path)),
     )
     found = [problem for look in CHECKS for problem in look(subject)]
-    if read is None:
-        return tuple(found)
-    # The reason of the import replaces the bare report that a line was misread.
+    return tuple(found) if read is None else _with_reasons(found, read, subject)
+
+
+def _with_reasons(
+    found: Iterable[Problem], read: ImportReport, subject: Subject
+) -> tuple[Problem, ...]:
+    """Let the reasons of the import replace the bare reports that a line was misread."""
     reasons = {(problem.path, problem.line): problem for problem in read.problems}
     kept = [
         problem
@@ -139,22 +143,26 @@ def outdated_files(subject: Subject) -> Iterator[Problem]:
             continue
         if file.can_wait or (file.path == BRIEF and not file.ours):
             continue
-        line = None
-        if file.present is None:
-            message = f"is missing; {REFRESH} writes it"
-        elif file.present == NOT_TEXT:
-            message = f"is not UTF-8 text; delete it, then {REFRESH}"
-        elif file.ours:
-            act = "removes" if file.wanted is None else "updates"
-            message = f"is out of date; {REFRESH} {act} it"
-        else:
-            way = f"{REFRESH[:-1]} --force` overwrites it"
-            if is_imported(file.path):
-                way = "`ademem files import` takes it over"
-            message = f"was changed by hand or by git; {way}"
-            line = _first_difference(file.present, file.wanted or "")
-        passes = file.ours and file.present != NOT_TEXT
-        yield Problem(path=file.path, line=line, message=message, passes=passes)
+        yield _describe_outdated(file)
+
+
+def _describe_outdated(file: File) -> Problem:
+    line = None
+    if file.present is None:
+        message = f"is missing; {REFRESH} writes it"
+    elif file.present == NOT_TEXT:
+        message = f"is not UTF-8 text; delete it, then {REFRESH}"
+    elif file.ours:
+        act = "removes" if file.wanted is None else "updates"
+        message = f"is out of date; {REFRESH} {act} it"
+    else:
+        way = f"{REFRESH[:-1]} --force` overwrites it"
+        if is_imported(file.path):
+            way = "`ademem files import` takes it over"
+        message = f"was changed by hand or by git; {way}"
+        line = _first_difference(file.present, file.wanted or "")
+    passes = file.ours and file.present != NOT_TEXT
+    return Problem(path=file.path, line=line, message=message, passes=passes)
 
 
 def _first_difference(left: str, right: str) -> int:
@@ -209,22 +217,24 @@ def wrong_lines(subject: Subject) -> Iterator[Problem]:
     for path in LINE_FILES:
         raw = () if subject.is_conflicted(path) else subject.texts.lines(path)
         for number, line in enumerate(raw, 1):
-            if not line:
-                continue
-            try:
-                record = json.loads(line)
-                types = {key: type(record[key]) for key in FIELDS}
-                wrong = [key for key in FIELDS if types[key] is not OTHER_TYPES.get(key, str)]
-                scope = record.get("scope") or "project"
-                message = f"has a wrong {', '.join(wrong)}" if wrong else None
-                if scope != "project":
-                    message = f"is of the scope {scope!r}; only memories of the project belong here"
-                elif not wrong and record.get("status") != Status.ARCHIVED:
-                    message = ids.check(record["id"], path)
-            except (ValueError, KeyError, TypeError, RecursionError):
-                message = "is not an object with " + ", ".join(FIELDS)
+            message = _find_wrong(line, path, ids) if line else None
             if message and not line.startswith(OVERSIZE):
                 yield Problem(path=path, line=number, message=message)
+
+
+def _find_wrong(line: str, path: str, ids: _IdCheck) -> str | None:
+    try:
+        record = json.loads(line)
+        types = {key: type(record[key]) for key in FIELDS}
+        wrong = [key for key in FIELDS if types[key] is not OTHER_TYPES.get(key, str)]
+        scope = record.get("scope") or "project"
+        if scope != "project":
+            return f"is of the scope {scope!r}; only memories of the project belong here"
+        if wrong:
+            return f"has a wrong {', '.join(wrong)}"
+        return None if record.get("status") == Status.ARCHIVED else ids.check(record["id"], path)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return "is not an object with " + ", ".join(FIELDS)
 
 
 def wrong_items(subject: Subject) -> Iterator[Problem]:

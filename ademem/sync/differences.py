@@ -22,11 +22,12 @@ from ademem.store.transitions import Act, CannotDo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator, Mapping
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from ademem.core.settings import GateSettings
     from ademem.files.markdown import ListItem
+    from ademem.files.snapshot import MemoryLines
     from ademem.sync.branches import Place
     from ademem.sync.git_history import GitHistory
     from ademem.sync.merging import Variants
@@ -205,17 +206,11 @@ class _Comparison:
             return
         lines, lines_before = self._now.lines.get(id), self._before.lines.get(id)
         versions = {earlier.values if earlier else None} | (lines.values if lines else set())
-        if edited := tuple(item for item in items if item.values not in versions):
-            parts = (part for item in items for part in self._split(item, versions))
-            items = tuple({part.values: part for part in parts}.values())
-            edited = tuple(item for item in items if item.values not in versions)
+        items, edited = self._find_edited(items, versions)
         # A new or changed line is more reliable than several items.
         line_is_new = lines is not None and not lines.is_equal(lines_before)
-        if edited and lines:  # a page may still have a text that lost
-            lost = lines.losing_texts
-            if len(items) == 1 and lines_before:
-                lost -= lines_before.losing_texts
-            edited = tuple(item for item in edited if item.values[2] not in lost)
+        if lines:
+            edited = _without_lost(edited, len(items), lines, lines_before)
         is_edit = len(edited) == len(items) and not (
             lines and line_is_new and (len(items) > 1 or lines.is_archived)
         )
@@ -226,25 +221,40 @@ class _Comparison:
             elif item.values[2] not in self._texts:  # the memory has another text already
                 yield _difference(item, _add, placed=item, is_second=True)
 
+    def _find_edited(
+        self, items: Sequence[PlacedItem], versions: Container[Values | None]
+    ) -> tuple[tuple[PlacedItem, ...], tuple[PlacedItem, ...]]:
+        """Return the items, split where git combined several, and those of no known version."""
+        if all(item.values in versions for item in items):
+            return tuple(items), ()
+        parts = (part for item in items for part in self._split(item, versions))
+        items = tuple({part.values: part for part in parts}.values())
+        return items, tuple(item for item in items if item.values not in versions)
+
     def find_removals(self) -> Iterator[Difference]:
         """Skip missing files, which are written again."""
+        for id in dict.fromkeys((*self._before.placed, *self._before.lines)):
+            if not self._now.has_item(id) and (removed := self._find_removed(id)):
+                found, versions = removed
+                given = {"id": id, "position": found.position, "versions": versions}
+                yield _difference(found, _archive, **given)
+
+    def _find_removed(self, id: str) -> tuple[PlacedItem | KnowledgeLine, Container[Values]] | None:
+        """Return what was removed with the memory, and the versions of the memory in it."""
         before, now = self._before, self._now
-        for id in dict.fromkeys((*before.placed, *before.lines)):
-            if now.has_item(id):
-                continue
-            items, lines, here = before.placed[id], before.lines.get(id), now.lines.get(id)
-            pages_are_read = all(item.path in now.read for item in items)
-            found: PlacedItem | KnowledgeLine
-            if items and pages_are_read and not (here and here.needs_no_item):
-                found, versions = items[0], frozenset((items[0].values,))
-            elif lines and not (here or lines.is_archived) and lines.last.path in now.read:
-                found, versions = lines.last, lines.values  # its page may be gone
-            else:
-                continue
-            given = {"id": id, "position": found.position, "versions": versions}
-            yield _difference(found, _archive, **given)
+        items, lines, here = before.placed[id], before.lines.get(id), now.lines.get(id)
+        pages_are_read = all(item.path in now.read for item in items)
+        if items and pages_are_read and not (here and here.needs_no_item):
+            return items[0], frozenset((items[0].values,))
+        if lines and not (here or lines.is_archived) and lines.last.path in now.read:
+            return lines.last, lines.values  # its page may be gone
+        return None
 
     def find_decisions(self) -> Iterator[Difference]:
+        yield from self._find_reviewed()
+        yield from self._find_withdrawn()
+
+    def _find_reviewed(self) -> Iterator[Difference]:
         before, now = self._before, self._now
         for id, offer in now.sheet.items():
             earlier = before.sheet.get(id)
@@ -254,6 +264,9 @@ class _Comparison:
                 continue
             if earlier is None or earlier.state != offer.state:
                 yield _difference(offer, _review, now=offer, before=earlier)
+
+    def _find_withdrawn(self) -> Iterator[Difference]:
+        before, now = self._before, self._now
         offered = now.offered | before.sheet.keys() if SHEET in now.read else set()
         for id in sorted(offered - now.sheet.keys()):
             earlier = before.sheet.get(id)
@@ -299,6 +312,16 @@ class _Comparison:
         from ademem.sync.merging import find_combined  # most imports have no use for it
 
         return [find_combined(*versions) for versions in merges]
+
+
+def _without_lost(
+    edited: Iterable[PlacedItem], count: int, lines: MemoryLines, before: MemoryLines | None
+) -> tuple[PlacedItem, ...]:
+    """Leave out texts that lost, which a page may still have; *count* is that of all items."""
+    lost = lines.losing_texts
+    if count == 1 and before:
+        lost -= before.losing_texts
+    return tuple(item for item in edited if item.values[2] not in lost)
 
 
 def _changed_fields(current: Memory, now: PlacedItem, before: PlacedItem | None) -> dict[str, Any]:
@@ -348,29 +371,17 @@ def _add(context: ImportContext, placed: PlacedItem, is_second: bool = False) ->
     A second text about one memory is a candidate, and its sheet's word on its origin counts.
     """
     item, history = placed.item, context.history
-    if is_second and item.id:
-        rows = memories.revisions(context.act.store, item.id)
-        before = (
-            row["snapshot"]["content"] for row in rows if row["event_id"] != context.act.event_id
-        )
-        texts = [" ".join(text.split()) for text in dict.fromkeys(before)]
-        text = " ".join(item.content.split())
-        was_replaced = text in texts and (text != texts[-1] or len(texts) == 1)
-        if was_replaced and not history.commits_writing(item.content):
-            return
+    if is_second and item.id and _was_replaced(item.id, item.content, context):
+        return
     context.require_length(item.content, item.title)
     if not context.claim(placed):
         return
     is_offer = placed.path == SHEET
     text = "" if item.id else item.content
     source = context.provenance.of(placed.path, item.id, (placed.state,), text)
-    trust, kind, moment = _parse_origin(item.origin_text)
     # Of another store, put there by git, or to be set by a person's command alone.
     is_strange = (is_offer and item.id) or (is_second and not history.by_hand)
-    if source.by_person and not is_strange and not instruction_in_titled(item.title, item.content):
-        trust, kind = Trust.USER, ""
-    elif source.by_agent:
-        trust = source.trust
+    trust, kind, moment = _find_origin(item, source, is_strange=bool(is_strange))
     if not kind or kind == STATED:
         kind = "file" if is_offer else trust.value
     same = ("content", "title", "tags", "path")
@@ -388,6 +399,26 @@ def _add(context: ImportContext, placed: PlacedItem, is_second: bool = False) ->
         ),
     )
     context.write(draft, placed)
+
+
+def _was_replaced(id: str, content: str, context: ImportContext) -> bool:
+    """Return True for a text that the memory had and that no commit wrote again."""
+    rows = memories.revisions(context.act.store, id)
+    before = (row["snapshot"]["content"] for row in rows if row["event_id"] != context.act.event_id)
+    texts = [" ".join(text.split()) for text in dict.fromkeys(before)]
+    text = " ".join(content.split())
+    was_replaced = text in texts and (text != texts[-1] or len(texts) == 1)
+    return was_replaced and not context.history.commits_writing(content)
+
+
+def _find_origin(
+    item: ListItem, source: Source, *, is_strange: bool
+) -> tuple[Trust, str, datetime | None]:
+    """Return trust, kind of source and time; a person's own text is theirs, whatever it says."""
+    trust, kind, moment = _parse_origin(item.origin_text)
+    if source.by_person and not is_strange and not instruction_in_titled(item.title, item.content):
+        return Trust.USER, "", moment
+    return source.trust if source.by_agent else trust, kind, moment
 
 
 def _review(context: ImportContext, now: PlacedItem, before: PlacedItem | None = None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
@@ -151,11 +151,7 @@ def refresh(
             confined.refusals(root, folder, removes_stale=True)
         provenance = provenance_of(runtime)
         project_brief.refresh_agents(store, project, provenance.of_brief)
-        waits = watched_refs(recorded_state(project))
-        is_idle = not force and is_rendered(store, place)
-        if is_idle and waits:
-            is_idle = not follow_branches(place, store, now) + follow_trust(provenance, now)
-        if is_idle:
+        if not force and _is_idle(place, store, provenance, now):
             progress.end()
             return Refreshed(written=(), removed=(), kept=(), bytes=0)
         report, texts = update_store(runtime, place, provenance, force=force, progress=progress)
@@ -163,9 +159,7 @@ def refresh(
         surveyed = _store_state(store)
         found = survey(store, place, texts, report.refused)
         stale = [file for file in found if not file.is_current]
-        due = [file for file in stale if file.ours or (force and file.is_replaceable)]
-        if lazily and all(file.can_wait for file in due):
-            due = []
+        due = _choose_due(stale, force=force, lazily=lazily)
         refused = refused_lines(texts, report.refused)  # of the files as they were read
         base = provenance.base
         agreement = agreements.advance(store, base.agreement)
@@ -179,18 +173,32 @@ def refresh(
         if due or report.count:
             ledger.renew(store, ledger.READ, project.root, now)
         progress.end()
-        is_whole = all(file in due for file in stale)
+        kept = tuple(file.path for file in stale if file not in due)
         # Of the store that was rendered: another process may have written since.
-        state = _rendered_state(surveyed, place) if is_whole else ""
-        save_rendered(project, state)
+        save_rendered(project, "" if kept else _rendered_state(surveyed, place))
+    written = {file.path: file.wanted for file in due if file.wanted is not None}
     return Refreshed(
-        written=tuple(file.path for file in due if file.wanted is not None),
+        written=tuple(written),
         removed=tuple(file.path for file in due if file.wanted is None),
-        kept=tuple(file.path for file in stale if file not in due),
-        bytes=sum(len((file.wanted or "").encode()) for file in due),
+        kept=kept,
+        bytes=sum(len(text.encode()) for text in written.values()),
         taken=report,
         copied=copied,
     )
+
+
+def _is_idle(place: Place, store: Store, provenance: Provenance, now: datetime) -> bool:
+    """Return True if nothing changed, also of the branches and people that are followed."""
+    if not is_rendered(store, place):
+        return False
+    if not watched_refs(recorded_state(place.project)):
+        return True
+    return not follow_branches(place, store, now) + follow_trust(provenance, now)
+
+
+def _choose_due(stale: Iterable[File], *, force: bool, lazily: bool) -> list[File]:
+    due = [file for file in stale if file.ours or (force and file.is_replaceable)]
+    return [] if lazily and all(file.can_wait for file in due) else due
 
 
 def is_rendered(store: Store, place: Place) -> bool:
@@ -300,14 +308,12 @@ def survey(
         there = want if same else texts.get(path)  # one text in memory, not two
         if there is None and confined.refusal(project.root, path):
             there = NOT_TEXT
+        digest = texts.digests.get(path, "")
+        is_read = digest == agreed.get(path)
+        is_read = is_read or (path in imported and digest == imported.digests[path])
         ours = there is None or (
             OVERSIZE not in there
-            and (
-                (path in imported and texts.digests[path] == imported.digests[path])
-                or texts.digests.get(path, "") == agreed.get(path)
-                or fingerprint(path, there) in before.get(path, ())
-                or (path in (INDEX, BRIEF_PAGE) and is_committed_text(project, path, there))
-            )
+            and (is_read or _is_rendering(project, path, there, before.get(path, ())))
         )
         found.append(File(path=path, wanted=want, present=there, ours=ours))
     if before and _are_removed(project, texts, lines):
@@ -316,6 +322,13 @@ def survey(
         waiting = _find_waiting(project, found, place)
     marked = (replace(file, can_wait=True) if file.path in waiting else file for file in found)
     return tuple(sorted(marked, key=lambda file: file.path))
+
+
+def _is_rendering(project: Project, path: str, text: str, fingerprints: Container[str]) -> bool:
+    """Return True for a text that ademem wrote, here or before it was committed."""
+    if fingerprint(path, text) in fingerprints:
+        return True
+    return path in (INDEX, BRIEF_PAGE) and is_committed_text(project, path, text)
 
 
 def _are_removed(project: Project, texts: Texts, lines: Iterable[Memory]) -> bool:
@@ -336,8 +349,7 @@ def _find_waiting(project: Project, found: Iterable[File], place: Place) -> set[
         state = git.run(project.root, "status", "--porcelain", "-z", "--", *paths)
         tracked = git.text(project.root, "ls-files", "-z", "--", *paths).split("\0")
         if not state.code and not state.output:
-            gone = {file.path for file in found if file.present is None}
-            return {path for path in paths if path in tracked or path in gone}
+            return {*paths} & {*tracked, *(file.path for file in found if file.present is None)}
     return set()
 
 
@@ -352,15 +364,21 @@ def _has_no_news(file: File, place: Place) -> bool:
         return False
     if file.path in (INDEX, BRIEF_PAGE):
         return file.wanted is not None and (file.present is not None or place.is_elsewhere)
-    if file.wanted is not None and file.path.endswith(".md"):
-        states = [count_states(file.path, text or "") for text in (file.present, file.wanted)]
-        if states[0] == states[1]:
-            return True
+    if _has_same_states(file):
+        return True
     if not place.is_elsewhere:
         return False
     there = {*_parts_of(file.path, place.text_on_default(file.path))}
     new, old = {*wanted} - {*present}, {*present} - {*wanted}
     return new <= there and not old & there
+
+
+def _has_same_states(file: File) -> bool:
+    """Return True for a page that says the same in another order or layout."""
+    if file.wanted is None or not file.path.endswith(".md"):
+        return False
+    states = (count_states(file.path, text or "") for text in (file.present, file.wanted))
+    return next(states) == next(states)
 
 
 def _parts_of(path: str, text: str | None) -> list[str]:
@@ -387,9 +405,9 @@ def _survey_brief(
 def _render_candidates(store: Store, there: str | None, place: Place) -> str | None:
     """Render the sheet; where it is turned off, only what the one that is *there* still offers."""
     settings = place.settings
-    if not settings.candidates and there is None:
+    if there is None and not settings.candidates:
         return None
-    if there and OVERSIZE in there:
+    if OVERSIZE in (there or ""):
         return there  # part of it could not be read, so that it stays as it is
     old = parse_sheet(there or "")
     shown = frozenset(old.offered)
@@ -400,19 +418,26 @@ def _render_candidates(store: Store, there: str | None, place: Place) -> str | N
     return render_sheet(make_sheet(waiting, old)) if needed else None
 
 
-def _write_files(
+def _note_fingerprints(
     project: Project, store: Store, found: Iterable[File], due: Sequence[File], agreement: str
 ) -> None:
+    """Note the texts that will be in the files, before they are written."""
     before = load_fingerprints(project, store)
     after = dict(before)
-    left = [file for file in found if file not in due]
-    texts = [(file.path, file.present) for file in left if file.is_current or file.can_wait]
-    for path, text in (*texts, *((file.path, file.wanted) for file in due)):
+    left = (file for file in found if file not in due and (file.is_current or file.can_wait))
+    texts = {file.path: file.present for file in left} | {file.path: file.wanted for file in due}
+    for path, text in texts.items():
         if text is not None:
             newest = fingerprint(path, text)
             after[path] = [*(each for each in before.get(path, ()) if each != newest), newest]
     if after != before:
         save_fingerprints(project, after, agreement)
+
+
+def _write_files(
+    project: Project, store: Store, found: Iterable[File], due: Sequence[File], agreement: str
+) -> None:
+    _note_fingerprints(project, store, found, due, agreement)
     for file in due:
         if file.wanted is None:
             confined.remove(project.root, file.path)
@@ -444,22 +469,25 @@ def _agreed_texts(
     return combine_texts(base.texts.only(before), read.only(in_part), Texts.of(there))
 
 
+def _digest_own(store: Store, raw: Iterable[str]) -> list[str]:
+    """Return the digests of the lines that have what this person accepted."""
+    said_here = memory_queries.list_accepted_sync_ids(store)
+    return [
+        record_digest(line)
+        for line in filter(None, map(knowledge.parse_line, raw))
+        if str(line.get("sync_id")) in said_here and not record_json.is_newer(line)
+    ]
+
+
 def _note_own_records(runtime: Runtime, due: Iterable[File], refused: Collection[str]) -> None:
     """Note outside of the project which lines and briefs this person's store has written.
 
     Lines that stay in the files as others wrote them, such as the *refused* ones, are not its own.
     """
-    store, own = runtime.store, []
+    store = runtime.store
     texts = [file.wanted for file in due if file.path in LINE_FILES and file.wanted]
-    if texts:
-        said_here = memory_queries.list_accepted_sync_ids(store)
-        raw = (each for text in texts for each in clean_lines(text) if each not in refused)
-        lines = (line for line in map(knowledge.parse_line, raw) if line)
-        own += [
-            record_digest(line)
-            for line in lines
-            if str(line.get("sync_id")) in said_here and not record_json.is_newer(line)
-        ]
+    raw = [each for text in texts for each in clean_lines(text) if each not in refused]
+    own = _digest_own(store, raw) if raw else []
     for agent in ("", *sorted(briefs.list_folders(store))):
         if document := project_brief.load(store, agent):
             said = document.texts - {*document.claimed}

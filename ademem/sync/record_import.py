@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ademem.core.settings import GateSettings
     from ademem.store.replication import Admit
     from ademem.sync.differences import ImportContext
+    from ademem.sync.provenance import Source
 
 RULES = (form.length, instruction_shaped, instruction_beside)
 """Rules of the gate for text that was redacted and is as untrusted as any file."""
@@ -120,25 +121,9 @@ def import_record(
             return context.propose(memory, changes, source, line.position)
         verb = {LIVE: "restore", REMOVED: "delete --hard"}.get(joined.life, "archive")
         return context.keep(memory, line.position, verb)
-    if source.by_agent:  # it may add a text, and confirm nothing
-        kept = {"status": Status.CANDIDATE.value, "pinned": False}
-        kept |= values_of(current) if current else {}
-        names = found.registers.keys() & {"status", "pinned"}
-        undecided = {name: (found.registers[name][0], kept[name]) for name in names}
-        found = replace(found, registers={**found.registers, **undecided})
-    admit_text = make_admission_rule(store, context.settings, context.act.now, source.author)
-
-    def admit(row: Memory, before: Memory | None) -> Memory:
-        row = admit_text(row, before)
-        if before is None:
-            row = replace(row, source_branch=context.waits_on(row.id, row.knowledge_key))
-        elif row.quarantine_reason and not before.quarantine_reason:
-            message = f"{id} comes with a text that {row.quarantine_reason}; it stays as it was"
-            raise CannotDo(message, "`ademem edit` takes the text")
-        if source.by_agent and row.trust is Trust.IMPORT:
-            row = replace(row, trust=source.trust)
-        return row
-
+    if source.by_agent:
+        found = _undecided(found, current)
+    admit = _make_admission(context, source)
     lives = current is None or current.life == LIVE, joined.life == LIVE
     operation = {(False, True): "restore", (True, False): "archive"}.get(lives, "import")
     change = replace(context.act_of(source), made=None).change(operation)
@@ -149,6 +134,34 @@ def import_record(
         context.note("edited", id)
     elif was_live != is_live:
         context.note("archived" if was_live else "restored" if memory else "added", id)
+
+
+def _undecided(found: Record, current: Record | None) -> Record:
+    """Return a record of an agent, which may add a text and confirms nothing."""
+    kept = {"status": Status.CANDIDATE.value, "pinned": False}
+    kept |= values_of(current) if current else {}
+    names = found.registers.keys() & {"status", "pinned"}
+    undecided = {name: (found.registers[name][0], kept[name]) for name in names}
+    return replace(found, registers={**found.registers, **undecided})
+
+
+def _make_admission(context: ImportContext, source: Source) -> Admit:
+    admit_text = make_admission_rule(
+        context.act.store, context.settings, context.act.now, source.author
+    )
+
+    def admit(row: Memory, before: Memory | None) -> Memory:
+        row = admit_text(row, before)
+        if before is None:
+            row = replace(row, source_branch=context.waits_on(row.id, row.knowledge_key))
+        elif row.quarantine_reason and not before.quarantine_reason:
+            message = f"{row.id} comes with a text that {row.quarantine_reason}; it stays as it was"
+            raise CannotDo(message, "`ademem edit` takes the text")
+        if source.by_agent and row.trust is Trust.IMPORT:
+            row = replace(row, trust=source.trust)
+        return row
+
+    return admit
 
 
 def _is_for_person(memory: Memory, current: Record, joined: Record, store: Store) -> bool:
@@ -172,13 +185,17 @@ def _check(line: KnowledgeLine) -> None:
     missing = [name for name in ("key", "category", "updated_at") if not found.get(name)]
     if missing and found["content"]:
         raise BadLine(f"has no {', '.join(missing)}")
-    is_shown = found["content"] and found.get("status") != Status.ARCHIVED
-    for name in ("category", "status", "importance", "confidence", "pinned") if is_shown else ():
+    if found["content"] and found.get("status") != Status.ARCHIVED:
+        _check_values(found)
+    if not as_time(found.get("updated_at")):
+        raise BadLine("has an updated_at that is not an ISO 8601 time")
+
+
+def _check_values(found: dict[str, Any]) -> None:
+    for name in ("category", "status", "importance", "confidence", "pinned"):
         value = found.get(name)
         if value is not None and not record_json.is_valid(name, value):
             raise BadLine(f"has a {name} that it cannot have: {preview(repr(value), 40)}")
-    if not as_time(found.get("updated_at")):
-        raise BadLine("has an updated_at that is not an ISO 8601 time")
 
 
 def _read_changes(
