@@ -35,15 +35,20 @@ def withdraw(environment: MutableMapping[str, str]) -> None:
     ours = [name for name in environment if name.startswith(PREFIX) or name in FOLDERS]
     found = _parse(carried or "{}")
     if ours:
-        starts = [environment["CLAUDE_PROJECT_DIR"]] if "CLAUDE_PROJECT_DIR" in environment else []
-        with suppress(FileNotFoundError):  # the model may remove its working folder
-            starts.append(os.getcwd())
-        set_there = _variables(folder for start in starts for folder in _above(start))
+        set_there = _set_around(environment)
         for name in ours:
             if name in set_there and set_there[name] == environment[name]:
                 found[name] = environment.pop(name)
     if found:
         environment[CARRIED] = flat(found)
+
+
+def _set_around(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return what the clones around the project and the working folder set."""
+    starts = [environment["CLAUDE_PROJECT_DIR"]] if "CLAUDE_PROJECT_DIR" in environment else []
+    with suppress(FileNotFoundError):  # the model may remove its working folder
+        starts.append(os.getcwd())
+    return _variables(folder for start in starts for folder in _above(start))
 
 
 def carried(environment: Mapping[str, str]) -> dict[str, str]:

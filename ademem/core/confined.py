@@ -498,17 +498,24 @@ def _survey(
                     continue
                 if not name.isprintable():
                     raise Refused(path, "has a name with control characters")
-                inside = _inside(root, path)
-                if inside in FOLDERS or (stat.S_ISDIR(there.st_mode) and not name.endswith(FILES)):
+                is_folder = stat.S_ISDIR(there.st_mode) and not name.endswith(FILES)
+                if is_folder or _inside(root, path) in FOLDERS:
                     folder.check(there, name, stat.S_IFDIR)
                     left = _survey(folder.enter(name), root, found, left, removes_stale)
-                elif not (stat.S_ISSOCK(there.st_mode) and _matches(inside, "run/" + SOCKETS)):
-                    folder.check(there, name, stat.S_IFREG)
-                    if there.st_size > KIB and not _matches(inside, "ade.db*"):
-                        _check_size(there.st_size, limit_of(root, path), path)
+                else:
+                    _check_file(folder, name, there, root, path)
             except OSError as error:
                 found.append(_as_refusal(path, error))
     return left
+
+
+def _check_file(folder: _Folder, name: str, there: os.stat_result, root: str, path: str) -> None:
+    inside = _inside(root, path)
+    if stat.S_ISSOCK(there.st_mode) and _matches(inside, "run/" + SOCKETS):
+        return
+    folder.check(there, name, stat.S_IFREG)
+    if there.st_size > KIB and not _matches(inside, "ade.db*"):
+        _check_size(there.st_size, limit_of(root, path), path)
 
 
 def _check_size(size: int, limit: int, path: str) -> None:

@@ -34,6 +34,14 @@ class Finished(Value):
         return "".join(self.errors.decode("utf-8", "replace").strip().splitlines()[-1:])
 
 
+def _write_part(handle: int, text: memoryview) -> memoryview:
+    """Write what the pipe takes and return the rest; what no process reads counts as written."""
+    try:
+        return text[os.write(handle, text[: select.PIPE_BUF]) :]
+    except BrokenPipeError:
+        return text[:0]
+
+
 def run(
     command: Sequence[str],
     *,
@@ -82,11 +90,7 @@ def run(
                         parts[handle].append(os.read(handle, _PART_BYTES))
                         is_over = not parts[handle][-1]
                     else:
-                        try:
-                            written = os.write(handle, unwritten[: select.PIPE_BUF])
-                        except BrokenPipeError:  # what no process reads counts as written
-                            written = len(unwritten)
-                        unwritten = unwritten[written:]
+                        unwritten = _write_part(handle, unwritten)
                         is_over = not unwritten
                     if is_over:
                         waiting.unregister(handle)

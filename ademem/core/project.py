@@ -85,17 +85,22 @@ def find(start: str | None, environment: Mapping[str, str], cwd: str) -> Project
     where = os.path.abspath(os.path.join(cwd, named or "."))
     root = _find_enrolled_above(where) or _worktree_of_enrolled(where)
     if root is None and not named:
-        try:
-            paths = [os.path.join(where, name) for name in os.listdir(where)]
-        except OSError:
-            paths = []
-        children = {os.path.realpath(path) for path in paths if os.path.isdir(f"{path}/.ade")}
-        if len(children) > 1:
-            raise Ambiguous(where, tuple(sorted(children)))
-        root = next(iter(children), None)
+        root = _find_only_child(where)
     if root is None:
         raise NotEnrolled(where)
     return at(root)
+
+
+def _find_only_child(where: str) -> str | None:
+    """Return the enrolled folder in this one; raises Ambiguous where there are several."""
+    try:
+        paths = [os.path.join(where, name) for name in os.listdir(where)]
+    except OSError:
+        return None
+    children = {os.path.realpath(path) for path in paths if os.path.isdir(f"{path}/.ade")}
+    if len(children) > 1:
+        raise Ambiguous(where, tuple(sorted(children)))
+    return next(iter(children), None)
 
 
 def at(root: str) -> Project:

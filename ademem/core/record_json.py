@@ -106,16 +106,6 @@ def pack(record: Record, updated_at: str = "") -> dict[str, Any]:
         for stamp in sorted(groups, reverse=True)
         if stamp != most or stamp != old_stamp(updated_at)
     }
-    places: dict[str, int] = {}
-    for start in _STARTS:
-        elements = sorted(
-            (value, name)
-            for name, (_, value) in record.registers.items()
-            if value and name.startswith(start)
-        )
-        places |= {
-            name: place for index, ((place, _), name) in enumerate(elements) if place != index
-        }
     over = sorted(set(record.over.values()) - record.texts.keys())
     more: dict[str, Any] = {
         "over": [_short(stamp, updated_at) for stamp in over],
@@ -123,7 +113,7 @@ def pack(record: Record, updated_at: str = "") -> dict[str, Any]:
         "removed": {
             _short(stamp, updated_at): sorted(gone[stamp]) for stamp in sorted(gone, reverse=True)
         },
-        "places": dict(sorted(places.items())),
+        "places": dict(sorted(_moved_places(record))),
     }
     packed |= {name: value for name, value in more.items() if value}
     life_at = record.registers.get(LIFE, ("", ""))[0]
@@ -131,6 +121,42 @@ def pack(record: Record, updated_at: str = "") -> dict[str, Any]:
         seen = sorted(set(record.seen.values()) - {life_at})
         packed["seen"] = [_short(stamp, updated_at) for stamp in seen]
     return packed
+
+
+def _moved_places(record: Record) -> Iterator[tuple[str, int]]:
+    """Yield elements of lists whose place is not that in the order of the elements."""
+    for start in _STARTS:
+        elements = sorted(
+            (value, name)
+            for name, (_, value) in record.registers.items()
+            if value and name.startswith(start)
+        )
+        for index, ((place, _), name) in enumerate(elements):
+            if place != index:
+                yield name, place
+
+
+def _plain_values(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the valid values of fields that are not empty."""
+    for name in FIELDS:
+        if name in values and is_valid(name, values[name]):
+            plain = _plain(values[name])
+            if plain != "":
+                yield name, plain
+
+
+def _elements(
+    values: Mapping[str, Any], places: Mapping[str, Any]
+) -> Iterator[tuple[str, tuple[int, str]]]:
+    """Yield the names of tags and anchors, with their places and texts."""
+    for kind in SETS:
+        for index, found in enumerate(_texts(values.get(kind))):
+            text = anchor.normal(found) if kind == "anchors" else found
+            name = element_of(kind, text)
+            place: Any = places.get(name)
+            if type(place) is not int or not 0 <= place < 1 << 31:
+                place = index
+            yield name, (place, text)
 
 
 def unpack(values: Mapping[str, Any], updated_at: str, stamps: Mapping[str, Any]) -> Record:
@@ -146,22 +172,13 @@ def unpack(values: Mapping[str, Any], updated_at: str, stamps: Mapping[str, Any]
     life = values.get(LIFE)
     if life == REMOVED:
         return make_tombstone(id, sync_id, stamp_of.get(LIFE, rest))
-    registers: dict[str, Write] = {}
-    for name in FIELDS:
-        if name in values and is_valid(name, values[name]):
-            plain = _plain(values[name])
-            if plain != "":
-                registers[name] = (stamp_of.get(name, rest), plain)
+    registers: dict[str, Write] = {
+        name: (stamp_of.get(name, rest), plain) for name, plain in _plain_values(values)
+    }
     if is_life(life):
         registers[LIFE] = (stamp_of.get(LIFE, rest), life)
-    places = _object(stamps.get("places"))
-    for kind in SETS:
-        for index, found in enumerate(_texts(values.get(kind))):
-            text = anchor.normal(found) if kind == "anchors" else found
-            name = element_of(kind, text)
-            place = places.get(name)
-            place = place if type(place) is int and 0 <= place < 1 << 31 else index
-            registers[name] = (stamp_of.get(name, rest), (place, text))
+    for name, element in _elements(values, _object(stamps.get("places"))):
+        registers[name] = (stamp_of.get(name, rest), element)
     for stamp, names in _groups(_object(stamps.get("removed")), updated_at):
         for name in names:
             if name.startswith(_STARTS):

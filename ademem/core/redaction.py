@@ -623,16 +623,19 @@ def _password(named: re.Match[str], text: str) -> tuple[int, int] | None:
         is_assigned = not named["about"] and named["link"].strip() in (":", "=")
         name = named["password"].lower()
         return None if is_assigned and name in ("password", "passphrase", "passcode") else span
-    is_word = (
-        named["link"].strip().lower() in ("is", "is:", "was")
-        and named["password"].lower().startswith("pass")
-        and value.isascii()
-        and value.isalpha()
-        and len(value) >= 6
-        and not re.match(_DESCRIBING, value)
-        and re.compile(_ENDS_SENTENCE).match(text, span[1])
-    )
-    return span if is_word else None
+    is_named = named["link"].strip().lower() in ("is", "is:", "was")
+    is_named = is_named and named["password"].lower().startswith("pass")
+    return span if is_named and _is_stated_word(value, text, span[1]) else None
+
+
+def _is_stated_word(value: str, text: str, end: int) -> bool:
+    """Tell whether a plain word, at the end of its sentence, is stated rather than described."""
+    import re
+
+    is_word = value.isascii() and value.isalpha() and len(value) >= 6
+    if not is_word or re.match(_DESCRIBING, value):
+        return False
+    return re.compile(_ENDS_SENTENCE).match(text, end) is not None
 
 
 def _find_quoted(
@@ -647,16 +650,23 @@ def _find_quoted(
         return None
     phrase = line[: min(ends)]
     value = phrase.strip()
-    words = value.split()
-    if len(words) > 1:
-        chosen = len(words) > 2 or _is_strong(value.replace(" ", ""))
-        lowercase = value[:1].islower() or all(word[:1].isupper() for word in words)
-        if not chosen or not lowercase or re.search(_MESSAGE, value):
+    if len(value.split()) > 1:
+        if not _is_passphrase(value):
             return None
     elif not _is_strong(value) or re.match(_NO_LITERAL, value) or re.match(_TECHNICAL, value):
         return None
     start += phrase.index(value) if value else 0
     return start, start + len(value)
+
+
+def _is_passphrase(value: str) -> bool:
+    """Tell whether several quoted words were chosen as a secret, and are no message."""
+    import re
+
+    words = value.split()
+    chosen = len(words) > 2 or _is_strong(value.replace(" ", ""))
+    lowercase = value[:1].islower() or all(word[:1].isupper() for word in words)
+    return chosen and lowercase and not re.search(_MESSAGE, value)
 
 
 def _is_strong(value: str) -> bool:

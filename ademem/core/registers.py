@@ -103,6 +103,24 @@ def join(ours: Record, theirs: Record) -> Record:
     sync_id = _least(ours.sync_id, theirs.sync_id)
     if registers.get(LIFE, ("", ""))[1] == REMOVED:
         return make_tombstone(ours.id, sync_id, registers[LIFE][0])
+    return Record(
+        id=ours.id,
+        sync_id=sync_id,
+        created_at=_least(ours.created_at, theirs.created_at),
+        texts=_join_texts(ours, theirs),
+        over=latest((*ours.over.values(), *theirs.over.values())),
+        seen=latest(
+            stamp
+            for one in (ours, theirs)
+            if one.registers.get(LIFE) == registers.get(LIFE)
+            for stamp in one.seen.values()
+        ),
+        registers=registers,
+    )
+
+
+def _join_texts(ours: Record, theirs: Record) -> dict[str, Text]:
+    """Return the texts of both that neither of them contains or replaced, by stamp."""
     texts = {
         at: text for at, text in ours.texts.items() if at in theirs.texts or not covers(theirs, at)
     }
@@ -113,20 +131,7 @@ def join(ours: Record, theirs: Record) -> Record:
             )
         elif not covers(ours, at):
             texts[at] = text
-    return Record(
-        id=ours.id,
-        sync_id=sync_id,
-        created_at=_least(ours.created_at, theirs.created_at),
-        texts=texts,
-        over=latest((*ours.over.values(), *theirs.over.values())),
-        seen=latest(
-            stamp
-            for one in (ours, theirs)
-            if one.registers.get(LIFE) == registers.get(LIFE)
-            for stamp in one.seen.values()
-        ),
-        registers=registers,
-    )
+    return texts
 
 
 def make_tombstone(id: str, sync_id: str, stamp: str) -> Record:
@@ -224,15 +229,9 @@ def write(
     life = values.get(LIFE, record.life)
     if REMOVED in (life, record.life):
         return record if life == record.life else make_tombstone(record.id, record.sync_id, stamp)
-    registers = dict(record.registers)
-    for name in FIELDS:
-        if name in values and (name not in registers or values[name] != registers[name][1]):
-            registers[name] = (stamp, values[name])
-    for kind in SETS:
-        if kind in values and tuple(values[kind]) != record.items(kind):
-            registers |= _written_items(record, kind, values[kind], stamp)
+    registers = {**record.registers, **_written_values(record, values, stamp)}
     text = values.get("content", record.text[0]), values.get("title", record.text[1]) or None
-    is_new = bool(text[0]) and (text != record.text or not record.texts)
+    is_new = _is_new_text(record, text)
     seen = record.seen
     if life != record.life or LIFE not in registers or is_new or confirms:
         registers[LIFE] = (stamp, life)
@@ -241,6 +240,24 @@ def write(
         return replace(record, registers=registers, seen=seen)
     over = {**record.over, replica_of(stamp): stamp}
     return replace(record, texts={stamp: text}, over=over, registers=registers, seen=seen)
+
+
+def _is_new_text(record: Record, text: Text) -> bool:
+    return bool(text[0]) and (text != record.text or not record.texts)
+
+
+def _written_values(record: Record, values: Mapping[str, Any], stamp: str) -> dict[str, Write]:
+    """Return writes of the fields, tags and anchors that differ."""
+    registers = record.registers
+    written: dict[str, Write] = {
+        name: (stamp, values[name])
+        for name in FIELDS
+        if name in values and (name not in registers or values[name] != registers[name][1])
+    }
+    for kind in SETS:
+        if kind in values and tuple(values[kind]) != record.items(kind):
+            written |= _written_items(record, kind, values[kind], stamp)
+    return written
 
 
 def all_seen(life: str, stamp: str, over: Mapping[str, str]) -> dict[str, str]:

@@ -101,23 +101,12 @@ def list_tracked(folder: str, names: Iterable[str], *, as_written: bool = True) 
         return []
     inside = os.path.relpath(os.path.realpath(folder), top).replace(os.sep, "/")
     wanted = {f"{inside}/{name}".removeprefix("./"): name for name in names}
-    own = git_dir(top)
     try:
-        with open(os.path.join(own, "index"), "rb") as file:
-            data = file.read()
-        is_split = any(name.startswith("sharedindex.") for name in os.listdir(own))
+        data, is_split = _open_index(git_dir(top))
     except OSError:
         return []
     if is_split or data[4:8] not in (b"\0\0\0\2", b"\0\0\0\3"):
-        import re
-
-        from ademem.core import git
-
-        asked = [f":(top,icase,literal){path.rstrip('/')}" for path in wanted]
-        listed = os.fsdecode(git.output(top, "ls-files", "--debug", "--", *asked) or b"")
-        shape = r"^(\S.*)\n(?:\s+.*\n)*?\s+mtime: (\d+):.*\n\s+dev:.*\bino: (\d+)"
-        shown = re.findall(shape, listed, re.MULTILINE)
-        entries = ((path, int(inode), int(written)) for path, written, inode in shown)
+        entries = _ask_git(top, wanted)
     else:
         entries = (entry for path in wanted for entry in _read_index(data, path))
     found = {
@@ -127,6 +116,26 @@ def list_tracked(folder: str, names: Iterable[str], *, as_written: bool = True) 
         if _is_same(top, path, wish, (inode, written), as_written)
     }
     return list(found)
+
+
+def _open_index(own: str) -> tuple[bytes, bool]:
+    """Return the bytes of the index and whether another file has a part of it."""
+    with open(os.path.join(own, "index"), "rb") as file:
+        data = file.read()
+    return data, any(name.startswith("sharedindex.") for name in os.listdir(own))
+
+
+def _ask_git(top: str, paths: Iterable[str]) -> Iterator[tuple[str, int, int]]:
+    """Yield path, inode and time of writing of tracked files."""
+    import re
+
+    from ademem.core import git
+
+    asked = [f":(top,icase,literal){path.rstrip('/')}" for path in paths]
+    listed = os.fsdecode(git.output(top, "ls-files", "--debug", "--", *asked) or b"")
+    shape = r"^(\S.*)\n(?:\s+.*\n)*?\s+mtime: (\d+):.*\n\s+dev:.*\bino: (\d+)"
+    for path, written, inode in re.findall(shape, listed, re.MULTILINE):
+        yield path, int(inode), int(written)
 
 
 def tip(common: str, ref: str, links: int = 5) -> str | None:

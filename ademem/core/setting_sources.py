@@ -12,7 +12,7 @@ from ademem.core.value import Value, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
     from ademem.core.project import Project
@@ -90,12 +90,8 @@ def read(
         values |= held
         origins |= origins_of_held
         held = {}
-    for source in dict.fromkeys(origins_of_held.values()) if held else ():
-        names = sorted(name for name in held if origins_of_held[name] == source)
-        shown = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
-        verb = "count" if len(names) > 1 else "counts"
-        reason = f"sets {shown}, which {verb} only after `ademem trust`"
-        warnings.append(SettingWarning(source=source, reason=reason, waits=True))
+    if held:
+        warnings += _warn_of_held(origins_of_held)
     if project and project.local_config in there:
         agreed = trust.agreement(project.main, environment).local
         found = _file(project.local_config, environment, project.home_root, agreed)
@@ -105,6 +101,16 @@ def read(
     return settings.Configuration(
         settings=settings.as_settings(values), origins=origins, warnings=tuple(warnings), held=held
     )
+
+
+def _warn_of_held(origins: Mapping[str, str]) -> Iterator[SettingWarning]:
+    """Yield a warning for each source of settings that wait, given the sources by name."""
+    for source in dict.fromkeys(origins.values()):
+        names = sorted(name for name in origins if origins[name] == source)
+        shown = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
+        verb = "count" if len(names) > 1 else "counts"
+        reason = f"sets {shown}, which {verb} only after `ademem trust`"
+        yield SettingWarning(source=source, reason=reason, waits=True)
 
 
 def _divide(
@@ -195,19 +201,9 @@ def _parse_toml(
         if cached["sha256"] == digest and isinstance(cached["values"], dict):
             return cached["values"]
     import json
-    import tomllib
 
-    if max(line.count(b".") for line in raw.split(b"\n")) > MAX_DOTS:
-        raise settings.BadSetting(f"has a line with more than {MAX_DOTS} dots")
-    try:
-        found = tomllib.loads(raw.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise settings.BadSetting("is not UTF-8") from error
-    except (ValueError, RecursionError) as error:
-        why = str(error)[:SHOWN_CHARS]
-        raise settings.BadSetting(f"is not valid TOML ({why})") from error
     values: dict[str, Any] = {}
-    for section, keys in found.items():
+    for section, keys in _load_toml(raw).items():
         if isinstance(keys, dict) and section in settings.Settings._names:
             values |= {f"{section}.{key}": _plain(value) for key, value in keys.items()}
         else:
@@ -216,6 +212,20 @@ def _parse_toml(
         text = json.dumps({"sha256": digest, "values": values})
         shared_files.write_atomic(cache, text, mode=0o600)
     return values
+
+
+def _load_toml(raw: bytes) -> dict[str, Any]:
+    import tomllib
+
+    if max(line.count(b".") for line in raw.split(b"\n")) > MAX_DOTS:
+        raise settings.BadSetting(f"has a line with more than {MAX_DOTS} dots")
+    try:
+        return tomllib.loads(raw.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise settings.BadSetting("is not UTF-8") from error
+    except (ValueError, RecursionError) as error:
+        why = str(error)[:SHOWN_CHARS]
+        raise settings.BadSetting(f"is not valid TOML ({why})") from error
 
 
 def _plain(value: Any) -> Any:

@@ -12,7 +12,7 @@ from ademem.core.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any, TypeVar
 
     from ademem.core.project import Project
@@ -384,25 +384,35 @@ def _convert(name: str, given: Any, default: Any) -> Any:
         if isinstance(default, bool):
             return given if isinstance(given, bool) else _TRUTH[str(given).lower()]
         if isinstance(default, tuple):
-            words = given
-            if isinstance(given, str):  # as a file has it, or only the words
-                is_json = given.startswith(('["', "[]"))
-                words = loads(given) if is_json else [word.strip() for word in given.split(",")]
-            if not isinstance(words, list):
-                raise ValueError(given)
+            words = _split_words(given)
             if len(words) > MOST_WORDS:
                 raise BadSetting(f"{name} has more than {MOST_WORDS} words")
             return tuple(_convert(name, word, "") for word in words if word != "")
-        if isinstance(given, bool) or not isinstance(given, (str, int, float)):
-            raise ValueError(given)
-        value = type(default)(given)
-        if not isinstance(given, str) and value != given:
-            raise ValueError(given)
-        return value
+        return _convert_plain(given, type(default))
     except (KeyError, ValueError, TypeError, OverflowError) as error:
         raise BadSetting(
             f"{name} cannot be {_format(given)}; its default is {default!r}"
         ) from error
+
+
+def _convert_plain(given: Any, kind: type[Any]) -> Any:
+    if isinstance(given, bool) or not isinstance(given, (str, int, float)):
+        raise ValueError(given)
+    value = kind(given)
+    if not isinstance(given, str) and value != given:
+        raise ValueError(given)
+    return value
+
+
+def _split_words(given: Any) -> list[Any]:
+    """Return the words of a list, as a file has it, or separated by commas."""
+    words = given
+    if isinstance(given, str):
+        is_json = given.startswith(('["', "[]"))
+        words = loads(given) if is_json else [word.strip() for word in given.split(",")]
+    if not isinstance(words, list):
+        raise ValueError(given)
+    return words
 
 
 def _format(given: Any) -> str:
@@ -442,16 +452,23 @@ def load_configuration(project: Project | None, environment: Mapping[str, str]) 
     of_clone = clone_variables.CARRIED in environment
     if not there and not variables and not of_clone:
         return Configuration()
-    if not there and not of_clone:
-        try:  # without importing the reader of files
-            values = {key: as_value(key, environment[name]) for name, key in variables}
-            origins = {key: name for name, key in variables}
-            return Configuration(settings=as_settings(values), origins=origins)
-        except BadSetting:
-            pass  # which the reader words
+    if not there and not of_clone and (found := _of_variables(variables, environment)):
+        return found
     from ademem.core import setting_sources
 
     return setting_sources.read(project, environment, there, variables)
+
+
+def _of_variables(
+    variables: Iterable[tuple[str, str]], environment: Mapping[str, str]
+) -> Configuration | None:
+    """Return what variables set, without the reader of files; None for a fault, for it to word."""
+    try:
+        values = {key: as_value(key, environment[name]) for name, key in variables}
+        origins = {key: name for name, key in variables}
+        return Configuration(settings=as_settings(values), origins=origins)
+    except BadSetting:
+        return None
 
 
 def list_warnings(warnings: Sequence[SettingWarning]) -> list[str]:

@@ -171,9 +171,10 @@ def is_disguised(text: str) -> bool:
         return False
     import re
 
-    for word in re.findall(r"\w{3,}", text):
-        foreign = [char for char in word.lower() if ord(char) in _AS_LATIN]
-        others = [char for char in word if char.isalpha() and char.lower() not in foreign]
-        if foreign and others and all(char.isascii() for char in others):
-            return True
-    return False
+    return any(map(_is_mixed, re.findall(r"\w{3,}", text)))
+
+
+def _is_mixed(word: str) -> bool:
+    foreign = [char for char in word.lower() if ord(char) in _AS_LATIN]
+    others = "".join(char for char in word if char.isalpha() and char.lower() not in foreign)
+    return bool(foreign) and bool(others) and others.isascii()

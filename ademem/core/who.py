@@ -153,11 +153,8 @@ def of_hook(
     if not maker:
         return _unproven("standard input is no socket of a client")
     read = read or make_reader()
-    parent = os.getppid()
-    if maker != parent:
-        between = read(parent)
-        if between is None or between.parent != maker or SHELLS.isdisjoint(between.names):
-            return _unproven("another process than the one that started the hook made its input")
+    if not _has_started_us(maker, read):
+        return _unproven("another process than the one that started the hook made its input")
     client = read(maker)
     if client is None or not _client_of(client):
         program = client.name if client else "a process that cannot be read"
@@ -171,6 +168,15 @@ def of_hook(
     if entry in ("", "cli") and not client.terminal:
         return Who(by=By.UNKNOWN, why="the client has no terminal")
     return _attended(line, environment, read)
+
+
+def _has_started_us(maker: int, read: Read) -> bool:
+    """Tell whether the process *maker* is our parent, or that of a shell between us."""
+    parent = os.getppid()
+    if maker == parent:
+        return True
+    between = read(parent)
+    return bool(between and between.parent == maker and not SHELLS.isdisjoint(between.names))
 
 
 def _unproven(why: str) -> Who:
@@ -272,11 +278,15 @@ def _attended(line: Sequence[Process], environment: Mapping[str, str], read: Rea
     if _is_of_container(line):
         why = "a terminal of a container was opened for it"
         return Who(by=By.PERSON, why=why, where="a container")
-    own = added_terminals()
-    for process in line if own else ():
-        if host := _host_of(process, own):
+    if own := added_terminals():
+        hosts = filter(None, (_host_of(process, own) for process in line))
+        if host := next(hosts, ""):
             why = f"{host} is above it, a terminal that you added"
             return Who(by=By.PERSON, why=why, where=host)
+    return _not_attended(line)
+
+
+def _not_attended(line: Sequence[Process]) -> Who:
     names = [each.name for each in line if each.pid != 1 and SHELLS.isdisjoint(each.names)]
     above = f" ({', '.join(dict.fromkeys(names))})" if names else ""
     why = f"no login, terminal or editor that ademem knows is above it{above}"
@@ -369,8 +379,12 @@ def _host_of(process: Process, hosts: tuple[str, ...]) -> str:
         return min(plain)
     if len(name) == NAME_CHARS and (cut := [each for each in hosts if each[:NAME_CHARS] == name]):
         return cut[0]
-    paths = (path, process.command[1] if len(process.command) > 1 else "")
-    for host in _patterns(hosts):
+    return _match_pattern(name, process.command[:2], _patterns(hosts))
+
+
+def _match_pattern(name: str, paths: Sequence[str], patterns: Sequence[str]) -> str:
+    """Return the host of the first pattern: `name*` of a process, or `folder/` in its paths."""
+    for host in patterns:
         if host.endswith("*") and name.startswith(host[:-1]):
             return name
         if host.endswith("/") and any(f"/{host}" in each for each in paths):

@@ -247,23 +247,33 @@ def _plan(run: ConsolidationRun) -> Plan | None:
         return None
     from ademem.search.dense import find_neighbours
 
+    clusters = 0
+    merges: list[PlannedMerge] = []
+    for group in _group_comparable(run):
+        near = find_neighbours([vector for _, vector in group], MERGE_COSINE)
+        clusters += _count_clusters(near)
+        merges += _merges([one for one, _ in group], near)
+    return Plan(clusters=clusters, merges=tuple(merges))
+
+
+def _group_comparable(run: ConsolidationRun) -> Iterator[list[tuple[Memory, bytes]]]:
     groups: dict[tuple[str | None, ...], list[tuple[Memory, bytes]]] = {}
-    for memory, vector in maintenance.comparable(store, run.model):
+    for memory, vector in maintenance.comparable(run.store, run.model):
         place = (memory.source_branch, memory.file_scope_pattern)
         home = (memory.scope, memory.scope_owner_id, memory.category, *place)
         groups.setdefault(home, []).append((memory, vector))
-    clusters = 0
-    merges: list[PlannedMerge] = []
     for whole in groups.values():
-        group = whole[-COMPARED:]
-        near = find_neighbours([vector for _, vector in group], MERGE_COSINE)
-        left = {at for at, others in enumerate(near) if others}
-        for at in sorted(left, key=lambda at: (-len(near[at]), at)):
-            if at in left and left & near[at].keys():
-                clusters += 1
-                left -= {at, *near[at]}
-        merges += _merges([one for one, _ in group], near)
-    return Plan(clusters=clusters, merges=tuple(merges))
+        yield whole[-COMPARED:]
+
+
+def _count_clusters(near: Sequence[Mapping[int, float]]) -> int:
+    """Count memories with their neighbours, the largest group first, each in one group."""
+    count, left = 0, {at for at, others in enumerate(near) if others}
+    for at in sorted(left, key=lambda at: (-len(near[at]), at)):
+        if at in left and left & near[at].keys():
+            count += 1
+            left -= {at, *near[at]}
+    return count
 
 
 def _merges(group: Sequence[Memory], near: Sequence[Mapping[int, float]]) -> Iterator[PlannedMerge]:

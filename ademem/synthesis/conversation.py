@@ -156,16 +156,18 @@ class Conversation:
             case Interruption():
                 self.interrupted = True
             case Message():
-                text = redact(event.text).text
-                self.last_message = preview(whole_words(text, PROMPT_CHARS), PROMPT_CHARS)
-                self._find_cause(text)
-                for sentence in _SENTENCES.split("".join(text.split("```")[::2])):
-                    if found := _DECISION.match(sentence.strip()):
-                        _add(self.decisions, (found["named"] or found["stated"]).strip(" *_"))
+                self._add_message(redact(event.text).text)
             case Call() if event.id:
                 _keep(self._pending, event.id, event, MOST_PENDING)
             case Result():
                 self._add_result(event)
+
+    def _add_message(self, text: str) -> None:
+        self.last_message = preview(whole_words(text, PROMPT_CHARS), PROMPT_CHARS)
+        self._find_cause(text)
+        for sentence in _SENTENCES.split("".join(text.split("```")[::2])):
+            if found := _DECISION.match(sentence.strip()):
+                _add(self.decisions, (found["named"] or found["stated"]).strip(" *_"))
 
     def add_memory(self, memory: Memory) -> None:
         """Add a memory that hooks captured in the session: it outlives the transcript."""
@@ -215,15 +217,18 @@ class Conversation:
             if not run.error:
                 self._add_action(action, call)
         elif result.failed and action.kind == "run" and call.tool in SHELL_TOOLS:
-            # of a check or a command that only reads, failing is a result
-            lesson = errors.lesson(call.tool, action.target, result.text)
-            if lesson and not is_check(call.text("command")):
-                signatures = frozenset(step.signature for step in command_steps(action.target))
-                failure = Failure(lesson=lesson, line=action.target, signatures=signatures)
-                _keep(self.failures, errors.fingerprint(result.text[: errors.READ_CHARS]), failure)
+            self._add_failure(call, action, result.text)
         elif not result.failed or action.kind == "search":  # a failed search found nothing
             self._find_remedy(action)
             self._add_action(action, call)
+
+    def _add_failure(self, call: Call, action: Action, output: str) -> None:
+        """Add it, unless a check failed, or a command that only reads: that is a result."""
+        lesson = errors.lesson(call.tool, action.target, output)
+        if lesson and not is_check(call.text("command")):
+            signatures = frozenset(step.signature for step in command_steps(action.target))
+            failure = Failure(lesson=lesson, line=action.target, signatures=signatures)
+            _keep(self.failures, errors.fingerprint(output[: errors.READ_CHARS]), failure)
 
     def _find_remedy(self, action: Action) -> None:
         """Explain open failures by a command that succeeds, or by the changes before it."""
@@ -235,12 +240,7 @@ class Conversation:
             if failure.cause or not failure.line:
                 continue
             changes = (*failure.changes, change)[: REMEDY_ACTIONS + 1]
-            remedy = ""
-            if action.kind != "edit" and action.target == failure.line:
-                if 0 < len(failure.changes) <= REMEDY_ACTIONS:
-                    remedy = f"remedy: {', then '.join(failure.changes)} first"
-            elif action.kind != "edit" and not failure.signatures.isdisjoint(signatures):
-                remedy = f"remedy: `{action.target}`"
+            remedy = "" if action.kind == "edit" else _remedy_of(failure, action, signatures)
             self.failures[fingerprint] = replace(failure, changes=changes, cause=remedy)
 
     def _find_cause(self, message: str) -> None:
@@ -260,6 +260,15 @@ class Conversation:
             self._changed_since_test = True
             if len(self.files) < FILES:
                 self.files[path] = None
+
+
+def _remedy_of(failure: Failure, action: Action, signatures: set[str]) -> str:
+    """Return what a command that succeeds says of a failure: what went before it, or itself."""
+    if action.target == failure.line:
+        has_few = 0 < len(failure.changes) <= REMEDY_ACTIONS
+        return f"remedy: {', then '.join(failure.changes)} first" if has_few else ""
+    is_alike = not failure.signatures.isdisjoint(signatures)
+    return f"remedy: `{action.target}`" if is_alike else ""
 
 
 def cause_in(message: str, lesson: str) -> str | None:
@@ -296,18 +305,20 @@ def action_of(call: Call, roots: Roots) -> Action | None:
     if call.tool in _BOOKKEEPING:
         return None
     if call.tool in SHELL_TOOLS:
-        line, script = command_line(call, roots), call.text("command")
-        words = line.split()[:2]
-        if is_test(script):
-            kind = "test"
-        elif words and words[0].endswith("ademem") and words[1:] in (["recall"], ["search"]):
-            kind = "search"
-        else:
-            kind = "run" if judge(script).mutates else "read"
-        return Action(tool=call.tool, target=line, kind=kind)
+        line = command_line(call, roots)
+        return Action(tool=call.tool, target=line, kind=_kind_of(line, call.text("command")))
     target = next((given for name in _TARGETS if (given := call.text(name))), "")
     kind = _KINDS.get(own_tool(call.tool) or call.tool, "other")
     return Action(tool=call.tool, target=_shorten(relative(target, roots)), kind=kind)
+
+
+def _kind_of(line: str, script: str) -> str:
+    words = line.split()[:2]
+    if is_test(script):
+        return "test"
+    if words and words[0].endswith("ademem") and words[1:] in (["recall"], ["search"]):
+        return "search"
+    return "run" if judge(script).mutates else "read"
 
 
 def command_line(call: Call, roots: Roots) -> str:

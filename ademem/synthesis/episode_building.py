@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
+from typing import Any
 
 from ademem.capture import gate, provenance, record, transcript
 from ademem.capture.errors import COMMAND_CHARS
@@ -23,6 +24,7 @@ from ademem.core.text import dedupe_key, preview, sha256_hex, truncate, unique
 from ademem.core.value import replace
 from ademem.guard.injection import instruction_in
 from ademem.store import (
+    Store,
     commits,
     episodes,
     ledger,
@@ -95,16 +97,11 @@ def build_session_episode(key: str, runtime: Runtime, now: datetime) -> Episode 
         return None
     _explain_errors(conversation, session_id, mission_id, runtime, now)
     scripted = _files_of_scripts(conversation, session, runtime)
-    task = conversation.task or "Talk about the project"
-    if not conversation.task and conversation.files:
-        task = f"Change {', '.join(list(conversation.files)[:3])}"
-    elif not conversation.task and conversation.actions:
-        task = f"Run {conversation.actions[0].target}"
     episode = Episode(
         memory_id="",
         session_id=session.id,
         mission_id=mission_id,
-        task=task,
+        task=_task_of(conversation),
         outcome=conversation.outcome,
         started_at=conversation.started_at or session.started_at,
         ended_at=conversation.ended_at or session.ended_at or session.started_at,
@@ -123,6 +120,16 @@ def build_session_episode(key: str, runtime: Runtime, now: datetime) -> Episode 
     ]
     trust = provenance.trust_of_session(session_id, runtime.store)
     return _write(episode, context, trust, mission_id, runtime, now)
+
+
+def _task_of(conversation: Conversation) -> str:
+    if conversation.task:
+        return conversation.task
+    if conversation.files:
+        return f"Change {', '.join(list(conversation.files)[:3])}"
+    if conversation.actions:
+        return f"Run {conversation.actions[0].target}"
+    return "Talk about the project"
 
 
 def _read_conversation(session: Session, runtime: Runtime) -> Conversation:
@@ -183,26 +190,32 @@ def _explain_errors(
     store = runtime.store
     for fingerprint, failure in conversation.failures.items():
         memory = memory_queries.find_error(store, fingerprint, mission_id or None)
-        if (
-            memory is None
-            or memory.trust is not Trust.TOOL
-            or memory.quarantine_reason
-            or any(f"; {mark}: " in memory.content for mark in CAUSE_MARKS)
-            or memories.find_confirmed(store, [memory.id])
-        ):
+        if memory is None or not _lacks_cause(memory, store):
             continue
-        cause = failure.cause
-        met = () if cause else ledger.list_endings(store, ledger.ERROR, f"{fingerprint}:")
-        for earlier in [each for each in met if each != session_id][-EARLIER_SESSIONS:]:
-            session = sessions.get(store, earlier)
-            failures = _read_conversation(session, runtime).failures if session else {}
-            if (same := failures.get(fingerprint)) and same.cause:
-                cause = same.cause
-                break
+        cause = failure.cause or _find_earlier_cause(fingerprint, session_id, runtime)
         if cause and not instruction_in(cause):
             act = Act(store=store, now=now, actor=Trust.TOOL, session_id=session_id)
             content = f"{memory.content}; {cause}"
             transitions.edit(memory.id, act, runtime.settings.gate, content=content)
+
+
+def _lacks_cause(memory: Memory, store: Store) -> bool:
+    if memory.trust is not Trust.TOOL or memory.quarantine_reason:
+        return False
+    if any(f"; {mark}: " in memory.content for mark in CAUSE_MARKS):
+        return False
+    return not memories.find_confirmed(store, [memory.id])
+
+
+def _find_earlier_cause(fingerprint: str, session_id: str, runtime: Runtime) -> str:
+    """Return the cause that another session that met the error has; empty for none."""
+    met = ledger.list_endings(runtime.store, ledger.ERROR, f"{fingerprint}:")
+    for earlier in [each for each in met if each != session_id][-EARLIER_SESSIONS:]:
+        session = sessions.get(runtime.store, earlier)
+        failures = _read_conversation(session, runtime).failures if session else {}
+        if (same := failures.get(fingerprint)) and same.cause:
+            return same.cause
+    return ""
 
 
 def build_mission_episode(id: str, runtime: Runtime, now: datetime) -> Episode | None:
@@ -223,12 +236,7 @@ def build_mission_episode(id: str, runtime: Runtime, now: datetime) -> Episode |
         memory for memory in memory_queries.of_mission(store, id=id) if not memory.quarantine_reason
     ]
     made = _combine(mission, parts, own)
-    if (
-        existing
-        and (existing.transcript_offset, existing.ended_at, existing.actions)
-        == (made.transcript_offset, made.ended_at, made.actions)
-        and made.outcome in (existing.outcome, "unknown")
-    ):
+    if existing and _is_same_course(existing, made):
         return existing
     if not own:
         return None
@@ -239,10 +247,22 @@ def build_mission_episode(id: str, runtime: Runtime, now: datetime) -> Episode |
     return _write(made, context, trust, home, runtime, now)
 
 
+def _is_same_course(existing: Episode, made: Episode) -> bool:
+    """Tell whether a new episode of a mission would say nothing new."""
+    names = ("transcript_offset", "ended_at", "actions")
+    is_same = all(getattr(existing, name) == getattr(made, name) for name in names)
+    return is_same and made.outcome in (existing.outcome, "unknown")
+
+
 def _combine(mission: missions.Mission, parts: Sequence[Episode], own: Sequence[Memory]) -> Episode:
     """Return the episode of a mission from those of its sessions, and what it decided."""
     decisions = [memory.content for memory in own if memory.category is Category.DECISION]
     reasons = [mission.reason] if mission.reason and mission.status != "succeeded" else []
+
+    def joined(name: str, more: Sequence[str] = ()) -> tuple[Any, ...]:
+        """Return a field of all parts, one after the other."""
+        return (*(each for part in parts for each in getattr(part, name)), *more)
+
     return Episode(
         memory_id="",
         session_id="",
@@ -255,13 +275,11 @@ def _combine(mission: missions.Mission, parts: Sequence[Episode], own: Sequence[
             Action(tool=SESSION, target=f"{part.task} ({part.outcome})", kind="delegate")
             for part in parts
         ),
-        files=unique(path for part in parts for path in part.files)[-FILES:],
-        tests=tuple(run for part in parts for run in part.tests)[-TESTS:],
-        errors=unique([*(text for part in parts for text in part.errors), *reasons])[-ITEMS:],
-        decisions=unique([*(text for part in parts for text in part.decisions), *decisions])[
-            -ITEMS:
-        ],
-        corrections=unique(text for part in parts for text in part.corrections)[-ITEMS:],
+        files=unique(joined("files"))[-FILES:],
+        tests=joined("tests")[-TESTS:],
+        errors=unique(joined("errors", reasons))[-ITEMS:],
+        decisions=unique(joined("decisions", decisions))[-ITEMS:],
+        corrections=unique(joined("corrections"))[-ITEMS:],
         transcript_offset=sum(part.transcript_offset for part in parts),
     )
 
@@ -322,16 +340,10 @@ def _write(
 
 def _rules_text(episode: Episode, *summary: str) -> str:
     runs = [f"`{run.command}` {run.error or 'passed'}" for run in episode.tests[-TEST_RUNS_SHOWN:]]
+    done = [each for each in episode.actions if each.kind in ACTIONS_SHOWN]
     facts = (
         ("Sessions", [each.target for each in episode.actions if each.tool == SESSION]),
-        (
-            "Did",
-            [
-                f"edited {each.target}" if each.kind == "edit" else f"`{each.target}`"
-                for each in episode.actions
-                if each.kind in ACTIONS_SHOWN
-            ],
-        ),
+        ("Did", list(map(_describe_action, done))),
         ("Changed", episode.files),
         ("Tests", unique(runs)),
         ("Decided", episode.decisions),
@@ -346,6 +358,10 @@ def _rules_text(episode: Episode, *summary: str) -> str:
         if shown:
             lines.append(f"{title}: {'; '.join(shown)}")
     return truncate("\n".join(lines), CHARS)
+
+
+def _describe_action(action: Action) -> str:
+    return f"edited {action.target}" if action.kind == "edit" else f"`{action.target}`"
 
 
 def extract_findings(key: str, runtime: Runtime) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, TypeVar
 
@@ -180,21 +180,26 @@ def enforce_limits(found: list[AgingMemory], settings: LifecycleSettings) -> lis
     for (scope, _), held in by_owner.items():
         limit = settings.limit_of(scope)
         if limit and len(held) > limit:
-            movable = [memory for memory in held if not memory.stays]
-            movable.sort(
-                key=lambda memory: (
-                    -memory.tier,
-                    score(memory, settings),
-                    memory.access_score,
-                    memory.last_accessed_at,
-                    memory.created_at,
-                    memory.id,
-                )
-            )
             why = f"{len(held):,} memories where {limit:,} may be"
-            lowest = movable[: len(held) - limit]
+            lowest = _sort_lowest_first(held, settings)[: len(held) - limit]
             archived |= {memory.id: memory.archived(why) for memory in lowest}
     return [archived.get(memory.id, memory) for memory in found]
+
+
+def _sort_lowest_first(
+    held: Iterable[AgingMemory], settings: LifecycleSettings
+) -> list[AgingMemory]:
+    return sorted(
+        (memory for memory in held if not memory.stays),
+        key=lambda memory: (
+            -memory.tier,
+            score(memory, settings),
+            memory.access_score,
+            memory.last_accessed_at,
+            memory.created_at,
+            memory.id,
+        ),
+    )
 
 
 def score(memory: AgingMemory, settings: LifecycleSettings) -> float:

@@ -13,6 +13,8 @@ from ademem.store.transitions import BY_PERSON, CannotDo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ademem.core.memory import Memory
     from ademem.store import Store
     from ademem.store.memories import Change
@@ -32,16 +34,7 @@ def undo_event(event: str, act: Act, *, dry_run: bool = False) -> list[Memory]:
         changed = revisions.of_events(act.store, [event])
         if not changed:
             raise NotFound(f"no event has the id {event!r}", "`ademem log` shows the events")
-        for each in changed if act.by_agent else ():
-            if each.actor == Trust.USER or memories.is_of_person(act.store, each.memory()):
-                raise CannotDo(f"to undo {event} needs a person", remedy("undo", event))
-        for left in {revision.memory_id: revision for revision in changed}.values():
-            if left.operation == "delete" and not left.snapshot["content"]:
-                raise CannotDo(f"{left.memory_id} was deleted for good", "nothing of it is left")
-            now = revisions.last(act.store, left.memory_id)
-            if now.compared != left.compared:
-                why = f"{left.memory_id} was changed since ({now.operation})"
-                raise CannotDo(why, f"`ademem undo {now.event_id}` takes that back first")
+        _check(event, changed, act)
         if dry_run:
             ids = dict.fromkeys(row.memory_id for row in changed)
             return [memories.get(act.store, id) for id in ids]
@@ -57,6 +50,19 @@ def undo_event(event: str, act: Act, *, dry_run: bool = False) -> list[Memory]:
         procedures.undo_details(act.store, restored)
         jobs.follow(act.store, act.now)
     return restored
+
+
+def _check(event: str, changed: Sequence[Revision], act: Act) -> None:
+    for each in changed if act.by_agent else ():
+        if each.actor == Trust.USER or memories.is_of_person(act.store, each.memory()):
+            raise CannotDo(f"to undo {event} needs a person", remedy("undo", event))
+    for left in {revision.memory_id: revision for revision in changed}.values():
+        if left.operation == "delete" and not left.snapshot["content"]:
+            raise CannotDo(f"{left.memory_id} was deleted for good", "nothing of it is left")
+        now = revisions.last(act.store, left.memory_id)
+        if now.compared != left.compared:
+            why = f"{left.memory_id} was changed since ({now.operation})"
+            raise CannotDo(why, f"`ademem undo {now.event_id}` takes that back first")
 
 
 def _put_back(revision: Revision, change: Change, store: Store) -> Memory:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from fnmatch import fnmatchcase
@@ -69,12 +69,7 @@ def count(session_id: str, runtime: Runtime, now: datetime) -> int:
         return 0
     shown = logs.list_first_shown(store, session_id)
     rows = memory_queries.by_ids(store, shown)
-    named = {row.id: find_names(with_title(row.title, row.content)) for row in rows}
-    counts = Counter(name for names in named.values() for name in names)
-    clues = [
-        Clue(id, shown[id], (name for name in names if counts[name] <= SHARED))
-        for id, names in named.items()
-    ]
+    clues = _make_clues(rows, shown)
     found: dict[str, str] = {}
     with suppress(OSError):  # the client removed it
         events = [*all_events(session.transcript, since=session.own_since)]
@@ -82,11 +77,21 @@ def count(session_id: str, runtime: Runtime, now: datetime) -> int:
         moments = [Moment(**dict(row)) for row in logs.list_moments(store, session_id)]
         by_id = {row.id: row for row in rows}
         effects = find_effects(events, moments, by_id, runtime.project.root)
-        overruled = {each.memory_id for each in moments if each.place == "guard"}
-        overruled -= {id for id, why in effects.items() if why}  # whose call has their names
-        found = {id: why for id, why in found.items() if id not in overruled}
-        found |= {id: why for id, why in effects.items() if why}
+        worked = {id: why for id, why in effects.items() if why}
+        denied = {each.memory_id for each in moments if each.place == "guard"}
+        overruled = denied - worked.keys()  # whose call has their names
+        found = {id: why for id, why in found.items() if id not in overruled} | worked
     return logs.log_use(store, session_id, found, now)
+
+
+def _make_clues(rows: Iterable[Memory], shown: Mapping[str, str]) -> list[Clue]:
+    """Return for each memory the names in it that few of the others have."""
+    named = {row.id: find_names(with_title(row.title, row.content)) for row in rows}
+    counts = Counter(name for names in named.values() for name in names)
+    return [
+        Clue(id, shown[id], (name for name in names if counts[name] <= SHARED))
+        for id, names in named.items()
+    ]
 
 
 class Moment(Value):
@@ -142,6 +147,10 @@ def _judge_moment(
     if moment.place == "prompt":
         met = next((call for call in later if _is_at_site(call, memory, root)), None)
         return f"answered a prompt before {_target(met)}" if met else ""
+    return _judge_failure(turn, later, failed, root)
+
+
+def _judge_failure(turn: _Turn, later: list[Call], failed: dict[str, bool], root: str) -> str:
     broken = [call for call in turn.calls if call not in later and failed.get(call.id)]
     done = [call for call in later if failed.get(call.id) is False]
     if broken and any(_runs_same(broken[-1], call, root) for call in done):
@@ -192,34 +201,44 @@ def find_used(
     events: Iterable[Event], clues: Iterable[Clue], settings: GuardSettings
 ) -> dict[str, str]:
     """Return by id what proves that a memory was used: the tool, and the name or id in its call."""
-    waiting, found = list(clues), {}
+    found: dict[str, str] = {}
+    waiting = list(clues)
     for event in events:
         if isinstance(event, Prompt):
             for clue in waiting:
                 clue.drop_names_in(event.text)
-        if not isinstance(event, Call):
-            continue
-        command = str(event.input.get("command", "")) if event.tool in SHELL_TOOLS else ""
-        whole = "\n".join(_texts(event.input))
-        opened = _OPENING.findall(command)
-        if not command and len(id := str(event.input.get("id", ""))) >= ID_DIGITS:
-            opened.append(id)
-        touched = touch(event.tool, event.input, event.folder or os.sep, settings)
-        written = ""  # the old text of an edit does not count
-        if touched.changes:
-            written = command or "\n".join((*touched.writes, touched.text))
-        elif any(saving in command for saving in _SAVING):
-            written = command
-        for clue in list(waiting):
-            if event.at <= clue.shown_at:
-                clue.drop_names_in(whole)
-            elif clue.id.startswith(tuple(opened)) or clue.id in whole:
-                waiting.remove(clue)
-                found[clue.id] = f"its id in a call of {event.tool}"
-            elif name := next((n for n in sorted(clue.names) if contains_name(written, n)), ""):
-                waiting.remove(clue)
-                found[clue.id] = f"{name} in a call of {event.tool}"
+        if isinstance(event, Call):
+            used = _find_used_in(event, waiting, settings)
+            waiting = [clue for clue in waiting if clue.id not in used]
+            found |= used
     return found
+
+
+def _find_used_in(call: Call, clues: Iterable[Clue], settings: GuardSettings) -> dict[str, str]:
+    """Return what of a call proves a use, by id; before a memory was shown, its names are lost."""
+    command = str(call.input.get("command", "")) if call.tool in SHELL_TOOLS else ""
+    whole = "\n".join(_texts(call.input))
+    opened = _OPENING.findall(command)
+    if not command and len(id := str(call.input.get("id", ""))) >= ID_DIGITS:
+        opened.append(id)
+    written = _written_text(call, command, settings)
+    found: dict[str, str] = {}
+    for clue in clues:
+        if call.at <= clue.shown_at:
+            clue.drop_names_in(whole)
+        elif clue.id.startswith(tuple(opened)) or clue.id in whole:
+            found[clue.id] = f"its id in a call of {call.tool}"
+        elif name := next((n for n in sorted(clue.names) if contains_name(written, n)), ""):
+            found[clue.id] = f"{name} in a call of {call.tool}"
+    return found
+
+
+def _written_text(call: Call, command: str, settings: GuardSettings) -> str:
+    """Return what a call writes; the old text of an edit does not count."""
+    touched = touch(call.tool, call.input, call.folder or os.sep, settings)
+    if touched.changes:
+        return command or "\n".join((*touched.writes, touched.text))
+    return command if any(saving in command for saving in _SAVING) else ""
 
 
 def find_names(text: str) -> set[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from ademem.capture import gate
 from ademem.core.errors import NotFound, UsageError
 from ademem.core.memory import Category, Draft, Memory, Origin, Scope, Status, Trust
@@ -89,30 +91,11 @@ def end(id: str, outcome: str, reason: str, act: Act, settings: Settings) -> End
         made: list[Memory | None] = []
         usable = [memory for memory in own if not memory.quarantine_reason]
         if outcome == "success":
-            # a pitfall captured by a machine has too little confidence: the mission overcame it
-            made += [
-                _copy(memory, act, settings, promoted=memory.status is Status.PROMOTED)
-                for memory in usable
-                if memory.category in LASTING and memory.confidence >= COPIED_CONFIDENCE
-            ]
+            made += _copy_lessons(usable, act, settings)
         elif outcome == "failure":
-            made += [
-                _copy(memory, act, settings, promoted=False)
-                for memory in usable
-                if memory.category is Category.GOTCHA
-            ]
+            made += _copy_pitfalls(usable, act, settings)
             if reason:
-                origin = Origin(
-                    trust=Trust(act.actor),
-                    source_type=FAILURE,
-                    source_id=mission.id,
-                    session_id=act.session_id,
-                )
-                content = f"{mission.goal}: {reason}" if mission.goal else reason
-                pitfall = Draft(
-                    content=content, category=Category.GOTCHA, importance="high", origin=origin
-                )
-                made.append(_write(pitfall, mission.id, act, settings))
+                made.append(_write(_make_pitfall(mission, reason, act), mission.id, act, settings))
         copied = tuple(memory for memory in made if memory)
         jobs.queue(act.store, "mission", id, act.now)
     return Ended(
@@ -121,6 +104,34 @@ def end(id: str, outcome: str, reason: str, act: Act, settings: Settings) -> End
         copied=copied,
         kept=len(own),
     )
+
+
+def _copy_lessons(
+    usable: Iterable[Memory], act: Act, settings: Settings
+) -> Iterator[Memory | None]:
+    # a pitfall captured by a machine has too little confidence: the mission overcame it
+    for memory in usable:
+        if memory.category in LASTING and memory.confidence >= COPIED_CONFIDENCE:
+            yield _copy(memory, act, settings, promoted=memory.status is Status.PROMOTED)
+
+
+def _copy_pitfalls(
+    usable: Iterable[Memory], act: Act, settings: Settings
+) -> Iterator[Memory | None]:
+    for memory in usable:
+        if memory.category is Category.GOTCHA:
+            yield _copy(memory, act, settings, promoted=False)
+
+
+def _make_pitfall(mission: Mission, reason: str, act: Act) -> Draft:
+    origin = Origin(
+        trust=Trust(act.actor),
+        source_type=FAILURE,
+        source_id=mission.id,
+        session_id=act.session_id,
+    )
+    content = f"{mission.goal}: {reason}" if mission.goal else reason
+    return Draft(content=content, category=Category.GOTCHA, importance="high", origin=origin)
 
 
 def promote(id: str, act: Act, settings: Settings) -> Memory:

@@ -72,14 +72,7 @@ def scan(runtime: Runtime, now: datetime, *, dry_run: bool = False) -> Scanned:
             kinds = _compare(read, entries)
             for path, kind in kinds.items():
                 if kind == ARCHIVED:
-                    entry = entries[path]  # it stays: the file may come back as the same memory
-                    procedures.put_skill(store, replace(entry, archived_at=now, updated_at=now))
-                    is_users = entry.source == procedures.USER
-                    memory = memory_queries.by_id(store, entry.memory_id) if is_users else None
-                    if memory and memory.status is not Status.ARCHIVED:
-                        archived = replace(memory, **transitions.archived())
-                        change = replace(act.change("archive"), reason=path)
-                        memories.update(store, archived, change)
+                    _archive(entries[path], act)
                 elif kind != UNCHANGED:
                     _update(skills[path], entries.get(path), authors.get(path), act, runtime)
             if set(kinds.values()) - {UNCHANGED}:
@@ -87,6 +80,17 @@ def scan(runtime: Runtime, now: datetime, *, dry_run: bool = False) -> Scanned:
         skill_files.note_scanned(runtime.project, listing)
     paths = {kind: tuple(path for path, each in kinds.items() if each == kind) for kind in KINDS}
     return Scanned(problems=tuple(each for each in read if isinstance(each, SkillProblem)), **paths)
+
+
+def _archive(entry: IndexedSkill, act: Act) -> None:
+    """Archive the memory of a file that is gone; the file may come back as the same memory."""
+    store = act.store
+    procedures.put_skill(store, replace(entry, archived_at=act.now, updated_at=act.now))
+    is_users = entry.source == procedures.USER
+    memory = memory_queries.by_id(store, entry.memory_id) if is_users else None
+    if memory and memory.status is not Status.ARCHIVED:
+        archived = replace(memory, **transitions.archived())
+        memories.update(store, archived, replace(act.change("archive"), reason=entry.path))
 
 
 def _entries(store: Store) -> dict[str, IndexedSkill]:

@@ -161,6 +161,21 @@ def find_object(text: str) -> dict[str, Any]:
 _TYPES: dict[str, type[Any]] = {"object": dict, "array": list, "string": str}
 
 
+def _validate_object(
+    value: Mapping[str, Any], schema: Mapping[str, Any], clean: Callable[[str], str], at: str
+) -> dict[str, Any]:
+    inside = f"{at}." if at else ""
+    required = schema["required"]
+    for key in required:
+        if key not in value:
+            raise InvalidAnswer(f"{inside}{key} is missing")
+    return {
+        key: validate(value[key], inner, clean, f"{inside}{key}")
+        for key, inner in schema["properties"].items()
+        if key in required or value.get(key) is not None
+    }
+
+
 def validate(
     value: Any, schema: Mapping[str, Any], clean: Callable[[str], str], at: str = ""
 ) -> Any:
@@ -174,16 +189,7 @@ def validate(
     if not isinstance(value, _TYPES[kind]):
         raise InvalidAnswer(f"{name} is not {with_article(kind)}")
     if kind == "object":
-        inside = f"{at}." if at else ""
-        required = schema["required"]
-        for key in required:
-            if key not in value:
-                raise InvalidAnswer(f"{inside}{key} is missing")
-        return {
-            key: validate(value[key], inner, clean, f"{inside}{key}")
-            for key, inner in schema["properties"].items()
-            if key in required or value.get(key) is not None
-        }
+        return _validate_object(value, schema, clean, at)
     if kind == "array":
         if len(value) < schema.get("minItems", 0):
             raise InvalidAnswer(f"{name} has only {len(value)} items")
