@@ -40,6 +40,10 @@ def is_placeholder(text: str) -> bool:
     rest = re.sub(_BLANKS, " ", text) if any(sign in text for sign in "<{$") else text
     words = "".join(sign if sign.isalnum() else " " for sign in rest.casefold()).split()
     line = " ".join(words)
-    if len(words) <= MAX_WORDS and all(word in _FILLERS or not word.strip("x") for word in words):
+    if len(words) <= MAX_WORDS and all(map(_is_filler, words)):
         return True
     return line.startswith(_OPEN) or (line.startswith(_TEMPLATE) and words[-1] == "here")
+
+
+def _is_filler(word: str) -> bool:
+    return word in _FILLERS or not word.strip("x")

@@ -12,6 +12,8 @@ from ademem.store.episodes import Run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ademem.guard.shell import Command
 
 ERROR_CHARS = 300
@@ -86,10 +88,15 @@ def _is_one_of(command: Command, programs: frozenset[str], task: re.Pattern[str]
     if name in TASK_RUNNERS:
         tasks = takewhile(lambda word: word not in INSTALLING, words)
         return any(word in programs or task.match(word) for word in tasks)
-    script = command.name if "/" in command.name else ""
-    if name in INTERPRETERS:
-        script = words[0] if words and ("/" in words[0] or "." in words[0]) else ""
+    script = _script_of(command.name, name, words)
     return bool(script and task.match(script.rpartition("/")[2].partition(".")[0]))
+
+
+def _script_of(called: str, name: str, words: Sequence[str]) -> str:
+    """Return the path of the script that is run, by itself or by an interpreter."""
+    if name in INTERPRETERS:
+        return words[0] if words and ("/" in words[0] or "." in words[0]) else ""
+    return called if "/" in called else ""
 
 
 def parse_test_run(command: str, output: str, *, failed: bool) -> Run:

@@ -102,9 +102,22 @@ def look(project: Project, store: Store, now: datetime, deadline: Deadline | Non
             found = news(project.root, head, seen, last=last, since=since)
     except (GitFailed, TooLate):
         return False
-    newest = found.commits[:KEPT]
+    made = _made_by_people(found.commits[:KEPT], store)
+    with store.transaction():
+        if table.get_cursor(store, project.root, here) == cursor:  # no other process was faster
+            if found.rewritten:
+                table.replace_rewritten(store, project.root, here, found.dropped)
+            table.add_people_commits(store, project.root, here, made, now)
+            table.move_cursor(
+                store, project.root, here, head, now, last if found.rewritten else None
+            )
+    return True
+
+
+def _made_by_people(newest: Sequence[Commit], store: Store) -> list[PeopleCommit]:
+    """Return those of no session, the oldest first."""
     ours = table.find_session_commits(store, [each.sha for each in newest])
-    made = [
+    return [
         PeopleCommit(
             sha=each.sha,
             author=_safe(each.author),
@@ -115,15 +128,6 @@ def look(project: Project, store: Store, now: datetime, deadline: Deadline | Non
         for each in reversed(newest)
         if each.sha not in ours
     ]
-    with store.transaction():
-        if table.get_cursor(store, project.root, here) == cursor:  # no other process was faster
-            if found.rewritten:
-                table.replace_rewritten(store, project.root, here, found.dropped)
-            table.add_people_commits(store, project.root, here, made, now)
-            table.move_cursor(
-                store, project.root, here, head, now, last if found.rewritten else None
-            )
-    return True
 
 
 def catch_up(project: Project, store: Store, now: datetime) -> None:
@@ -334,12 +338,15 @@ def _commits_since(root: str, moment: int) -> list[str]:
     except FileNotFoundError:
         head = commit(root)
         return [head] if head else []
-    made = []
-    for line in lines:
-        who, _, did = line.partition("\t")
-        words = who.split()
-        if len(words) >= 4 and words[-2].isdigit() and int(words[-2]) >= moment:
-            verb = did.partition(":")[0]
-            if verb.startswith(_MADE_BY) or verb.endswith(_REMADE_BY) or "Merge made" in did:
-                made.append(words[1])
-    return made
+    return list(filter(None, (_made_in(line, moment) for line in lines)))
+
+
+def _made_in(line: str, since: int) -> str:
+    """Return the commit that a line of git's log of HEAD made; empty for other movements."""
+    who, _, did = line.partition("\t")
+    words = who.split()
+    if len(words) < 4 or not words[-2].isdigit() or int(words[-2]) < since:
+        return ""
+    verb = did.partition(":")[0]
+    is_made = verb.startswith(_MADE_BY) or verb.endswith(_REMADE_BY) or "Merge made" in did
+    return words[1] if is_made else ""

@@ -66,26 +66,29 @@ def parse_comments(text: str) -> list[Comment]:
         raise BadFeedback(f"the input is not JSON: {error}") from error
     if not isinstance(document, dict | list):
         raise BadFeedback("the input has no comments")
-    found = []
-    for raw in _find_comments(document):
-        author = raw.get("author") or raw.get("user")
-        request = extract_request(str(raw["body"]))
-        if not request or not isinstance(author, dict):
-            continue
-        login = str(author.get("login") or "")
-        kind = author.get("type") or author.get("__typename")
-        if author.get("is_bot") or kind == "Bot" or re.search(_BOTS, login.lower()):
-            continue
-        path = raw.get("path")
-        key = raw.get("id") or raw.get("url") or f"{author.get('login')}:{raw.get('createdAt')}"
-        comment = Comment(
-            key=str(key),
-            text=request,
-            path=path if isinstance(path, str) and path else None,
-            url=str(raw.get("url") or raw.get("html_url") or "") or None,
-        )
-        found.append(comment)
-    return found
+    return list(filter(None, map(_read_comment, _find_comments(document))))
+
+
+def _read_comment(raw: Mapping[str, Any]) -> Comment | None:
+    """Return a person's comment that requests something."""
+    author = raw.get("author") or raw.get("user")
+    request = extract_request(str(raw["body"]))
+    if not request or not isinstance(author, dict) or _is_bot(author):
+        return None
+    path = raw.get("path")
+    key = raw.get("id") or raw.get("url") or f"{author.get('login')}:{raw.get('createdAt')}"
+    return Comment(
+        key=str(key),
+        text=request,
+        path=path if isinstance(path, str) and path else None,
+        url=str(raw.get("url") or raw.get("html_url") or "") or None,
+    )
+
+
+def _is_bot(author: Mapping[str, Any]) -> bool:
+    login = str(author.get("login") or "")
+    kind = author.get("type") or author.get("__typename")
+    return bool(author.get("is_bot")) or kind == "Bot" or bool(re.search(_BOTS, login.lower()))
 
 
 def extract_request(body: str) -> str:

@@ -15,7 +15,7 @@ from ademem.core.value import Value, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Container, Iterable, Iterator
 
     from ademem.guard.shell import Command, Word
 
@@ -167,11 +167,7 @@ def source_of(cwd: str) -> str:
 
 def _read_comment(command: Command, read_file: ReadFile) -> Iterable[Lesson]:
     words, options = _split(command.words[1:], _BD)
-    verb = [word.text for word in words[:2]]
-    if verb[:1] == ["comment"]:
-        words = words[1:]
-    else:
-        words = words[2:] if verb == ["comments", "add"] else []
+    words = _without_verb(words)
     if not words or any(option in _IDLE_OPTIONS for option, _ in options):
         return ()
     bead, *texts = words
@@ -183,6 +179,14 @@ def _read_comment(command: Command, read_file: ReadFile) -> Iterable[Lesson]:
     else:
         text = _literal_text(*texts)
     return _parse_body(text, bead.text)
+
+
+def _without_verb(words: list[Word]) -> list[Word]:
+    """Return what follows `comment` or `comments add`; nothing for other verbs."""
+    verb = [word.text for word in words[:2]]
+    if verb[:1] == ["comment"]:
+        return words[1:]
+    return words[2:] if verb == ["comments", "add"] else []
 
 
 def _messages(command: Command, read_file: ReadFile) -> Iterator[str]:
@@ -239,17 +243,22 @@ def _split(
             follows = name in valued and not equals
             options.append((name, next(rest, inline) if follows else inline))
         elif text[:1] == "-" and text[1:2].isalpha():
-            for at, letter in enumerate(text[1:], 2):
-                option, inline = f"-{letter}", replace(word, text=text[at:])
-                takes = option in valued
-                options.append(
-                    (option, next(rest, inline) if takes and not inline.text else inline)
-                )
-                if takes or option in attached:
-                    break
+            options += _split_letters(word, rest, valued, attached)
         else:
             plain.append(word)
     return plain, options
+
+
+def _split_letters(
+    word: Word, rest: Iterator[Word], valued: Container[str], attached: Container[str]
+) -> Iterator[tuple[str, Word]]:
+    """Yield the options of `-am text`; one that takes a value has the rest, or what follows."""
+    for at, letter in enumerate(word.text[1:], 2):
+        option, inline = f"-{letter}", replace(word, text=word.text[at:])
+        takes = option in valued
+        yield option, next(rest, inline) if takes and not inline.text else inline
+        if takes or option in attached:
+            return
 
 
 def _parse_body(
@@ -281,16 +290,21 @@ def _parse_body(
         content = text[start:end]
         if lines_only:
             content = content.partition("\n\n")[0]
-        if ">" in content:
-            content = re.sub(_QUOTE, "", content)
-        if "\n" in content:
-            content = re.sub(_NEXT_ITEM, "", content)
-        content = content.strip()
-        if opening:
-            content = content.removesuffix(opening).rstrip()
-        content = truncate_bytes(content, CONTENT_BYTES).strip()
+        content = _trim_lesson(content, opening)
         if not is_placeholder(content):
             yield Lesson(prefix=prefix, content=content, bead=bead)
+
+
+def _trim_lesson(content: str, opening: str) -> str:
+    """Return it without marks of quotes, the next item of a list, and emphasis around it."""
+    if ">" in content:
+        content = re.sub(_QUOTE, "", content)
+    if "\n" in content:
+        content = re.sub(_NEXT_ITEM, "", content)
+    content = content.strip()
+    if opening:
+        content = content.removesuffix(opening).rstrip()
+    return truncate_bytes(content, CONTENT_BYTES).strip()
 
 
 def capture_lessons(payload: Payload, runtime: Runtime) -> list[Written]:

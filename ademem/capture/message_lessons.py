@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from ademem.capture import is_placeholder
 from ademem.core.memory import Category
@@ -46,15 +47,20 @@ def learnings(message: str) -> list[str]:
             sections[-1].append(line)
     for section in reversed(sections):
         for shape in (_NUMBERED, _BULLET):
-            matches = filter(None, map(shape.match, section))
-            items = (_EMPHASIS.sub("", found[1]).strip() for found in matches)
-            kept: dict[str, str] = {}
-            for item in items:
-                if _has_length(item, *MIN_LEARNING) and not is_placeholder(item):
-                    kept.setdefault(fold(item), item)
-            if kept:
-                return list(kept.values())[:MAX_ITEMS]
+            if kept := _list_items(section, shape):
+                return kept[:MAX_ITEMS]
     return []
+
+
+def _list_items(section: Iterable[str], shape: re.Pattern[str]) -> list[str]:
+    """Return the items of this shape that say something, each once."""
+    matches = filter(None, map(shape.match, section))
+    items = (_EMPHASIS.sub("", found[1]).strip() for found in matches)
+    kept: dict[str, str] = {}
+    for item in items:
+        if _has_length(item, *MIN_LEARNING) and not is_placeholder(item):
+            kept.setdefault(fold(item), item)
+    return list(kept.values())
 
 
 def _prose(message: str) -> list[str]:

@@ -7,6 +7,10 @@ from ademem.core.typed_text import COLONS, read_dictation
 from ademem.core.untrusted import without_recalled
 from ademem.core.value import Value
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+
 MIN_DICTATION_CHARS, MIN_CJK_CHARS = 8, 4
 """Length of a dictated text of one word."""
 
@@ -280,6 +284,12 @@ def state_rule(sentence: str, *, was_denied: bool = False) -> str | None:
     found = next(filter(None, matches), None)
     if found is None or re.search(ONCE, sentence, re.I) or re.search(_QUOTED, sentence):
         return None
+    return _as_command(found)
+
+
+def _as_command(found: re.Match[str]) -> str:
+    import re
+
     rule = found.groupdict().get("rule") or f"prefer {found['preferred']}".replace(" than ", " to ")
     rule = re.sub(r"^not\s+", "don't ", rule, flags=re.I)
     rule = re.sub(_COURTESY, "", rule, flags=re.I)

@@ -107,14 +107,7 @@ def capture_error(payload: Payload, runtime: Runtime) -> None:
     sessions = ledger.list_endings(store, ledger.ERROR, f"{fingerprint}:")
     if payload.session_id in sessions:
         return
-    lesson, command = None, payload.command
-    if sessions:
-        from ademem.capture import checks  # most errors are met once
-        from ademem.guard.mutation import judge
-
-        # of a test, a check, or a command that only reads, failing is a result
-        if not checks.is_check(command) and judge(command, runtime.settings.guard).mutates:
-            lesson = errors.lesson(payload.tool_name, command, payload.error)
+    lesson = _lesson_of(payload, runtime) if sessions else None  # most errors are met once
     with store.transaction():
         claimed = ledger.claim(store, ledger.ERROR, source_key, runtime.now)
         if claimed and lesson:
@@ -129,6 +122,17 @@ def capture_error(payload: Payload, runtime: Runtime) -> None:
                 sessions,
                 runtime,
             )
+
+
+def _lesson_of(payload: Payload, runtime: Runtime) -> str | None:
+    """Return none for a test, a check, or a command that only reads: that it fails is a result."""
+    from ademem.capture import checks, errors
+    from ademem.guard.mutation import judge
+
+    command = payload.command
+    if checks.is_check(command) or not judge(command, runtime.settings.guard).mutates:
+        return None
+    return errors.lesson(payload.tool_name, command, payload.error)
 
 
 def _write_error(draft: Draft, earlier: Sequence[str], runtime: Runtime) -> None:

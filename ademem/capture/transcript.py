@@ -150,31 +150,39 @@ def _events(row: dict[str, Any]) -> Iterator[Event]:
         return
     elif kind == "assistant" and message.get("model") != "<synthetic>":
         for block in _blocks(message.get("content")):
-            text = without_recalled(_text(block, "text")).strip()
-            given = block.get("input")
-            if block.get("type") == "tool_use":
-                yield Call(
-                    id=_text(block, "id"),
-                    tool=_text(block, "name"),
-                    input=given if isinstance(given, dict) else {},
-                    at=at,
-                    folder=_text(row, "cwd"),
-                )
-            elif block.get("type") == "text" and text and row.get("isSidechain") is not True:
-                yield Message(text=text[:TEXT_CHARS], at=at)
+            yield from _agent_events(block, row, at)
     elif kind == "user":
         for block in _blocks(message.get("content")):
             if block.get("type") == "tool_result":
-                text = without_recalled(_join_texts(block.get("content")))
-                half = TEXT_CHARS // 2
-                yield Result(
-                    call_id=_text(block, "tool_use_id"),
-                    text=(text if len(text) <= TEXT_CHARS else f"{text[:half]}\n…\n{text[-half:]}"),
-                    failed=block.get("is_error") is True,
-                    at=at,
-                )
+                yield _read_result(block, at)
         if not any(row.get(name) for name in _NOT_OF_A_PERSON):
             yield from _prompt_events(message.get("content"), _origin(row), at)
+
+
+def _agent_events(block: dict[str, Any], row: dict[str, Any], at: str) -> Iterator[Event]:
+    text = without_recalled(_text(block, "text")).strip()
+    given = block.get("input")
+    if block.get("type") == "tool_use":
+        yield Call(
+            id=_text(block, "id"),
+            tool=_text(block, "name"),
+            input=given if isinstance(given, dict) else {},
+            at=at,
+            folder=_text(row, "cwd"),
+        )
+    elif block.get("type") == "text" and text and row.get("isSidechain") is not True:
+        yield Message(text=text[:TEXT_CHARS], at=at)
+
+
+def _read_result(block: dict[str, Any], at: str) -> Result:
+    text = without_recalled(_join_texts(block.get("content")))
+    half = TEXT_CHARS // 2
+    return Result(
+        call_id=_text(block, "tool_use_id"),
+        text=(text if len(text) <= TEXT_CHARS else f"{text[:half]}\n…\n{text[-half:]}"),
+        failed=block.get("is_error") is True,
+        at=at,
+    )
 
 
 _NOT_OF_A_PERSON = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly")
@@ -196,16 +204,20 @@ def _prompt_events(content: Any, origin: str, at: str, *, queued: bool = False) 
         return
     is_command = text.lstrip().startswith("<command-") and origin not in MACHINES
     if is_command and (command := _COMMAND.search(text)):
-        arguments = _ARGUMENTS.search(text)
-        name = command["name"]
-        typed = f"/{name} {arguments['text'] if arguments else ''}"
-        text = "" if name in _CLIENT_COMMANDS else typed
+        text = _typed_command(command["name"], text)
     else:
         texts = (_REMINDER.sub("", _text(block, "text")) for block in _blocks(content))
         text = "\n".join(one for one in texts if one and not is_machine_text(one, origin))
     text = without_recalled(_REMINDER.sub("", text)).strip()
     if text:
         yield Prompt(text=text[:TEXT_CHARS], at=at, queued=queued)
+
+
+def _typed_command(name: str, text: str) -> str:
+    """Return a command as it was typed; nothing for one of the client."""
+    arguments = _ARGUMENTS.search(text)
+    typed = f"/{name} {arguments['text'] if arguments else ''}"
+    return "" if name in _CLIENT_COMMANDS else typed
 
 
 def _join_texts(content: Any) -> str:

@@ -220,15 +220,6 @@ def test_a_merge_by_the_upgraded_clone_loses_nothing(team):
     assert ben.texts() == expected | waits
 
 
-def test_the_older_ademem_names_the_newer_one_whose_database_it_cannot_open(team):
-    ann, _ = team
-    ann.share()
-    ann.version = "old"
-    said = ann.ademem("list", code=None)
-
-    assert "this ademem knows up to 19 (update ademem" in said
-
-
 def test_a_line_of_a_newer_ademem_stays_as_it_is_and_is_reported(clone):
     row = gotcha(clone)
     clone.refresh()

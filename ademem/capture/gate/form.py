@@ -120,16 +120,11 @@ _MARKER = r"\[(?:private|redacted:[^\]]*)\]"
 
 def normal_form(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
     draft = _each_text(draft, clean)
-    created = draft.created_at
-    if created is None or created.year < EPOCH:  # some programs write year 1 for "unknown"
-        created = None
-    else:
-        created = min(created if created.tzinfo else created.replace(tzinfo=UTC), gate.now)
     draft = replace(
         draft,
         **{name: getattr(draft, name) or None for name in _OPTIONAL},
         origin=_each_origin_text(draft.origin, clean),
-        created_at=created,
+        created_at=_past_time(draft.created_at, gate.now),
     )
     try:
         scope = Scope.parse(draft.scope)
@@ -159,6 +154,12 @@ def normal_form(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
         anchors=tuple(filter(None, map(in_one_line, draft.anchors))),
         **{name: in_one_line(text) for name in _NAMES if (text := getattr(draft, name))},
     )
+
+
+def _past_time(created: datetime | None, now: datetime) -> datetime | None:
+    if created is None or created.year < EPOCH:  # some programs write year 1 for "unknown"
+        return None
+    return min(created if created.tzinfo else created.replace(tzinfo=UTC), now)
 
 
 def redaction(draft: Reviewed, gate: Gate) -> Reviewed | Reject:

@@ -110,6 +110,17 @@ def review_date(category: str, tags: Iterable[str], now: datetime) -> datetime |
     return now + timedelta(days=days) if days else None
 
 
+def _better_text(memory: Memory, draft: Reviewed, *, may_change: bool) -> tuple[str, Trust]:
+    """Return the text with more words, if it is of no lower rank, and the trust in it."""
+    content, trust, theirs = memory.content, memory.trust, draft.origin.trust
+    if memory.dedupe_key == draft.dedupe_key:
+        return content, max(trust, theirs, key=RANK.__getitem__)
+    is_trusted = may_change and RANK[theirs] >= RANK[trust]
+    if is_trusted and len(words(draft.content)) > len(words(content)):
+        return draft.content, theirs
+    return content, trust
+
+
 def merge_row(
     memory: Memory,
     draft: Reviewed,
@@ -143,15 +154,7 @@ def merge_row(
             memory, **status, now=now, pinned=draft.pinned and is_vouched(draft)
         )
         memory = replace(memory, **raised, quarantine_reason=None)
-    content, trust, theirs = memory.content, memory.trust, draft.origin.trust
-    if memory.dedupe_key == draft.dedupe_key:
-        trust = max(trust, theirs, key=RANK.__getitem__)
-    elif (
-        may_change_text
-        and RANK[theirs] >= RANK[trust]
-        and len(words(draft.content)) > len(words(content))
-    ):
-        content, trust = draft.content, theirs  # more words, and of no lower rank
+    content, trust = _better_text(memory, draft, may_change=may_change_text)
     return replace(
         memory,
         content=content,

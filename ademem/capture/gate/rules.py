@@ -274,26 +274,9 @@ def code_derivable(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
     """
     if draft.category in EVENTS or draft.origin.trust is Trust.IMPORT:
         return draft
-    lines: list[str] = []
-    fenced: list[str] = []
-    is_inside = False
-    for line in draft.content.split("\n"):
-        if line.lstrip().startswith("```"):
-            is_inside = not is_inside
-        elif line.strip():
-            (fenced if is_inside else lines).append(line)
+    lines, fenced = _split_fences(draft.content)
     found = [(line, *trace) for line, trace in zip(lines, classify_lines(lines), strict=True)]
-    paths = sum(kind == PATH for _, kind, _ in found)
-    weights: dict[str, float] = {}
-    prose = 0
-    for line, kind, _ in found:
-        if kind is None or (kind == PATH and paths < LISTED_PATHS):
-            count = len(words(line))
-            is_heading = count <= HEADING_WORDS and line.rstrip().endswith(":")
-            prose += 0 if is_heading else count
-        else:
-            weight = PATH_WEIGHT if kind == PATH else len(line.split())
-            weights[kind] = weights.get(kind, 0) + weight
+    weights, prose = _weigh_lines([(line, kind) for line, kind, _ in found])
     if fenced and prose < LESSON_WORDS:
         weights["a code dump"] = sum(len(line.split()) for line in fenced)
     if not weights:
@@ -311,6 +294,34 @@ def code_derivable(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
         why=f"reads as {most}, which can be looked up again;"
         " write the lesson, not the log (a short quote may follow it in a ``` fence)",
     )
+
+
+def _split_fences(content: str) -> tuple[list[str], list[str]]:
+    """Return the lines outside of ``` fences and those inside, without empty ones."""
+    parts: tuple[list[str], list[str]] = ([], [])
+    is_inside = False
+    for line in content.split("\n"):
+        if line.lstrip().startswith("```"):
+            is_inside = not is_inside
+        elif line.strip():
+            parts[is_inside].append(line)
+    return parts
+
+
+def _weigh_lines(found: Sequence[tuple[str, str | None]]) -> tuple[dict[str, float], int]:
+    """Return the weight of each kind of derivable lines, and the number of words of prose."""
+    paths = sum(kind == PATH for _, kind in found)
+    weights: dict[str, float] = {}
+    prose = 0
+    for line, kind in found:
+        if kind is None or (kind == PATH and paths < LISTED_PATHS):
+            count = len(words(line))
+            is_heading = count <= HEADING_WORDS and line.rstrip().endswith(":")
+            prose += 0 if is_heading else count
+        else:
+            weight = PATH_WEIGHT if kind == PATH else len(line.split())
+            weights[kind] = weights.get(kind, 0) + weight
+    return weights, prose
 
 
 RULES: tuple[Rule, ...] = (
