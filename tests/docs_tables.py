@@ -13,7 +13,6 @@ import typer.main
 from ademem.api import configuring
 from ademem.core import settings
 from ademem.doors.cli.commands import load, panels
-from ademem.plugins.ade.methods import METHODS
 
 ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md")))
@@ -102,6 +101,8 @@ def schema() -> Iterator[Row]:
 
 def rpc_methods() -> Iterator[Row]:
     """Methods with their parameters, required ones first, and the values of each."""
+    from ademem.plugins.ade.methods import METHODS
+
     yield "Method", "Does", "Parameters"
     for method in METHODS:
         required = method.params["required"]

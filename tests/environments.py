@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 DEFAULT = "default"
 ENDING = (
-    "tests/doors/cli/test_exit_codes.py"
+    "tests/plugins/test_exit_codes.py"
     "::test_a_command_prints_one_document_and_its_code_says_how_it_ended"
 )
 MISTAKE = "tests/doors/cli/test_mistakes.py::test_a_mistake_is_one_line_with_the_next_step"
-WORKED_ON = "tests/worker/test_doors.py::test_what_was_learned_without_a_hook_is_worked_on_at_once"
+WORKED_ON = "tests/plugins/test_doors.py::test_what_was_learned_without_a_hook_is_worked_on_at_once"
 
 OF_EXTRAS = {
     "mcp": (
@@ -37,8 +37,8 @@ OF_EXTRAS = {
         "tests/e2e/test_mcp.py",
         "tests/e2e/test_protocol.py",
         f"{WORKED_ON}[by_tool]",
-        "tests/worker/test_doors.py::test_what_was_pulled_is_imported_for_a_program_without_hooks",
-        "tests/worker/test_doors.py"
+        "tests/plugins/test_doors.py::test_what_was_pulled_is_imported_for_a_program_without_hooks",
+        "tests/plugins/test_doors.py"
         "::test_what_a_program_without_hooks_saved_has_a_vector_when_it_ends",
     ),
     "http": ("tests/doors/http",),

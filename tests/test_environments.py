@@ -31,10 +31,10 @@ def test_the_longest_name_that_fits_decides(node, extra):
     [
         pytest.param("tests", "hub", True, id="above a folder"),
         pytest.param("tests/plugins/page", "hub", True, id="above a file of a folder of another"),
-        pytest.param("tests/worker", "mcp", True, id="above a test"),
+        pytest.param("tests/plugins", "mcp", True, id="above a test"),
         pytest.param("tests/worker", "web", False, id="without one"),
         pytest.param("tests/plugins/page", "default", False, id="a folder of an extra"),
-        pytest.param("tests/worker/test_doors.py", "default", True, id="a file of two"),
+        pytest.param("tests/plugins/test_doors.py", "default", True, id="a file of two"),
     ],
 )
 def test_a_folder_is_collected_where_it_has_tests(node, extra, held):
