@@ -179,6 +179,14 @@ def _has_started_us(maker: int, read: Read) -> bool:
     return bool(between and between.parent == maker and not SHELLS.isdisjoint(between.names))
 
 
+def of_peer(handle: int, *, read: Read | None = None) -> Who:
+    """Tell if a coding agent is at the other end of a socket; who else is there stays unknown."""
+    if not (pid := maker_of(handle)):
+        return Who(by=By.AGENT, why="the process at the other end cannot be read")
+    agent = _agent_in(line_above(pid, read or make_reader()))
+    return agent or Who(by=By.UNKNOWN, why="no coding agent is above the process at the other end")
+
+
 def _unproven(why: str) -> Who:
     return Who(by=By.UNKNOWN, why=why, is_proven=False)
 

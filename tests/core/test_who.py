@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -254,6 +255,32 @@ def test_a_real_command(names, options, by):
 )
 def test_a_real_hook(names, options, answer):
     assert asked(*names, what="of_hook", **({"socket": True} | options)).startswith(answer)
+
+
+@linux
+@pytest.mark.parametrize(
+    ("names", "by"),
+    [
+        pytest.param(("bash", "sshd"), By.UNKNOWN, id="a program of the person"),
+        pytest.param(("bash", "claude", "sshd"), By.AGENT, id="a client above"),
+    ],
+)
+def test_who_is_at_the_other_end_of_a_socket(names, by):
+    read, _ = line(*names, end=1)
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        found = who.of_peer(ours.fileno(), read=lambda pid: read(_up(pid)))
+
+    assert found.by is by
+
+
+def _up(pid):
+    return os.getppid() if pid == os.getpid() else pid
+
+
+def test_a_peer_that_cannot_be_read_counts_as_an_agent():
+    with open(os.devnull, "rb") as file:
+        assert who.of_peer(file.fileno()).by is By.AGENT
 
 
 @linux

@@ -17,7 +17,7 @@ from ademem import api
 from ademem.core import clock
 from ademem.core.errors import AdememError
 from ademem.core.project import Project
-from ademem.core.who import CALLED_BY_MODEL, NOT_ASKED, Who, describe
+from ademem.core.who import CALLED_BY_MODEL, NOT_ASKED, By, Who, describe, of_peer
 from ademem.doors import calls
 from ademem.plugins.ade import messages as rpc
 from ademem.plugins.ade.messages import BadHeader, RpcError, read_messages, write_message
@@ -118,11 +118,18 @@ class Server:
         with closing(sockets.socket(fileno=handle)) as connection, suppress(OSError):
             connection.setblocking(True)
             warm.check_peer(connection)
+            answering = self if not self.by_person else self._for_peer(handle)
             with (
                 os.fdopen(os.dup(handle), "rb") as source,
                 os.fdopen(os.dup(handle), "wb") as target,
             ):
-                self.serve(source, target)
+                answering.serve(source, target)
+
+    def _for_peer(self, handle: int) -> Server:
+        """Return the server that answers a client of the socket: an agent is none of a person."""
+        if of_peer(handle).by is not By.AGENT:
+            return self
+        return Server(self.project, self._environment)
 
     def _run(self, notify: Notify, name: str, params: dict[str, Any]) -> Any:
         """Return the result of a method of ours, or of an MCP tool, which acts for an agent."""

@@ -20,6 +20,7 @@ from ademem.core import project as project_
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.plugins.ade import messages as rpc
 from ademem.plugins.ade import methods, views
+from ademem.plugins.ade import server as server_module
 from ademem.plugins.ade.server import NotByAgent, Server
 from ademem.plugins.mcp.tools import choose
 from tests import persons
@@ -152,6 +153,29 @@ def test_an_agent_cannot_act_for_a_person(root):
     for by in (persons.AGENT, persons.UNKNOWN):
         with pytest.raises(NotByAgent):
             Server(found, {}, by_person=True, by=by)
+
+
+@pytest.mark.parametrize(
+    ("peer", "answered"),
+    [
+        pytest.param(persons.AGENT, "error", id="an agent"),
+        pytest.param(persons.UNKNOWN, "result", id="a program of the person"),
+    ],
+)
+def test_an_agent_at_the_socket_of_a_person_stays_an_agent(
+    root, learned, monkeypatch, peer, answered
+):
+    monkeypatch.setattr(server_module, "of_peer", lambda handle: peer)
+    found = project_.find(str(root), {}, str(root))
+    server = Server(found, {}, by_person=True, by=persons.PERSON)
+    ours, theirs = socket.socketpair()
+    with ours:
+        ours.sendall(json.dumps(request("promote", id=learned[1])).encode() + b"\n")
+        ours.shutdown(socket.SHUT_WR)
+        server._converse(theirs.detach())
+        (answer,) = [json.loads(line) for line in ours.makefile("rb")]
+
+    assert answered in answer
 
 
 def test_quarantined_memories_are_in_no_result(root):
