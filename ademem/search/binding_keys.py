@@ -56,6 +56,7 @@ def show(binding: Binding) -> str:
     """Return the key of a binding as `parse_at` reads it."""
     key, pattern = binding.key, binding.pattern
     shown = {
+        "path": f"./{key}" if re.fullmatch(_SUFFIX, key) else key,
         "dir": f"{key}/",
         "glob": pattern,
         "program": f"`{f'{key} {pattern}'.strip()}`",
@@ -125,7 +126,7 @@ def of_path(path: str) -> Binding:
         if not key.strip("."):
             raise NoKey(f"{path!r} is the whole project", "name a folder in it")
         return Binding(kind="dir", key=key, state=state)
-    if re.fullmatch(_SUFFIX, plain):
+    if re.fullmatch(_SUFFIX, plain) and not path.startswith("./"):
         return Binding(kind="suffix", key=plain)
     if not plain.strip("./~"):
         raise NoKey(f"{path!r} is the whole project", "name a file or a folder in it")

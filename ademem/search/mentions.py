@@ -24,6 +24,9 @@ READ_CHARS = 8000
 LONGEST = 200
 """Characters of one mention; longer ones are listings."""
 
+MOST_WORDS = 10
+"""Words from which a text in backticks is no literal, but what stands between two of them."""
+
 FORBIDDEN, NEUTRAL, RECOMMENDED = -1, 0, 1
 
 PATH, FOLDER, GLOB, SUFFIX, COMMAND, PROGRAM, NAME, LITERAL, CODE, WORD = (
@@ -349,7 +352,7 @@ def _mention_at(clause: list[_Token], at: int) -> Mention | None:
     token = clause[at]
     following = clause[at + 1].word if at + 1 < len(clause) else ""
     before = clause[at - 1].word if at else ""
-    if len(token.raw) > LONGEST or _URL.match(token.raw):
+    if len(token.raw) > LONGEST or not token.raw.isprintable() or _URL.match(token.raw):
         return None
     raw = re.sub(_LINES, "", token.raw)
     if token.is_marked:
@@ -384,7 +387,7 @@ def _marked_words(raw: str) -> Mention | None:
         return Mention(kind=COMMAND, text=raw, is_marked=True)
     if is_program and re.match(r"[\w./-]+ (?:\S+ )*--?\w", raw):
         return Mention(kind=COMMAND, text=raw, is_marked=True)
-    if re.match(r"-\w\b", raw):
+    if re.match(r"-\w\b", raw) or raw.count(" ") >= MOST_WORDS:
         return None
     return Mention(kind=LITERAL, text=raw, is_marked=True)
 

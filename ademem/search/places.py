@@ -279,6 +279,8 @@ def _paths_of(mention: Mention, tree: Tree | None) -> Iterator[Binding]:
         yield Binding(kind="suffix", key=text)
         return
     plain = text.removeprefix("./").rstrip("/")
+    if not plain.strip("."):
+        return
     if tree is None:
         if _is_plainly_path(mention):
             yield from _unresolved(mention, plain)

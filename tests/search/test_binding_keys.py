@@ -16,6 +16,7 @@ from ademem.search.places import NoKey, parse_at, show
         pytest.param("*_pb2.py", "glob", "", "*_pb2.py", id="a glob without a folder"),
         pytest.param("pages/[id].tsx", "path", "pages/[id].tsx", "", id="brackets in a name"),
         pytest.param(".svelte", "suffix", ".svelte", "", id="a suffix"),
+        pytest.param("./.env", "path", ".env", "", id="a file that begins with a dot"),
         pytest.param("**/*.d.ts", "suffix", ".d.ts", "", id="a suffix as a glob"),
         pytest.param("`npm install`", "program", "npm", "install", id="a command"),
         pytest.param("`sudo npm i -g`", "program", "npm", "i -g", id="behind a wrapper"),

@@ -1,5 +1,7 @@
 """Places that a text names, with and without an index of the project's files."""
 
+import random
+
 import pytest
 
 from ademem.search.places import candidates, parse_at, places_in, settle, show
@@ -273,3 +275,37 @@ def test_a_renamed_place_moves(tree):
     )
     assert (folder.key, folder.strength) == ("old", "read")
     assert named.key == "src/login/token.py"
+
+
+_PARTS = (
+    *("`", "``", "```", "*", "**", "/", "//", "..", "./", "~", "(", ")", "[", "{", "<", "%", "\\"),
+    *("never", "use", "not", "run", "see", "under", "folder", "before", "git", "npm", "install"),
+    *(
+        "src/**",
+        "a/b.py",
+        ".env",
+        "x()",
+        "A.b",
+        "--all",
+        "E404",
+        "不要",
+        "ない",
+        "。",
+        "é",
+        "\ud800",
+    ),
+    *("\x00", "\n", "\t", ":", ".", ",", "—", "&&", "a" * 300, "a/" * 100, "*" * 50, "`a b`"),
+)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_any_text_has_places_whose_keys_can_be_typed(tree, seed):
+    chance = random.Random(seed)
+    text = "".join(chance.choice(_PARTS) + chance.choice(("", " ", " ")) for _ in range(40))
+    for binding in (*places_in(text, None), *places_in(text, tree), *candidates(text, tree)):
+        again = parse_at(show(binding))
+
+        assert (again.kind, again.key, again.pattern) == (
+            *(binding.kind, binding.key),
+            binding.pattern,
+        )
