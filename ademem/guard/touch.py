@@ -331,7 +331,7 @@ class _Walk:
     def write(self, found: Iterable[Written], command: Command | None = None) -> None:
         for written in found:
             for each in self._listed_in(written, command):
-                for folder in self.folders:
+                for folder in self.folders[: 1 if each.implied else None]:
                     self.writes.update(dict.fromkeys(_paths(each, folder)))
 
     def _listed_in(self, written: Written, command: Command | None) -> list[Written]:
@@ -372,11 +372,11 @@ class _Walk:
         for name in files or ("GNUmakefile", "makefile", "Makefile"):
             if text := _read(_absolute(name, folder)):
                 break
-        recipes = _recipes(text)
+        recipes = _recipes(text, dict(word.partition("=")[::2] for word in words if "=" in word))
         for target in targets or list(recipes)[:1]:
             self.runs[f"make:{target}"] = None
             self.acts.update(acts.acts_named(target))
-            self._read_recipe(recipes.get(target, ""))
+            self._read_recipe(recipes.get(target, ""), folder)
 
     def _run_scripts(self, name: str, words: Sequence[str], folder: str) -> None:
         operands = [word for word in words if not is_option(word)] if "--help" not in words else []
@@ -387,18 +387,19 @@ class _Walk:
         script = {"t": "test", "tst": "test"}.get(wanted[0], wanted[0])
         if not runs and name == "npm" and script not in ("test", "start", "stop", "restart"):
             return
-        scripts = _package_scripts(folder)
+        folder, scripts = _package_scripts(folder)
         if not runs and script not in scripts:
             return
         self.runs[f"script:{script}"] = None
         self.acts.update(acts.acts_named(script))
         for each in (f"pre{script}", script, f"post{script}"):
-            self._read_recipe(scripts.get(each, ""))
+            self._read_recipe(scripts.get(each, ""), folder)
 
-    def _read_recipe(self, text: str) -> None:
+    def _read_recipe(self, text: str, folder: str) -> None:
         if not text or self.is_recipe:
             return
         self.is_recipe, before = True, self.folders
+        self.folders = (folder,)
         for line in [text] if shell.parse(text) is not None else text.splitlines():
             script = shell.parse(line)
             if script is None:
@@ -490,9 +491,12 @@ def _searched_in(text: str) -> list[Word]:
 _LINE_CHARS = 2000
 
 
-def _recipes(text: str) -> dict[str, str]:
-    """Return the lines of each target of a Makefile, those of its prerequisites first."""
-    values = dict(re.findall(r"(?m)^(\w+)[ \t]*[:?]?=[ \t]*(.*)$", text))
+def _recipes(text: str, given: dict[str, str]) -> dict[str, str]:
+    """Return the lines of each target of a Makefile, those of its prerequisites first.
+
+    *given* are variables of the command line.
+    """
+    values = dict(re.findall(r"(?m)^(\w+)[ \t]*[:?]?=[ \t]*(.*)$", text)) | given
     own: dict[str, list[str]] = {}
     needs: dict[str, list[str]] = {}
     current: list[str] = []
@@ -522,22 +526,22 @@ def _recipes(text: str) -> dict[str, str]:
     return recipes
 
 
-def _package_scripts(folder: str) -> dict[str, str]:
-    """Return the scripts of the nearest package.json at or above *folder*."""
+def _package_scripts(folder: str) -> tuple[str, dict[str, str]]:
+    """Return the nearest folder at or above *folder* with a package.json, and its scripts."""
     from ademem.core.json_text import loads
 
-    while True:
-        if text := _read(os.path.join(folder, "package.json")):
-            with suppress(ValueError, RecursionError):
-                found = loads(text)
-                scripts = found.get("scripts") if isinstance(found, dict) else None
-                items = scripts.items() if isinstance(scripts, dict) else ()
-                return {name: body for name, body in items if isinstance(body, str)}
-            return {}
-        parent = os.path.dirname(folder)
-        if parent == folder or os.path.lexists(os.path.join(folder, ".git")):
-            return {}
-        folder = parent
+    at = folder
+    while not (text := _read(os.path.join(at, "package.json"))):
+        parent = os.path.dirname(at)
+        if parent == at or os.path.lexists(os.path.join(at, ".git")):
+            return folder, {}
+        at = parent
+    with suppress(ValueError, RecursionError):
+        found = loads(text)
+        scripts = found.get("scripts") if isinstance(found, dict) else None
+        items = scripts.items() if isinstance(scripts, dict) else ()
+        return at, {name: body for name, body in items if isinstance(body, str)}
+    return at, {}
 
 
 def _read(path: str) -> str:
@@ -576,22 +580,22 @@ def _paths(written: Written, folder: str) -> Iterator[str]:
     text = written.word.text
     if not text or text.startswith(("/dev/", "&", ">(")) or re.match(r"[\w+.-]+://", text):
         return
-    for each in [word.text for word in expand_braces(written.word)]:
-        if "$" in each or "`" in each:
-            each = _known_part(each)
-            if not each:
-                continue
+    for whole in [word.text for word in expand_braces(written.word)]:
+        each = _known_part(whole) if "$" in whole or "`" in whole else whole
+        if not each:
+            continue
         path = _absolute(each, folder)
-        if written.is_new and os.path.isdir(path):
+        if written.is_new and each == whole and os.path.isdir(path):
             continue
         if written.is_guess and not _may_be_file(each, path):
             continue
-        matches = _matches(path) if written.word.expands and _has_pattern(path) else [path]
+        is_pattern = _has_pattern(each) and (written.word.expands or not os.path.lexists(path))
+        matches = _matches(path) if is_pattern else [path]
         for match in matches:
             if written.into and (
                 each.endswith("/") or len(written.into) > 1 or os.path.isdir(match)
             ):
-                names = {"." if _has_pattern(name) else name for name in written.into}
+                names = {"." if _is_unknown(name) else name for name in written.into}
                 yield from (os.path.normpath(os.path.join(match, name)) for name in names)
             else:
                 yield match
@@ -611,6 +615,10 @@ def _known_part(text: str) -> str:
 
 def _may_be_file(text: str, path: str) -> bool:
     return os.path.lexists(path) or ("/" in text and os.path.isdir(os.path.dirname(path)))
+
+
+def _is_unknown(name: str) -> bool:
+    return any(sign in name for sign in "*?[{$`")
 
 
 def _has_pattern(text: str) -> bool:

@@ -93,6 +93,7 @@ _TEXT_OPTIONS = {
     **dict.fromkeys(("nix-shell",), "--run --command"),
     **dict.fromkeys(("nodemon", "watchexec"), "-x --exec"),
     "git": "-x --exec",
+    **dict.fromkeys(("fish", "csh", "tcsh"), "-c --command"),
     **dict.fromkeys(("powershell", "pwsh", "cmd"), "-c -command /c -Command"),
     "screen": "stuff",
     "osascript": "-e",
@@ -169,8 +170,9 @@ def _mounts(command: Command) -> dict[str, str]:
             inside = keys.get("target") or keys.get("dst") or keys.get("destination") or ""
             found |= {inside.rstrip("/"): host} if host and inside else {}
     for option, value in pairwise([*words, ""]):
-        if option in ("-w", "--workdir") and value.rstrip("/") in found:
-            found[""] = found[value.rstrip("/")]
+        for inside, host in list(found.items()) if option in ("-w", "--workdir") else ():
+            if f"{value}/".startswith(f"{inside}/"):
+                found[""] = f"{host}{value[len(inside) :]}".rstrip("/")
     return found
 
 

@@ -201,7 +201,11 @@ def _synchronised(arguments: Arguments) -> Iterator[Written]:
         yield from (Written(word=word) for word in operands[:-1])
     if len(operands) < 2 or re.match(_REMOTE, operands[-1].text):
         return
-    whole = arguments.has("--delete") or any(word.text.endswith("/") for word in operands[:-1])
+    whole = (
+        arguments.has("--delete")
+        or any(word.text.endswith("/") for word in operands[:-1])
+        or any(word.text == "sync" for word in arguments.command.words[1:3])
+    )
     names = () if whole else tuple(posixpath.basename(word.text) for word in operands[:-1])
     yield Written(word=operands[-1], into=names, fills=True)
 
@@ -268,7 +272,7 @@ def _unpacked(arguments: Arguments) -> Iterator[Written]:
         if "O" not in letters and "--to-stdout" not in long:
             yield Written(word=folders[-1] if folders else _HERE, implied=not folders, fills=True)
     elif set("cru") & set(letters) or long & {"--create", "--append", "--update"}:
-        yield from (Written(word=word) for word in archives)
+        yield from (Written(word=word) for word in archives if word.text != "-")
         if "--remove-files" in long:
             yield from (Written(word=word) for word in arguments.operands[bool(old_style) :])
 
@@ -419,6 +423,11 @@ def _of_database(arguments: Arguments) -> Iterator[Written]:
         yield from _first(arguments)
 
 
+def _fetched(arguments: Arguments) -> Iterator[Written]:
+    folders = arguments.values("-D", "--dir") or arguments.values("-O", "--output")
+    yield Written(word=folders[0] if folders else _HERE, implied=not folders, fills=True)
+
+
 def _of_option(arguments: Arguments) -> Iterator[Written]:
     return (Written(word=word) for word in arguments.values("-f", "--file", "-r", "--result-file"))
 
@@ -442,17 +451,19 @@ def _of_code(arguments: Arguments) -> Iterator[Written]:
     if arguments.operands[:1] and arguments.operands[0].text == "eval":  # of deno
         codes += [word.text for word in arguments.operands[1:2]]
     stdin = arguments.command.stdin
-    if not codes and stdin and not [word for word in arguments.operands if word.text != "-"]:
+    if not codes and stdin and [word.text for word in arguments.operands[:1]] in ([], ["-"]):
         codes.append(stdin.text)
     for code in codes:
         yield from written_in_code(code)
+        if "argv" in code and re.search(_WRITES_IN_CODE, code):
+            yield from (Written(word=word) for word in arguments.operands if word.text != "-")
 
 
 _WRITES_IN_CODE = (
     r"(?i)\bopen\([^)]{0,200},\s*(?:mode\s*=\s*)?[fr]?[\"'][rb+]*[wax+]"
     r"|\bopen\b[^;\n]{0,200}[\"']\+?>"
     r"|(?<!stdout\.)(?<!stderr\.)write|unlink|remove|rmtree|rename|replace\([\"'][^\"']{0,200}/|\bcopy"
-    r"|\bmove|mkdir|touch\(|truncate|\bdump\(|\bsave|to_csv|\.rm\b|rmdir|file_put_contents"
+    r"|\bmove|mkdir|touch\(|truncate|\bdump\(|\bsave|to_csv|\.rm(?:sync)?\b|rmdir|file_put_contents"
     r"|appendfile|symlink|outputstream|system|subprocess|delete"
 )
 _PATH_IN_CODE = (
@@ -510,10 +521,10 @@ def _formatter(only: str = "", unless: str = "--check --diff", valued: str = "")
     return Writer(pick=_tree, only=only, unless=unless, valued=valued)
 
 
-_PRETTIER = "--config --parser --ignore-path --plugin --print-width --tab-width"
+_PRETTIER = "--config --parser --ignore-path --plugin --print-width --tab-width --log-level"
 _ESLINT = "-c --config --ext --rule --parser --plugin --ignore-path -f --format --max-warnings"
 _RUFF = "--config --select --ignore --extend-select --line-length --target-version --exclude"
-_CODE = Writer(pick=_of_code)
+_CODE = Writer(pick=_of_code, valued="-c -e -r -p --eval --print -W -X")
 _CMDLET = Writer(pick=_of_cmdlet)
 
 WRITERS: dict[str, Writer] = {
@@ -548,6 +559,15 @@ WRITERS: dict[str, Writer] = {
     "xxd": Writer(pick=_behind_first, valued="-c -g -l -o -s"),
     "sort": Writer(pick=_sorted),
     "mktemp": Writer(pick=_operands, valued="-p --tmpdir --suffix"),
+    **dict.fromkeys(
+        ("aws s3 cp", "aws s3 sync", "aws s3 mv", "gsutil cp", "gsutil rsync"),
+        Writer(pick=_synchronised, valued="--profile --region", unless="--dryrun"),
+    ),
+    "gcloud storage cp": Writer(pick=_synchronised),
+    "gh release download": Writer(pick=_fetched),
+    "gh repo clone": Writer(pick=_cloned),
+    **dict.fromkeys(("hg revert", "svn revert"), Writer(pick=_operands, valued="-r --rev")),
+    **dict.fromkeys(("hg rm", "hg remove", "svn rm", "svn delete"), Writer(pick=_removed)),
     **dict.fromkeys(("docker cp", "kubectl cp"), Writer(pick=_synchronised, valued="-c -n")),
     "mkdirp": Writer(pick=_new),
     **dict.fromkeys(("cpy", "copyfiles", "ncp", "cpx"), Writer(pick=_copied)),
@@ -591,7 +611,8 @@ WRITERS: dict[str, Writer] = {
     "dos2unix": Writer(pick=_operands),
     "unix2dos": Writer(pick=_operands),
     # pictures and films
-    **dict.fromkeys(("convert", "magick", "ffmpeg", "cwebp", "inkscape"), Writer(pick=_last)),
+    **dict.fromkeys(("convert", "magick", "ffmpeg", "cwebp"), Writer(pick=_last)),
+    **dict.fromkeys(("pdftotext", "pdfunite"), Writer(pick=_behind_first)),
     # archives, downloads and databases
     **dict.fromkeys(("tar", "bsdtar", "gtar"), Writer(pick=_unpacked, valued="-f -C -T -X --file")),
     "unzip": Writer(pick=_of_unzip, valued="-d -x", unless="-l -p -t -v -Z"),
@@ -719,7 +740,7 @@ WRITERS: dict[str, Writer] = {
 
 _NO_SETTINGS = GuardSettings()
 _OUTPUT = (
-    r"--?(?:\w+[_-])?(?:out(?:put)?|-?out-?(?:file|dir|path)|output[_-](?:file|dir|path|folder))"
+    r"--?export-filename|--?(?:\w+[_-])?(?:out(?:put)?|-?out-?(?:file|dir|path)|output[_-](?:file|dir|path|folder))"
     r"|--(?:junit-?xml|log-file|report-file|dest(?:ination)?|target-dir)|-o|-keyout"
 )
 """Options of many programs that name what these write."""

@@ -1,5 +1,6 @@
 """What a tool call touches: the files it writes, the commands and scripts it runs, acts, text."""
 
+import json
 import os
 import time
 from pathlib import Path
@@ -218,16 +219,57 @@ def test_every_other_harmless_command_touches_neither(bash, tree):
     assert [row for row in rows("harmless") if is_touched(bash(row))] == []
 
 
-def test_everyday_commands_write_what_a_reader_says(bash, tree):
+def differing(name, root):
+    """Rows whose command writes other paths than a reader says: those too many, those missed."""
     wrong = {}
-    for row in rows("exact"):
+    for row in rows(name):
         command, expected = row.split(" ⇒ ")
         names = [name.strip() for name in expected.split(",") if name != "-"]
-        paths = {os.path.normpath(tree / os.path.expanduser(name)) for name in names}
-        if (found := {*bash(command).writes}) != paths:
+        paths = {os.path.normpath(root / os.path.expanduser(name)) for name in names}
+        touched = touch("Bash", {"command": command}, str(root), GuardSettings())
+        if (found := {*touched.writes}) != paths:
             wrong[command] = (found - paths, paths - found)
+    return wrong
 
-    assert wrong == {}
+
+def test_everyday_commands_write_what_a_reader_says(tree):
+    assert differing("exact", tree) == {}
+
+
+SCRIPTS = {
+    "prebuild": "rm -rf legacy/out",
+    "build": "tsc -p . && cp src/app.py legacy/copy.py",
+    "fmt": "prettier --write legacy",
+    "ci": "npm run fmt",
+}
+TARGETS = """
+all: fmt
+fmt:
+\tprettier --write legacy
+DIR ?= legacy
+clean:
+\trm -rf $(DIR)/out ${DIR}/tmp
+.PHONY: clean
+gen: src/x.ts
+\t@echo x > legacy/gen.py; \\
+\techo y >> legacy/gen2.py
+sub:
+\t$(MAKE) -C legacy
+%.o: %.c
+\tcc $<
+"""
+
+
+def test_scripts_targets_and_rarer_programs_write_what_a_reader_says(tmp_path):
+    for name in ("legacy/app.py", "legacy/b.txt", "src/app.py", "src/x.ts", ".git/HEAD"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("a\n")
+    (tmp_path / "package.json").write_text(json.dumps({"scripts": SCRIPTS}))
+    (tmp_path / "Makefile").write_text(TARGETS)
+    (tmp_path / "other.mk").write_text("go:\n\trm legacy/x\n")
+    (tmp_path / "fix.patch").write_text(DIFF)
+
+    assert differing("exact_scripts", tmp_path) == {}
 
 
 @pytest.mark.parametrize(

@@ -242,7 +242,8 @@ def _unwrap_once(command: Command) -> list[Command]:
         at = _behind_options(words, 1, ["-o", "-O", "--rcfile", "--init-file"], assigns=False)
         if at < len(words) and any(sets_option(word.text, "-c") for word in words[1:at]):
             return _parse_text(command, words[at])
-        if command.stdin and at >= len(words):
+        takes_arguments = any(word.text == "-s" for word in words[1:at])
+        if command.stdin and (at >= len(words) or takes_arguments):
             return _parse_text(command, command.stdin)
         return [command]
     if name == "eval":

@@ -5,16 +5,17 @@ A variable may have several values: each that the script assigns counts, whereve
 
 from __future__ import annotations
 
+import posixpath
 import re
 from itertools import islice, product
 
 from ademem.core.value import Value, replace
 from ademem.guard import shell
-from ademem.guard.shell import Command, Redirect, Word, is_assignment
+from ademem.guard.shell import Command, Redirect, Word, is_assignment, is_option
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from ademem.guard.shell import Script
 
@@ -26,6 +27,7 @@ _FUNCTION = r"(?<![\w.-])([\w.-]+)\s*\(\s*\)\s*[{(\n]|\bfunction\s+([\w.-]+)"
 _REFERENCE = (
     r"\$(\w+|[@*])|\$\{(\w+|[@*])(?:\[[@*\d]+\])?(?::?[-=]([^{}]*)|([^{}]*))\}"
     r"|\$\(\s*(pwd|git\s+rev-parse\s+--show-toplevel)\s*\)|`(pwd)`"
+    r"|\$\(\s*dirname\s+\"?([^()\"$`\s]+)\"?\s*\)"
 )
 _DECLARING = ("export", "local", "declare", "readonly", "typeset")
 
@@ -68,14 +70,21 @@ def read_variables(script: Script, text: str, root: str = ".") -> Variables:
         if name in functions or (name == "set" and words[1:2] and words[1].text == "--"):
             _add_arguments(values, words[1 if name in functions else 2 :])
         if name in shell.SHELLS and len(words) > 3:  # sh -c 'rm "$1"' _ legacy
-            behind = next((at for at, word in enumerate(words) if word.text == "-c"), len(words))
-            _add_arguments(values, words[behind + 3 :])
+            texts = [word.text for word in words]
+            if "-c" in texts:
+                _add_arguments(values, words[texts.index("-c") + 3 :])
+            elif "-s" in texts:
+                _add_arguments(values, [word for word in words[1:] if not is_option(word.text)])
+        if name == "read" and command.stdin and not command.stdin.expands:
+            names = [word.text for word in words[1:] if word.text.isidentifier()]
+            for variable, part in zip(names[::-1], command.stdin.text.split()[::-1], strict=False):
+                values.setdefault(variable, []).append(Word(text=part))
     return Variables(
         values={name: tuple(items) for name, items in values.items()}, aliases=aliases, root=root
     )
 
 
-def _add_arguments(values: dict[str, list[Word]], words: tuple[Word, ...]) -> None:
+def _add_arguments(values: dict[str, list[Word]], words: Sequence[Word]) -> None:
     for at, word in enumerate(words, 1):
         for name in (str(at), "@", "*"):
             values.setdefault(name, []).append(word)
@@ -83,7 +92,7 @@ def _add_arguments(values: dict[str, list[Word]], words: tuple[Word, ...]) -> No
 
 def _words_of(items: str) -> list[Word]:
     script = shell.parse(f"x {items.strip()}")
-    return list(script[0].words[1:]) if script else [Word(text=word) for word in items.split()]
+    return list(script[-1].words[1:]) if script else [Word(text=word) for word in items.split()]
 
 
 def resolve(command: Command, known: Variables) -> list[Command]:
@@ -152,7 +161,7 @@ def _expand(word: Word, chosen: dict[str, tuple[Word, ...]], root: str) -> tuple
         return tuple(
             Word(text=part, expands=value.expands or _is_pattern(part))
             for value in values
-            for part in value.text.split() or [""]
+            for part in ([value.text] if _refers(value) else value.text.split() or [""])
         )
 
     def value_of(found: re.Match[str]) -> str:
@@ -161,6 +170,8 @@ def _expand(word: Word, chosen: dict[str, tuple[Word, ...]], root: str) -> tuple
             return " ".join(_without(value.text, found[4] or "") for value in values)
         if found[5] or found[6]:
             return "." if (found[5] or found[6]) == "pwd" else root
+        if found[7]:
+            return posixpath.dirname(found[7]) or "."
         if usual := _USUAL.get(found[1] or found[2] or ""):
             return usual
         return found[3] if found[3] is not None else found[0]
