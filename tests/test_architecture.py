@@ -45,7 +45,7 @@ _NETWORK = """
 NETWORK = frozenset(_NETWORK.split())
 
 BROAD_EXCEPT = (
-    "core/plugins.py",
+    *("core/plugins.py", "core/plugins.py"),  # of parts, on load and when a function is called
     "plugins/mcp/access.py",
     "doors/cli/__init__.py",
     "plugins/hub/server.py",

@@ -13,7 +13,7 @@ from importlib import import_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from types import ModuleType
     from typing import Any
 
@@ -21,6 +21,8 @@ GROUP = "ademem"
 PACKAGE = "ademem.plugins"
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "plugins")
 
+RECORD = os.path.join(os.path.dirname(FOLDER), "__pycache__", "parts")
+"""What parts of other packages have at seams that hooks read: a seam and a module on a line."""
 
 faults: dict[str, str] = {}
 """Why a part is absent, by its name; `ademem doctor` tells."""
@@ -58,8 +60,8 @@ def added(seam: str, *, by_others: bool = False) -> Iterator[tuple[ModuleType, A
 def modules(seam: str, *, by_others: bool = False) -> Iterator[Any]:
     """Yield the module that each part names at a seam which hooks read, too.
 
-    Of this package the record in `ademem.plugins` says which parts do, as a hook looks for none. A
-    record that is stale loses a part.
+    Of this package the record in `ademem.plugins` says which parts do, and of others the one that
+    `note_others` wrote, as a hook looks for none. A record that is stale loses a part.
     """
     record = getattr(_load("record", PACKAGE), "MODULES", {}) if os.path.isdir(FOLDER) else {}
     parts = (*map(named, record.get(seam, ())), *(of_others() if by_others else ()))
@@ -67,6 +69,40 @@ def modules(seam: str, *, by_others: bool = False) -> Iterator[Any]:
         name = getattr(part, seam, "")
         if name and (module := _load(part.__name__.rpartition(".")[2], name)):
             yield module
+    if not by_others:
+        yield from filter(None, map(load, _noted(seam)))
+
+
+def note_others() -> None:
+    """Write down the modules that other packages name at seams; raises OSError."""
+    lines = [
+        f"{seam} {module}\n"
+        for part in of_others()
+        for seam, module in vars(part).items()
+        if seam.isupper() and isinstance(module, str)
+    ]
+    if lines or os.path.exists(RECORD):
+        os.makedirs(os.path.dirname(RECORD), exist_ok=True)
+        with open(RECORD, "w", encoding="utf-8") as file:
+            file.writelines(lines)
+
+
+def _noted(seam: str) -> list[str]:
+    try:
+        with open(RECORD, encoding="utf-8") as file:
+            pairs = [line.split() for line in file]
+    except (OSError, UnicodeDecodeError):
+        return []
+    return [pair[1] for pair in pairs if pair[0] == seam and len(pair) == 2]
+
+
+def attempt(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function of a part; return None where it fails, with its fault noted."""
+    try:
+        return function(*arguments)
+    except Exception as error:
+        faults[function.__module__] = f"{type(error).__name__}: {error}"
+        return None
 
 
 def modules_by_word(seam: str, *, by_others: bool = True) -> dict[str, list[str]]:

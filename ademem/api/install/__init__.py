@@ -15,7 +15,7 @@ from typing import Any
 
 from ademem.api.install import json_text, registration
 from ademem.api.install.json_text import Keys
-from ademem.core import bytecode, confined
+from ademem.core import bytecode, confined, plugins
 from ademem.core.errors import AdememError, NotEnrolled, UsageError
 from ademem.core.shared_files import read_text, remove, write_atomic
 from ademem.core.text import sha256_hex
@@ -103,6 +103,8 @@ def register(target: Target, *, dry_run: bool = False) -> Change:
     """Add our entries to a settings file, and first a record of what it was."""
     if not dry_run:
         bytecode.update()
+        with suppress(OSError):  # in an installation that the user cannot write to
+            plugins.note_others()
     path, groups, allowed = target.path, target.groups, target.permissions
     text = read_file(path)
     if text is not None and registration.is_current(_settings(path, text, groups), groups, allowed):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import wraps
 
 from ademem.capture.gate.duplicates import (
     echo,
@@ -25,6 +26,7 @@ from ademem.capture.gate.form import (
     strict_mode,
     with_note,
 )
+from ademem.core import plugins
 from ademem.core.memory import EVENTS, Draft, Trust
 from ademem.core.text import words
 from ademem.core.value import as_dict, replace
@@ -34,7 +36,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from ademem.capture.gate.form import Gate, Rule
+    from ademem.capture.gate.form import Gate, Rule, Verdict
 
     Reader = Callable[[str], str | None]
 
@@ -340,6 +342,21 @@ RULES: tuple[Rule, ...] = (
     code_derivable,
     instruction_shaped,
 )
+
+
+def load_rules() -> tuple[Rule, ...]:
+    """Return the rules, and behind them those of parts, of which a broken one changes nothing."""
+    of_parts = (rule for module in plugins.modules("RULES") for rule in module.RULES)
+    return (*RULES, *map(_unless_it_fails, of_parts))
+
+
+def _unless_it_fails(rule: Rule) -> Rule:
+    @wraps(rule)
+    def apply(draft: Reviewed, gate: Gate) -> Reviewed | Verdict:
+        outcome: Reviewed | Verdict | None = plugins.attempt(rule, draft, gate)
+        return draft if outcome is None else outcome
+
+    return apply
 
 
 def judge(draft: Draft, gate: Gate, rules: Sequence[Rule] = RULES) -> Ruling:

@@ -17,7 +17,7 @@ from ademem.capture.gate.form import (
     RuleEffect,
     cut_notes,
 )
-from ademem.capture.gate.rules import judge, steps
+from ademem.capture.gate.rules import judge, load_rules, steps
 from ademem.core.memory import Draft, Memory, Origin, Status, Trust
 from ademem.core.redaction import redact
 from ademem.core.text import clean, fold, is_cjk, jaccard, preview, sha256_hex, words
@@ -88,7 +88,7 @@ def write(
     """
     gate = Gate(lookup=StoreLookup(store), settings=settings, now=now)
     with store.transaction():
-        judged = judge(draft, gate)
+        judged = judge(draft, gate, load_rules())
         match judged.verdict:
             case Reject(draft=refused, why=why):
                 return _log_refusal(refused, judged.rule, why, store, now)
@@ -164,7 +164,7 @@ def explain(
 ) -> list[RuleEffect]:
     """Return the verdict of each rule, as if the memory with the id *apart_from* were not there."""
     gate = Gate(lookup=StoreLookup(store, apart_from), settings=settings, now=now)
-    return steps(judge(draft, gate))
+    return steps(judge(draft, gate, load_rules()))
 
 
 def corroborate(

@@ -99,7 +99,8 @@ def _show_foreign(report: Report, dry_run: bool) -> None:
     notes += [
         f"stored in part, {preview(each.where, WHERE_CHARS)}: {each.why}" for each in report.cut
     ]
-    show.report(head | counts | rest, [line], [*notes, f"not imported: {report.dropped}"])
+    notes += [f"not imported: {report.dropped}"] if report.dropped else []
+    show.report(head | counts | rest, [line], notes)
 
 
 def _comparison_line(format: str, found: readers.Comparison) -> str:
