@@ -41,7 +41,7 @@ OF_EXTRAS = {
         "tests/plugins/test_doors.py"
         "::test_what_a_program_without_hooks_saved_has_a_vector_when_it_ends",
     ),
-    "http": ("tests/doors/http",),
+    "http": ("tests/plugins/http",),
     "web": (
         "tests/plugins/page",
         "tests/e2e/test_web.py",

@@ -49,7 +49,7 @@ BROAD_EXCEPT = (
     "plugins/mcp/access.py",
     "doors/cli/__init__.py",
     "plugins/hub/server.py",
-    "doors/http/__init__.py",
+    "plugins/http/loopback.py",
     "plugins/ade/server.py",
     "search/embedding/__init__.py",
     "session/__init__.py",
@@ -161,7 +161,7 @@ LOCAL = {"plugins/ade/server.py", "worker/warm.py", "worker/warm_server.py"}
 """What talks over a socket that is a file of this machine."""
 
 
-LOOPBACK = {"doors/http/__init__.py"}
+LOOPBACK = {"plugins/http/loopback.py"}
 """What listens on a port, at an address that no other machine reaches."""
 
 
@@ -807,10 +807,11 @@ def test_no_file_names_a_path_of_this_machine_or_a_registry():
 BETWEEN_PARTS = {
     "ade": {"mcp", "procedures"},
     "engram": {"exchange", "mcp"},
-    "hub": {"page"},
-    "page": {"evaluation", "procedures", "verify"},
+    "hub": {"http", "page"},
+    "mcp": {"http"},
+    "page": {"evaluation", "http", "procedures", "verify"},
 }
-"""Parts that import others: for tools, chunks, pages of the hub, and what the page shows."""
+"""Parts that import others: for tools, chunks, servers, and what the page shows."""
 
 
 def test_a_part_imports_no_other_but_where_it_is_listed():
@@ -837,7 +838,7 @@ def test_the_terminal_is_reached_by_its_command_alone_and_textual_by_the_termina
 
 
 OF_EXTRAS = {
-    "doors/http/__init__.py": "http web hub",
+    "plugins/http/loopback.py": "http web hub",
     "plugins/hub/server.py": "hub",
     "plugins/mcp/process.py": "mcp",
     "plugins/mcp/server.py": "mcp",

@@ -14,7 +14,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from ademem.doors.http import Server, bind
+from ademem.plugins.http.loopback import Server, bind
 from ademem.plugins.mcp import streamable
 from ademem.plugins.mcp.server import Session
 from ademem.plugins.mcp.tools import CORE, choose

@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from ademem.core.value import Value
-from ademem.doors.http import HEADERS, Refused, check_site
+from ademem.plugins.http.loopback import HEADERS, Refused, check_site
 from ademem.plugins.page.entry import Entry
 from ademem.plugins.page.rendering import POLICY, answer_file, render
 

@@ -35,8 +35,8 @@ from ademem import __version__
 from ademem.core import clock, registers
 from ademem.core.errors import UsageError
 from ademem.core.value import Value
-from ademem.doors import http
-from ademem.doors.http import Refused
+from ademem.plugins.http import loopback
+from ademem.plugins.http.loopback import Refused
 from ademem.plugins.hub import mutations
 from ademem.plugins.hub.page import HubPage, Visit
 from ademem.plugins.hub.store import administration, copies, database, requests
@@ -490,7 +490,7 @@ def _digest(text: object) -> bytes:
     return found
 
 
-class Server(http.Server):
+class Server(loopback.Server):
     """Tells its address once it listens, and lets requests end before it does."""
 
     def __init__(self, hub: Hub, on_ready: Callable[[str], None], **options: Any) -> None:
@@ -523,9 +523,9 @@ def serve(
     """Serve until a signal; raises AdememError where the database or the address is not safe."""
     host, _, port = bind.rpartition(":")
     if not port.isdecimal() or int(port) > 65_535:
-        raise UsageError(f"{bind!r} is not an address", f"HOST:PORT, as {http.ADDRESS}:{PORT}")
-    host = host.strip("[]") or http.ADDRESS
-    if not (http.is_loopback(host) or certificate or proxied):
+        raise UsageError(f"{bind!r} is not an address", f"HOST:PORT, as {loopback.ADDRESS}:{PORT}")
+    host = host.strip("[]") or loopback.ADDRESS
+    if not (loopback.is_loopback(host) or certificate or proxied):
         raise UsageError(
             f"{host} can be reached from elsewhere, and would be without TLS",
             "give --tls-cert and --tls-key, or --proxied behind a proxy that has them",

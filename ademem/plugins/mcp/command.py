@@ -36,7 +36,7 @@ def mcp(
             raise UsageError("a port is for --http", "ademem mcp --http [PORT]")
         quick.serve(project, tools, read_only=read_only)
     with needs("mcp,http", "the server"):
-        from ademem.doors.http import parse_port
+        from ademem.plugins.http.loopback import parse_port
         from ademem.plugins.mcp import streamable
     found = project_.find(project, os.environ, os.getcwd())
     settings = load_configuration(found, os.environ).settings.mcp

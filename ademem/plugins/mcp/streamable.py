@@ -10,7 +10,7 @@ from starlette.routing import Route, Router
 from ademem.core.project import Project
 from ademem.core.settings import load_configuration
 from ademem.doors.calls import without_session
-from ademem.doors.http import ADDRESS, Loopback, Server, bind, read_token
+from ademem.plugins.http.loopback import ADDRESS, Loopback, Server, bind, read_token
 from ademem.plugins.mcp.process import LINE_BYTES
 from ademem.plugins.mcp.server import Session, make_server
 from ademem.plugins.mcp.tools import Tool

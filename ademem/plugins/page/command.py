@@ -29,7 +29,7 @@ def web(
 ) -> None:
     """Show the memory in a browser of this machine, until Ctrl-C."""
     with needs("web", "the page"):
-        from ademem.doors.http import parse_port
+        from ademem.plugins.http.loopback import parse_port
         from ademem.plugins.page import server
     parse_port(f"{host}:{port or EXAMPLE_PORT}", port)
     roots = [project_.find(each, os.environ, os.getcwd()) for each in project or (None,)]

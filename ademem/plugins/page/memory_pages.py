@@ -19,10 +19,10 @@ from ademem.core.memory import TYPES, Category, Draft, Scope, Status, Trust, cla
 from ademem.core.text import fold, preview
 from ademem.core.value import as_dict
 from ademem.doors import views
-from ademem.doors.http import Refused
 from ademem.doors.reading import find_memory, read_related
 from ademem.doors.undoable import LABEL_CHARS, Done, by_memory, edit, inverse
 from ademem.doors.views import to_row
+from ademem.plugins.http.loopback import Refused
 from ademem.plugins.page.entry import PATTERN, Act, Page, PageRequest, row_number
 from ademem.plugins.page.paging import cut
 from ademem.plugins.verify.operations import compare_anchors, renew_anchor

@@ -26,7 +26,6 @@ from ademem.core.errors import Conflict
 from ademem.core.project import Project
 from ademem.core.value import replace
 from ademem.core.who import NOT_ASKED, Who
-from ademem.doors.http import ADDRESS, HEADERS, Loopback, Server, bind
 from ademem.doors.undoable import (
     UNFORESEEN,
     Done,
@@ -38,6 +37,7 @@ from ademem.doors.undoable import (
     refused,
     reverse,
 )
+from ademem.plugins.http.loopback import ADDRESS, HEADERS, Loopback, Server, bind
 from ademem.plugins.page.entry import CODE_S, Act, Entry, Page, PageRequest, row_number
 from ademem.plugins.page.memory_threads import OpenProject
 from ademem.plugins.page.pages import ACTS, PAGES, head_of

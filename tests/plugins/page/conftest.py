@@ -7,7 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from ademem import api
-from ademem.doors.http import Server
+from ademem.plugins.http.loopback import Server
 from ademem.plugins.page.entry import Entry
 from ademem.plugins.page.server import Site, make
 from ademem.plugins.procedures import records

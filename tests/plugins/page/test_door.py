@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from ademem.doors.http import bind
+from ademem.plugins.http.loopback import bind
 from ademem.plugins.page.entry import CODE_S, DIGITS_S, MOST_WRONG, Entry
 from ademem.plugins.page.pages import PAGES
 from ademem.plugins.page.rendering import POLICY

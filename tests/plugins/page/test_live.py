@@ -13,7 +13,7 @@ import pytest
 
 from ademem import api
 from ademem.core.memory import Draft, Origin, Trust
-from ademem.doors.http import bind
+from ademem.plugins.http.loopback import bind
 from ademem.plugins.page.memory_threads import MOST
 from ademem.plugins.page.server import Site, make
 from tests.examples import FULL

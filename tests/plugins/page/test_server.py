@@ -16,7 +16,7 @@ import pytest
 
 from ademem.core.errors import UsageError
 from ademem.core.project import at
-from ademem.doors.http import bind
+from ademem.plugins.http.loopback import bind
 from ademem.plugins.page import server
 from tests import persons
 

@@ -10,7 +10,7 @@ import pytest
 
 from ademem import api
 from ademem.core.memory import Draft, Origin, Trust
-from ademem.doors.http import bind
+from ademem.plugins.http.loopback import bind
 from ademem.plugins.page.server import Site, make
 from tests.plugins.page.conftest import QuietServer
 

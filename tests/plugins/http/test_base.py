@@ -11,8 +11,8 @@ from starlette.routing import Route, Router
 from ademem import api
 from ademem.core import project
 from ademem.core.errors import AdememError, UsageError
-from ademem.doors.http import Loopback, Server, bind, parse_port, read_token
-from tests.doors.http.asking import ask
+from ademem.plugins.http.loopback import Loopback, Server, bind, parse_port, read_token
+from tests.plugins.http.asking import ask
 
 ME = "127.0.0.1:8000"
 
