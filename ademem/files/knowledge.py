@@ -16,6 +16,7 @@ from ademem.core.registers import (
     SETS,
     TEXT,
     Record,
+    Write,
     old_stamp,
     replica_of,
     time_of,
@@ -101,11 +102,7 @@ def ordered_lines(
     Live memories that are *hidden*, by their ids, have the text of an elder one.
     """
     keys: set[str] = set()
-    old = {
-        found.id: (found.registers[LIFE], raw)
-        for raw, found in read_tombstones(sorted(present))
-        if replica_of(found.registers[LIFE][0]) == OLD_REPLICA
-    }
+    old = _old_tombstones(present)
     for record in records:
         write, raw = old.get(record.id, (None, ""))
         if write and write == record.registers.get(LIFE) and _is_tombstone(record):
@@ -119,6 +116,15 @@ def ordered_lines(
         if record.id in hidden and record.life == LIVE:
             found = _as_archived(found, LIVE)
         yield _place(record), render_line(found)
+
+
+def _old_tombstones(present: Iterable[str]) -> dict[str, tuple[Write, str]]:
+    """Return by id the writes of life from before there were stamps, with their lines."""
+    return {
+        found.id: (found.registers[LIFE], raw)
+        for raw, found in read_tombstones(sorted(present))
+        if replica_of(found.registers[LIFE][0]) == OLD_REPLICA
+    }
 
 
 def _place(record: Record) -> tuple[bool, bool, str, str]:
@@ -201,17 +207,21 @@ def from_line(line: Any) -> Record | None:
     if UNDECIDED in line:
         life, line = line.get(LIFE, ARCHIVED), line | {"status": line[UNDECIDED]}
     elif line.get("status") == ARCHIVED or line.get("type") == TOMBSTONE:
-        names = ("id", "sync_id", "created_at", "updated_at", "stamps")
-        values = {name: line[name] for name in names if name in line}
-        if isinstance(line.get("stamps"), dict) and isinstance(line.get(HAD), dict):
-            values = line[HAD] | values
-        return record_json.from_json(values | {LIFE: line.get(LIFE, ARCHIVED)})
+        return _from_tombstone(line)
     values = line | {LIFE: life, "bead": line.get("bead") or None, "anchors": _anchors(line)}
     if all(isinstance(line.get(name), str) for name in ("category", "content", "key")):
         values["key"] = key_of(line)
     if not isinstance(line.get("stamps"), dict) and isinstance(line.get(SAID_AT), str):
         values["stamps"] = {old_stamp(line[SAID_AT]): [TEXT]}
     return record_json.from_json(values)
+
+
+def _from_tombstone(line: dict[str, Any]) -> Record | None:
+    names = ("id", "sync_id", "created_at", "updated_at", "stamps")
+    values = {name: line[name] for name in names if name in line}
+    if isinstance(line.get("stamps"), dict) and isinstance(line.get(HAD), dict):
+        values = line[HAD] | values
+    return record_json.from_json(values | {LIFE: line.get(LIFE, ARCHIVED)})
 
 
 def _key_in_line(record: Record) -> str:

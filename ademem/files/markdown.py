@@ -154,13 +154,7 @@ def _parse_item(lines: list[str], start: int, is_sheet: bool) -> ListItem:
     box = _BOX.match(lines[0]) if is_sheet else None
     if box:
         lines[0] = lines[0][box.end() :]
-    details: dict[str, str] = {}
-    detail_line = _CANDIDATE_DETAIL if is_sheet else _DETAIL
-    while len(lines) > 1 and (detail := detail_line.fullmatch(lines[-1])):
-        if is_sheet and detail[1] in details:  # a line of the text
-            break
-        details[detail[1]] = _unescape_comments(detail[2])
-        lines.pop()
+    details = _take_details(lines, is_sheet)
     id = next(filter(None, map(_ID.search, lines)), None)
     lines = [_ID.sub("", line) for line in lines]
     first = lines.pop(0) if lines else ""
@@ -180,6 +174,18 @@ def _parse_item(lines: list[str], start: int, is_sheet: bool) -> ListItem:
         category=details.get("category", ""),
         origin_text=details.get("from", ""),
     )
+
+
+def _take_details(lines: list[str], is_sheet: bool) -> dict[str, str]:
+    """Take the lines with details off the end of an item's."""
+    details: dict[str, str] = {}
+    detail_line = _CANDIDATE_DETAIL if is_sheet else _DETAIL
+    while len(lines) > 1 and (detail := detail_line.fullmatch(lines[-1])):
+        if is_sheet and detail[1] in details:  # a line of the text
+            break
+        details[detail[1]] = _unescape_comments(detail[2])
+        lines.pop()
+    return details
 
 
 def _escape_line(line: str) -> str:
@@ -262,18 +268,23 @@ def split_topics(
             continue
         if len(found) <= bound:
             files.append(TopicFile(topic=topic, pages=(tuple(found),)))
-            continue
-        groups: dict[str, list[Memory]] = defaultdict(list)
-        for memory in found:
-            groups[subtopic(memory)].append(memory)
-        largest = sorted(filter(None, groups), key=lambda name: (-len(groups[name]), name))
-        names = sorted(largest[:SUBTOPICS])
-        rest = [memory for memory in found if subtopic(memory) not in names]
-        for name, members in (("", rest), *((name, groups[name]) for name in names)):
-            starts = range(0, len(members), bound) or (0,)
-            pages = tuple(tuple(members[start : start + bound]) for start in starts)
-            files.append(TopicFile(topic=topic, subtopic=name, pages=pages))
+        else:
+            files += _split_topic(topic, found, bound)
     return files
+
+
+def _split_topic(topic: Topic, found: Sequence[Memory], bound: int) -> Iterator[TopicFile]:
+    """Yield the main file, then those of the largest subtopics, in pages."""
+    groups: dict[str, list[Memory]] = defaultdict(list)
+    for memory in found:
+        groups[subtopic(memory)].append(memory)
+    largest = sorted(filter(None, groups), key=lambda name: (-len(groups[name]), name))
+    names = sorted(largest[:SUBTOPICS])
+    rest = [memory for memory in found if subtopic(memory) not in names]
+    for name, members in (("", rest), *((name, groups[name]) for name in names)):
+        starts = range(0, len(members), bound) or (0,)
+        pages = tuple(tuple(members[start : start + bound]) for start in starts)
+        yield TopicFile(topic=topic, subtopic=name, pages=pages)
 
 
 def subtopic(memory: Memory) -> str:
@@ -404,12 +415,7 @@ def render_index(
 
     There are no numbers of memories: they would differ, and conflict, on any two branches.
     """
-    file_lines = []
-    for file in files:
-        first, *more = file.names
-        names = f"`{first}` to `{more[-1]}`" if more else f"`{first}`"
-        about = "" if file.subtopic else f" — {file.topic.about}"
-        file_lines.append(f"- {names}{about}")
+    file_lines = list(map(_describe_file, files))
     none = ["None yet: a topic has a file once it has an entry."]
     closing = {FILES: file_lines or none, LEFT_OUT: _describe_omitted(memories, settings)}
     least = _render_sections(closing, regions)
@@ -429,6 +435,13 @@ def render_index(
     ordered = {heading: sections[heading] for heading in HEADINGS if heading in sections}
     closing[LEFT_OUT] = _describe_omitted(hidden, settings)
     return _render_sections(ordered | closing, regions)
+
+
+def _describe_file(file: TopicFile) -> str:
+    first, *more = file.names
+    names = f"`{first}` to `{more[-1]}`" if more else f"`{first}`"
+    about = "" if file.subtopic else f" — {file.topic.about}"
+    return f"- {names}{about}"
 
 
 def _ranked_lines(
@@ -493,11 +506,7 @@ def render_brief(document: CoreMemory | None, memories: Sequence[Memory]) -> str
         'Nothing here yet: `ademem core set summary "…"`.'
     ]
     listed = [memory for memory in memories if memory.category in ORDER]
-    marked = [
-        memory
-        for memory in listed
-        if memory.pinned or memory.tier is Tier.PINNED or memory.importance is Importance.HIGH
-    ]
+    marked = list(filter(_is_highlight, listed))
     by_category = sorted(rank_memories(marked or listed), key=lambda m: ORDER.index(m.category))
     durable = []
     for memory in by_category[:HIGHLIGHTS]:
@@ -505,6 +514,10 @@ def render_brief(document: CoreMemory | None, memories: Sequence[Memory]) -> str
         durable.append(f"- {memory.category}: {headline(memory, HIGHLIGHT_CHARS)}{pinned}")
     durable = durable or ["None yet."]
     return "\n".join(["# Project brief", "", *brief, "", "## Durable highlights", "", *durable, ""])
+
+
+def _is_highlight(memory: Memory) -> bool:
+    return memory.pinned or memory.tier is Tier.PINNED or memory.importance is Importance.HIGH
 
 
 def _brief_fields(document: CoreMemory | None, chars: int) -> list[str]:

@@ -21,7 +21,7 @@ from ademem.store import Store, briefs, database, jobs, ledger
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
     from typing import Any
 
     from ademem.core.project import Project
@@ -182,11 +182,7 @@ def patch(
             patched = replace(patched, version=current.version + 1, updated_at=now)
         if patched != current:
             _save(store, patched, agent)
-            for text in new:
-                if by_person:
-                    ledger.release(store, BRIEF_BY_AGENT, sha256_hex(text))
-                elif text not in current.texts:
-                    ledger.claim(store, BRIEF_BY_AGENT, sha256_hex(text), now)
+            _note_author(store, new, current.texts, now, by_person=by_person)
             jobs.queue(store, "mirror", "project", now)
             jobs.queue(store, "current", "project", now)
     if patched.version:
@@ -233,6 +229,17 @@ def reconcile(
     return document
 
 
+def _note_author(
+    store: Store, new: Iterable[str], known: Container[str], now: datetime, *, by_person: bool
+) -> None:
+    """Note which texts an agent wrote, until a person writes them."""
+    for text in new:
+        if by_person:
+            ledger.release(store, BRIEF_BY_AGENT, sha256_hex(text))
+        elif text not in known:
+            ledger.claim(store, BRIEF_BY_AGENT, sha256_hex(text), now)
+
+
 def newest(
     store: Store, project: Project, agent: str = "", source: Ask | None = None
 ) -> CoreMemory | None:
@@ -249,15 +256,19 @@ def newest(
     theirs = _claim_new_texts(theirs, ours, author)
     if source and not before.issuperset(theirs.claimed):
         found = source(os.path.relpath(file_path(project, agent), project.root))
-        strange: set[str] = set()
-        if found.author is not None:
-            strange = {text for text in theirs.claimed if text_digest(agent, text) not in found.own}
-            if strange - before:
-                author = found.author
+        strange = _find_strange(theirs, found, agent)
+        author = found.author if found.author is not None and strange - before else author
         theirs = _with_claim(theirs, before | strange, author)
     if ours is None or theirs.version > ours.version:
         return theirs
     return ours if is_equal(theirs, ours) else replace(theirs, version=ours.version + 1)
+
+
+def _find_strange(document: CoreMemory, found: FileSource, agent: str) -> set[str]:
+    """Return the claimed texts that no store of this person wrote, if another wrote the file."""
+    if found.author is None:
+        return set()
+    return {text for text in document.claimed if text_digest(agent, text) not in found.own}
 
 
 def receive(store: Store, found: Mapping[str, Any], author: str, now: datetime) -> bool:

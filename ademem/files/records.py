@@ -155,18 +155,22 @@ def export_records(
 ) -> Iterator[dict[str, Any]]:
     for memory in found:
         if memory.shareable or (include_personal and memory.live and not memory.quarantine_reason):
-            fields = {name: getattr(memory, name) for name in FIELDS}
-            fields["anchors"] = anchor.plain(memory.anchors)
-            if values := anchor.values(memory.anchors):
-                fields[VALUES] = values
-            for name in ("created_at", "updated_at", "promoted_at", "review_after"):
-                fields[name] = fields[name] and stamp(fields[name])
-            doubtful = memory.trust if memory.trust in (Trust.TOOL, Trust.WEB) else None
-            row = memories.raw_row(store.db, memory.id)
-            record = stamps.record_of_row(row) if row and stamps.is_shared(row) else None
-            if row and record:
-                fields[STAMPS] = loads(stamps.dump(record, row))
-            yield {MARK: VERSION} | fields | {"trust": doubtful}
+            yield _to_record(store, memory)
+
+
+def _to_record(store: Store, memory: Memory) -> dict[str, Any]:
+    fields = {name: getattr(memory, name) for name in FIELDS}
+    fields["anchors"] = anchor.plain(memory.anchors)
+    if values := anchor.values(memory.anchors):
+        fields[VALUES] = values
+    for name in ("created_at", "updated_at", "promoted_at", "review_after"):
+        fields[name] = fields[name] and stamp(fields[name])
+    doubtful = memory.trust if memory.trust in (Trust.TOOL, Trust.WEB) else None
+    row = memories.raw_row(store.db, memory.id)
+    record = stamps.record_of_row(row) if row and stamps.is_shared(row) else None
+    if row and record:
+        fields[STAMPS] = loads(stamps.dump(record, row))
+    return {MARK: VERSION} | fields | {"trust": doubtful}
 
 
 def export_relations(store: Store, ids: Container[str]) -> Iterator[dict[str, Any]]:
@@ -220,20 +224,29 @@ def import_lines(
 def _import_record(record: Record, job: Import, *, confirms: bool) -> Outcome:
     if RELATION in record and "content" not in record:
         return _restore_relation(record, job, confirms=confirms)
-    if not confirms:
-        record |= {"pinned": False, "tier": None, "promoted_at": None, STAMPS: None}
-        if choice(record, "status", Status) is Status.PROMOTED:
-            record["status"] = Status.CANDIDATE
-        sync_id = text(record, "sync_id") if MARK in record else None
-        current = memory_queries.by_sync_id(job.store, sync_id)
-        if current and _is_for_person(current, job.store):
-            if record["content"] == current.content:
-                return Outcome.MERGED
-            raise BadLine(f"is another text of {current.id}, which a person decides about")
+    if not confirms and _confirm_nothing(record, job.store):
+        return Outcome.MERGED
     scope, owner = home(record, job)
     if owner is None and scope.strip().lower() in PERSONAL:
         job = replace(job, event_id="")  # it moves to a separate database
     return restore(record, job) if MARK in record else import_plain(record, job)
+
+
+def _confirm_nothing(record: Record, store: Store) -> bool:
+    """Make it a candidate, in place; return True for the text of one that a person decides about.
+
+    Raises BadLine for another text of such a memory.
+    """
+    record |= {"pinned": False, "tier": None, "promoted_at": None, STAMPS: None}
+    if choice(record, "status", Status) is Status.PROMOTED:
+        record["status"] = Status.CANDIDATE
+    sync_id = text(record, "sync_id") if MARK in record else None
+    current = memory_queries.by_sync_id(store, sync_id)
+    if current is None or not _is_for_person(current, store):
+        return False
+    if record["content"] != current.content:
+        raise BadLine(f"is another text of {current.id}, which a person decides about")
+    return True
 
 
 def _is_for_person(memory: Memory, store: Store) -> bool:

@@ -179,6 +179,13 @@ def split_front_matter(text: str) -> tuple[dict[str, Any], str, str]:
     return {name: value for name, value in texts if isinstance(name, str)}, body, ""
 
 
+def _stem_of(path: str) -> str:
+    """Return the name that a path gives a skill: that of its folder, or of the file."""
+    folder, file_name = os.path.split(path)
+    is_skill_file = file_name.lower() == SKILL_FILE
+    return os.path.basename(folder) if is_skill_file else file_name[: -len(".md")]
+
+
 def _parse(text: str, path: str, kind: str, modified: datetime) -> Iterator[Skill | SkillProblem]:
     fields, rest, error = split_front_matter(text)
     head = {name: value for name, value in fields.items() if isinstance(value, str)}
@@ -190,9 +197,7 @@ def _parse(text: str, path: str, kind: str, modified: datetime) -> Iterator[Skil
     if not body and not head.get("description"):
         yield SkillProblem(path=path, reason="is empty")
         return
-    folder, file_name = os.path.split(path)
-    is_skill_file = file_name.lower() == SKILL_FILE
-    stem = os.path.basename(folder) if is_skill_file else file_name[: -len(".md")]
+    stem = _stem_of(path)
     name = " ".join(clean(redact(head.get("name") or stem).text).split())
     yield Skill(
         path=path,

@@ -231,10 +231,11 @@ def unchanged_pages(now: Texts, before: Texts) -> set[str]:
     """Return the pages that are the same in both, and share no memory with one that is not."""
     topics = [(side, path) for side in (now, before) for path in side if topic_of(path)]
     same = {path for _, path in topics if now.digests.get(path) == before.digests.get(path)}
-    parts = (_MARK.findall(side[path]) for side, path in topics if path not in same)
-    if changed := {id for ids in parts for id in ids}:
-        same = {path for path in same if changed.isdisjoint(_item_ids(now, (path,)))}
-    return same
+    changed: set[str] = set()
+    for side, path in topics:
+        if path not in same:
+            changed.update(_MARK.findall(side[path]))
+    return {path for path in same if changed.isdisjoint(_item_ids(now, (path,)))}
 
 
 def snapshot(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from ademem.capture.gate.rows import id_of
@@ -23,7 +23,7 @@ from ademem.files import (
     knowledge,
     markdown,
 )
-from ademem.files.markdown import FreeText
+from ademem.files.markdown import FreeText, TopicFile
 from ademem.files.project_brief import CoreMemory
 from ademem.files.snapshot import topic_of
 from ademem.files.texts import Texts, clean_lines
@@ -83,17 +83,18 @@ class Lines:
         yield from knowledge.newest_dead(record for record in dead if record.life != LIVE)
 
     def _each(self) -> Iterator[tuple[Memory, dict[str, Any]]]:
-        place, disputed = self._place, kept_copies.disputed_ids(self._store)
+        disputed = kept_copies.disputed_ids(self._store)
         for row in memory_queries.each_line(self._store, self._there):
             memory = database.read_row(row, memories.from_values)
-            is_other = stamps.differs(row) and memory and memory.status is Status.PROMOTED
-            if memory and (memory.id in disputed or is_other):
+            if memory and (memory.id in disputed or _shows_other(memory, row)):
                 record = stamps.record_of_row(row)
                 memory = kept_copies.as_recorded(memory, record) if record else memory
-            if memory and (has_line(memory) or self._is_kept(memory)):
-                shown = place.shows(memory) if place else memory.source_branch is None
-                if shown:
-                    yield memory, row
+            if memory and (has_line(memory) or self._is_kept(memory)) and self._is_here(memory):
+                yield memory, row
+
+    def _is_here(self, memory: Memory) -> bool:
+        """Return True if the memory belongs to this branch."""
+        return self._place.shows(memory) if self._place else memory.source_branch is None
 
     def kept_on_pages(self) -> set[str]:
         """Return ids of memories that others confirmed, and that are on no page by what is here."""
@@ -112,20 +113,29 @@ class Lines:
         for id in carried.keys() - memory_queries.existing(store, carried):
             there = replication.read(store, id)
             yield join(carried[id], there) if there else carried[id]
+        here = self._place.branch if self._place else None
         for row in memory_queries.list_removed(store):
             record = database.read_row(row, stamps.record_of_row)
             last = row["id"], row["revision_count"], row["deleted_at"]
             undone = row["deleted_at"] and revisions.is_undo(store, *last)
-            here = self._place.branch if self._place else None
             if record and not undone and row["source_branch"] in (None, here):
                 yield record
-        for sync_id, _ in memory_queries.tombstones(store):  # removed for good
-            id = id_of(sync_id)
-            for revision in memories.revisions(store, id)[-1:]:
-                last = revision["snapshot"]
-                gone = replication.read(store, id)
-                if gone and last["scope"] == Scope.PROJECT and last["promoted_at"]:
-                    yield gone
+        yield from _removed_for_good(store)
+
+
+def _shows_other(memory: Memory, row: Mapping[str, Any]) -> bool:
+    """Return True for a confirmed memory whose record says something else than its row."""
+    return stamps.differs(row) and memory.status is Status.PROMOTED
+
+
+def _removed_for_good(store: Store) -> Iterator[Record]:
+    for sync_id, _ in memory_queries.tombstones(store):
+        id = id_of(sync_id)
+        for revision in memories.revisions(store, id)[-1:]:
+            last = revision["snapshot"]
+            gone = replication.read(store, id)
+            if gone and last["scope"] == Scope.PROJECT and last["promoted_at"]:
+                yield gone
 
 
 def each_offered(store: Store, place: Place) -> Iterator[Memory]:
@@ -211,11 +221,7 @@ def _render_pages(
         INDEX: markdown.render_index(confirmed, document, files, regions, settings),
         BRIEF_PAGE: markdown.render_brief(document, confirmed),
     }
-    names = {name for file in files for name in file.names}
-    by_page: dict[str, list[FreeText]] = {}
-    for name, texts in free_texts.items():  # of a removed page: on the topic's first one
-        page = name if name in names else f"{_topic_in(name)}.md"
-        by_page.setdefault(page, []).extend(texts)
+    by_page = _place_free_texts(free_texts, files)
     for file in files:
         for name, text in markdown.render_topic(file, by_page).items():
             rendered[FOLDER + name] = text
@@ -229,6 +235,18 @@ def _free_texts(present: Texts) -> dict[str, list[FreeText]]:
         for path in sorted(present)
         if topic_of(path) and (texts := markdown.free_texts_of(present[path]))
     }
+
+
+def _place_free_texts(
+    free_texts: Mapping[str, list[FreeText]], files: Iterable[TopicFile]
+) -> dict[str, list[FreeText]]:
+    """Return a person's lines by page: those of a removed one are on the topic's first."""
+    names = {name for file in files for name in file.names}
+    by_page: dict[str, list[FreeText]] = {}
+    for name, texts in free_texts.items():
+        page = name if name in names else f"{_topic_in(name)}.md"
+        by_page.setdefault(page, []).extend(texts)
+    return by_page
 
 
 def _topic_in(name: str) -> str:

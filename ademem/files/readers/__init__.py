@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -152,16 +152,12 @@ def import_from(reader: Reader, path: str, job: Job) -> Report:
                 case Item():
                     outcome = _write(reader, found, job)
                     counts[outcome] += 1
-                    text = redact(found.content).text
-                    excess = transitions.describe_excess(text, found.title, job.settings)
-                    if excess and outcome in (Outcome.INSERTED, Outcome.MERGED):
-                        cut.append(Skipped(where=redact(found.id).text, why=f"it {excess}"))
+                    if outcome in (Outcome.INSERTED, Outcome.MERGED):
+                        cut += _find_cut(found, job)
                     made[found.id] = found
         for item in made.values():
             _relate(reader, item, made, job)
-            for id in unique(id for _, id in item.links if id not in made):
-                why = f"its relation to {preview(redact(id).text, NAME_CHARS)!r} leads to nothing"
-                skipped.append(Skipped(where=redact(item.id).text, why=why))
+            skipped += _find_dangling(item, made)
     return Report(
         format=reader.name,
         event=job.event_id,
@@ -170,6 +166,18 @@ def import_from(reader: Reader, path: str, job: Job) -> Report:
         cut=tuple(cut),
         dropped=reader.dropped,
     )
+
+
+def _find_cut(item: Item, job: Job) -> Iterator[Skipped]:
+    text = redact(item.content).text
+    if excess := transitions.describe_excess(text, item.title, job.settings):
+        yield Skipped(where=redact(item.id).text, why=f"it {excess}")
+
+
+def _find_dangling(item: Item, made: Container[str]) -> Iterator[Skipped]:
+    for id in unique(id for _, id in item.links if id not in made):
+        why = f"its relation to {preview(redact(id).text, NAME_CHARS)!r} leads to nothing"
+        yield Skipped(where=redact(item.id).text, why=why)
 
 
 def compare(reader: Reader, path: str, job: Job) -> list[Comparison]:
@@ -199,15 +207,9 @@ def _write(reader: Reader, item: Item, job: Job) -> str:
     key = _key(reader, item)
     if ledger.is_claimed(job.store, records.SOURCE, key):
         return "known"
-    if item.brief and item.agent and not job.personal:
-        folder = project_brief.agent_folder(item.agent)
-        is_filled = project_brief.fill(  # as a claim of the source until a person accepts it
-            job.store, folder, item.brief, item.content, author=reader.name, now=job.now
-        )
-        if is_filled:
-            briefs.register_agent(job.store, item.agent, job.now)
-            ledger.claim(job.store, records.SOURCE, key, job.now)
-            return "briefs"
+    if _fill_brief(reader, item, job):
+        ledger.claim(job.store, records.SOURCE, key, job.now)
+        return "briefs"
     is_own = job.personal or item.personal or item.agent
     owner = None if job.personal else item.agent
     same = ("content", "category", "title", "path", "topic_key", "created_at")
@@ -230,8 +232,27 @@ def _write(reader: Reader, item: Item, job: Job) -> str:
         for text in item.earlier
         if text != item.content and not instruction_in_titled(None, text)
     )
-    texts = unique((*before, item.content))
-    while True:  # until the gate inserts one of the texts that it had
+    return str(_write_texts(key, draft, unique((*before, item.content)), status, job))
+
+
+def _fill_brief(reader: Reader, item: Item, job: Job) -> bool:
+    """Put the item into an empty brief, as a claim of the source until a person accepts it."""
+    if not item.brief or not item.agent or job.personal:
+        return False
+    folder = project_brief.agent_folder(item.agent)
+    is_filled = project_brief.fill(
+        job.store, folder, item.brief, item.content, author=reader.name, now=job.now
+    )
+    if is_filled:
+        briefs.register_agent(job.store, item.agent, job.now)
+    return is_filled
+
+
+def _write_texts(
+    key: str, draft: Draft, texts: Sequence[str], status: Status | None, job: Job
+) -> Outcome:
+    """Insert the first of the texts that the gate takes, and edit it to those behind it."""
+    while True:
         outcome = records.write_once(key, replace(draft, content=texts[0]), status, job)
         texts = texts[1:]
         if outcome is Outcome.INSERTED or not texts:
@@ -241,7 +262,7 @@ def _write(reader: Reader, item: Item, job: Job) -> str:
     for text in texts:
         with suppress(CannotDo):  # another memory says the same
             transitions.edit(id, job, job.settings, content=text)
-    return str(outcome)
+    return outcome
 
 
 def _relate(reader: Reader, item: Item, others: Mapping[str, Item], job: Job) -> None:
