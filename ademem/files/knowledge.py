@@ -16,7 +16,6 @@ from ademem.core.registers import (
     SETS,
     TEXT,
     Record,
-    Write,
     old_stamp,
     replica_of,
     time_of,
@@ -32,6 +31,8 @@ if TYPE_CHECKING:
 
     Line = dict[str, Any]
     T = TypeVar("T")
+
+    from ademem.core.registers import Write
 
 TYPES = ("learned", "investigation", "decision", "fact", "pattern", "gotcha", "convention")
 """Kinds of captured sentences; the first tag of a memory names its kind."""

@@ -31,7 +31,7 @@ from ademem.store.bindings import MOST, STRENGTHS, Binding
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ademem.store.tree_index import Tree
 
@@ -398,31 +398,44 @@ def _acts(text: str) -> Iterator[Binding]:
 
 def _families(found: list[Mention]) -> Iterator[Binding]:
     """Bind to the programs that the named one replaces: "use pnpm", "pnpm, not npm"."""
+    stances, sure = _stances_on_programs(found)
+    for name, members in MEMBERS.items():
+        if right := _find_right(name, members, stances, sure):
+            pattern = " ".join(f"!{each}" for each in dict.fromkeys(right))
+            yield Binding(kind="family", key=name, pattern=pattern)
+
+
+def _stances_on_programs(found: Iterable[Mention]) -> tuple[dict[str, int], set[str]]:
+    """Return the stance on each program of a family, and those that are surely named."""
     stances: dict[str, int] = {}
     sure: set[str] = set()
     for mention in found:
         program = mention.text.partition(" ")[0]
+        if program not in REPLACEABLE or mention.kind not in _MAY_BE_PROGRAMS:
+            continue
         is_bare = program == mention.text
-        if program in REPLACEABLE and mention.kind in _MAY_BE_PROGRAMS:
-            if program not in stances or (is_bare and mention.stance):
-                stances[program] = mention.stance
-            if is_bare and (mention.is_marked or program not in _ENGLISH):
-                sure.add(program)
-    for name, members in MEMBERS.items():
-        named = [program for program in members if program in stances]
-        forbidden = [each for each in named if stances[each] == FORBIDDEN]
-        recommended = [each for each in named if stances[each] == RECOMMENDED]
-        right = recommended or (forbidden and [each for each in named if each not in forbidden])
-        if sure.isdisjoint(named) or not (right or forbidden):
-            continue
-        if not right:
-            bare = [each for each in forbidden if each in sure and _is_bare_member(name, each)]
-            right = [each for each in members if each not in forbidden] if bare else []
-        elif len(named) == 1 and not _is_bare_member(name, named[0]):
-            continue
-        if right:
-            pattern = " ".join(f"!{each}" for each in dict.fromkeys(right))
-            yield Binding(kind="family", key=name, pattern=pattern)
+        if program not in stances or (is_bare and mention.stance):
+            stances[program] = mention.stance
+        if is_bare and (mention.is_marked or program not in _ENGLISH):
+            sure.add(program)
+    return stances, sure
+
+
+def _find_right(
+    name: str, members: Iterable[str], stances: Mapping[str, int], sure: set[str]
+) -> list[str]:
+    """Return the members of a family that a text wants, or those beside what it forbids."""
+    named = [program for program in members if program in stances]
+    if sure.isdisjoint(named):
+        return []
+    if right := [each for each in named if stances[each] == RECOMMENDED]:
+        return right if len(named) > 1 or _is_bare_member(name, named[0]) else []
+    forbidden = [each for each in named if stances[each] == FORBIDDEN]
+    others = [each for each in named if each not in forbidden]
+    if not forbidden or others:
+        return others if forbidden else []
+    is_bare = any(each in sure and _is_bare_member(name, each) for each in forbidden)
+    return [each for each in members if each not in forbidden] if is_bare else []
 
 
 def _is_bare_member(family: str, program: str) -> bool:

@@ -22,6 +22,7 @@ from ademem.core import confined, record_json, registers
 from ademem.core.clock import UTC, parse
 from ademem.core.confined import Refused
 from ademem.core.errors import AdememError
+from ademem.core.memory import Memory
 from ademem.core.redaction import redact
 from ademem.core.shared_files import locked
 from ademem.core.text import unique
@@ -368,24 +369,18 @@ def outgoing(store: Store, project: str, *, anew: bool = False) -> Outgoing:
         before = fields.get(SENT, "")
         row = documents.observation_of(memory, fields, project)
         if not memory.shareable:
-            record = replication.read(store, memory.id)
-            is_hidden = record and record.life == registers.LIVE  # behind an elder one of its text
-            if before and (anew or before != GONE) and not is_hidden:
+            if before and (anew or before != GONE) and not _is_hidden(store, memory):
                 at = documents.format_time(memory.deleted_at or memory.updated_at + SECOND)
                 deletes.append(_deletion(row["sync_id"], at, project))
                 states.append((foreign.MEMORY, memory.id, GONE))
         elif before == state_of(row) and not anew:
             continue
-        elif any(redact(text).found for text in row.values() if isinstance(text, str)):
+        elif _has_secret(row):
             held_back.append(memory.id)
         else:
             states.append((foreign.MEMORY, memory.id, state_of(row)))
             (edits if before and not anew else rows).append(row)
-    for gone_for_good in written["memory"]:
-        if gone_for_good.get("life") == registers.REMOVED:
-            at = documents.format_time(parse(gone_for_good["updated_at"]))
-            sync_id = gone_for_good["sync_id"] or gone_for_good["id"]
-            deletes.append(_deletion(sync_id, at, project))
+    deletes += _deletions_for_good(written["memory"], project)
     new_sessions, session_edits = _sessions(store, project, (*rows, *edits), states)
     since = journal.last_written(store, TARGET)
     gone = sessions.list_deleted(store, since) if since else []
@@ -396,13 +391,7 @@ def outgoing(store: Store, project: str, *, anew: bool = False) -> Outgoing:
     mutations += [
         _mutation("observation", row["sync_id"], row, row["updated_at"], project) for row in edits
     ]
-    for values in written["relation"]:
-        if values["marked_by_actor"] != SOURCE:
-            names = ("created_at", "updated_at")
-            times = {name: documents.format_time(parse(values[name])) for name in names}
-            row = values | times | {"project": project}
-            at = times["updated_at"]
-            mutations.append(_mutation("relation", row["sync_id"], row, at, project))
+    mutations += _relations(written["relation"], project)
     mutations += sorted(deletes, key=lambda one: str(one["entity_key"]))
     for id in gone:
         mutations.append(_mutation("session", id, {"id": id}, since[:19], project, op="delete"))
@@ -414,6 +403,32 @@ def outgoing(store: Store, project: str, *, anew: bool = False) -> Outgoing:
         states=tuple(states),
         held_back=unique(held_back),
     )
+
+
+def _is_hidden(store: Store, memory: Memory) -> bool:
+    """Return True for a live memory behind an elder one of its text."""
+    record = replication.read(store, memory.id)
+    return record is not None and record.life == registers.LIVE
+
+
+def _has_secret(row: Row) -> bool:
+    return any(redact(text).found for text in row.values() if isinstance(text, str))
+
+
+def _deletions_for_good(written: Iterable[Row], project: str) -> Iterator[Row]:
+    for gone in written:
+        if gone.get("life") == registers.REMOVED:
+            at = documents.format_time(parse(gone["updated_at"]))
+            yield _deletion(gone["sync_id"] or gone["id"], at, project)
+
+
+def _relations(written: Iterable[Row], project: str) -> Iterator[Row]:
+    for values in written:
+        if values["marked_by_actor"] != SOURCE:
+            names = ("created_at", "updated_at")
+            times = {name: documents.format_time(parse(values[name])) for name in names}
+            row = values | times | {"project": project}
+            yield _mutation("relation", row["sync_id"], row, times["updated_at"], project)
 
 
 def _sessions(
