@@ -68,7 +68,8 @@ def named_in(
     from ademem.guard.touch import touch
 
     touched = touch(tool, tool_input, folder, settings)
-    return next(filter(None, map(kept.find, touched.writes)), "") if touched.changes else ""
+    writes = touched.writes if touched.changes else ()
+    return next(filter(None, map(kept.find_matched, writes)), "")
 
 
 class _Places:
@@ -88,6 +89,10 @@ class _Places:
         real = f"{self._resolve(path)}/".lower()  # a file system may ignore case
         pairs = zip(self._plain, self._real, strict=True)
         return next((place for place, whole in pairs if real.startswith(whole)), "")
+
+    def find_matched(self, path: str) -> str:
+        """Return the place that a path leads to, or that its pattern may match."""
+        return self.find(path) or self._match(path, below=False)
 
     def find_below(self, path: str) -> str:
         """Return a place below the folder, or below one that its pattern may match."""
@@ -111,7 +116,7 @@ class _Places:
         for word in filter(_is_path, (value, "" if text.startswith("-") else text)):
             for folder in folders:
                 path = os.path.join(folder, _expanded(word))
-                if found := self.find(path) or self._match(path, below=False):
+                if found := self.find_matched(path):
                     return found
         return ""
 

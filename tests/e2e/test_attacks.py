@@ -110,6 +110,8 @@ AT_PLACES = {
     "the folder as a whole": "mv .ade forged",
     "what ademem prints": "mkdir -p ~/.config/ademem; ademem list > {config}",
     "a pattern": "cp README.md .ad[e]/run/forged",
+    "a pattern in a loop": "for each in .ad[e]/run; do touch $each/forged; done",
+    "a variable": "d=.ad; touch ${{d}}e/run/forged",
 }
 BY_SERVER = (
     *("{home}/.config/ademem/config.toml", ".ade/config.local.toml", ".ade/run/forged"),

@@ -43,6 +43,8 @@ def test_no_file_tool_writes_them(path):
         "cd .ade && tar xf ../evil.tar",
         "touch .ade/memory/../run/clear/turn-1",
         "rm .ade/ade.d*",
+        "for each in .ad[e]/run; do touch $each/x; done",
+        "d=.ad; rm ${d}e/ade.db",
         "rm -f .ade/*",
         "rm -rf .ade",
         "rm -rf .a*",
