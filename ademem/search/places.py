@@ -58,6 +58,8 @@ BROAD_FILES = 10
 """A place that is met by more than both is none that a text names by itself."""
 
 _MAY_BE_PROGRAMS = (mentions.PROGRAM, mentions.COMMAND, mentions.WORD)
+_TESTS = r"(?:^|/)(?:tests?|spec|__tests__)/|(?:^|/)test_[^/]*$|[._](?:test|spec)\.\w+$"
+_PLACES = (mentions.PATH, mentions.FOLDER, mentions.GLOB, mentions.SUFFIX)
 _NAMING = (mentions.PATH, mentions.FOLDER, mentions.GLOB, mentions.COMMAND)
 _ENGLISH = word_set("""
     ant ava black find go http invoke just locate mage make n ninja node parcel poetry puma pure
@@ -79,9 +81,10 @@ def places_in(text: str, tree: Tree | None) -> list[Binding]:
     def add(binding: Binding) -> None:
         places.setdefault((binding.kind, binding.key, binding.pattern), binding)
 
-    for mention in sorted(found, key=lambda each: each.stance):
+    in_order = sorted(found, key=lambda each: (each.kind not in _PLACES, each.stance))
+    for mention in in_order:
         if mention.stance != RECOMMENDED:
-            for binding in _bindings_of(mention, tree):
+            for binding in list(_bindings_of(mention, tree, {key for _, key, _ in places})):
                 met = count_met(binding, tree) if tree else 0
                 add(_weigh(binding, met, files, is_forbidden=mention.stance == FORBIDDEN))
     for binding in _families(found):
@@ -237,7 +240,8 @@ def _weigh(binding: Binding, met: int, files: int, *, is_forbidden: bool) -> Bin
     return replace(binding, reach=reach, strength=strength)
 
 
-def _bindings_of(mention: Mention, tree: Tree | None) -> Iterator[Binding]:
+def _bindings_of(mention: Mention, tree: Tree | None, named: set[str]) -> Iterator[Binding]:
+    """Yield the places of a mention; of several files that define a name those that are *named*."""
     match mention.kind:
         case mentions.PATH | mentions.FOLDER | mentions.GLOB | mentions.SUFFIX:
             with suppress(NoKey):
@@ -246,10 +250,10 @@ def _bindings_of(mention: Mention, tree: Tree | None) -> Iterator[Binding]:
             yield from _commands_of(mention, tree)
         case mentions.CODE:
             yield Binding(kind="code", key=mention.text.lower())
-            files = _files_defining(mention.text, tree)
+            files = _files_defining(mention.text, tree, named)
             yield from (Binding(kind="path", key=path) for path in files)
         case mentions.NAME:
-            yield from _names_of(mention, tree)
+            yield from _names_of(mention, tree, named)
         case mentions.LITERAL:
             literal = of_literal(mention.text)
             if literal:
@@ -257,7 +261,7 @@ def _bindings_of(mention: Mention, tree: Tree | None) -> Iterator[Binding]:
         case mentions.PROGRAM if mention.stance == FORBIDDEN and _is_single(mention.text):
             yield Binding(kind="program", key=mention.text)
         case mentions.PROGRAM:
-            for path in _files_defining(mention.text, tree)[:MOST_OF_NAME]:
+            for path in _files_defining(mention.text, tree, named)[:MOST_OF_NAME]:
                 yield Binding(kind="path", key=path, strength="worded")
 
 
@@ -360,11 +364,11 @@ def _commands_of(mention: Mention, tree: Tree | None) -> Iterator[Binding]:
         yield binding
 
 
-def _names_of(mention: Mention, tree: Tree | None) -> Iterator[Binding]:
+def _names_of(mention: Mention, tree: Tree | None, named: set[str]) -> Iterator[Binding]:
     """A name that few files define is a place there; any other, and a forbidden one, as a text."""
     text = mention.text
     plain = re.sub(r"\(.*", "", text)
-    files = _files_defining(plain, tree)
+    files = _files_defining(plain, tree, named)
     yield from (Binding(kind="path", key=path) for path in files)
     if files and mention.stance != FORBIDDEN:
         return
@@ -374,8 +378,11 @@ def _names_of(mention: Mention, tree: Tree | None) -> Iterator[Binding]:
         yield literal
 
 
-def _files_defining(name: str, tree: Tree | None) -> list[str]:
-    """Return the few files that define a name; of `Type.method` those that define both."""
+def _files_defining(name: str, tree: Tree | None, named: set[str]) -> list[str]:
+    """Return the few files that define a name; of `Type.method` those that define both.
+
+    Tests often define once more what they test.
+    """
     owner, last = (["", *re.split(r"\.|::|->", name)])[-2:]
     if tree is None or len(last) < SHORTEST_LITERAL:
         return []
@@ -383,6 +390,8 @@ def _files_defining(name: str, tree: Tree | None) -> list[str]:
     if owner:
         both = set(files) & set(tree.files_defining(owner, MOST_OWNED))
         files = [path for path in files if path in both] or files
+    files = [path for path in files if path in named] or files
+    files = [path for path in files if not re.search(_TESTS, path)] or files
     return files if len(files) <= MOST_DEFINING else []
 
 

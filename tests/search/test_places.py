@@ -190,6 +190,18 @@ def test_a_name_that_two_files_define_is_a_place_in_both(tree):
     ]
 
 
+def test_of_several_files_that_define_a_name_the_named_one_counts(tree):
+    assert shown("`render()` in views.py is called twice", tree) == ["src/app/views.py"]
+
+
+def test_a_name_is_looked_up_in_tests_only_where_nothing_else_defines_it(tree):
+    text = "class TokenStore:\n    pass\n\n\nclass FakeStore:\n    pass\n"
+    tree.store("c2", [read_file("tests/test_auth.py", text.encode())])
+
+    assert shown("TokenStore never logs", tree) == ["src/app/auth.py"]
+    assert shown("FakeStore never logs", tree) == ["tests/test_auth.py"]
+
+
 def test_a_word_that_is_the_stem_of_a_file_is_a_weak_place(tree):
     (binding,) = places_in("Visitors complain about all their views", tree)
 
