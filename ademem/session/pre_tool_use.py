@@ -62,6 +62,8 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
                 runtime,
             )
         note_edit(call, payload, runtime)
+    elif call.tool.startswith("mcp__") and MEMORY in str(payload.tool_input):
+        note_edit(call, payload, runtime)
     if place := _own_place(call, payload, runtime):
         return _refuse(
             f"ademem guard: this writes {place}, which only ademem and the person write. Use the"

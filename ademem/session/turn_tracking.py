@@ -7,7 +7,7 @@ import os
 from ademem.core.client import Payload, Turn, TurnKey
 from ademem.core.clock import timedelta
 from ademem.core.value import as_dict
-from ademem.guard.policy import SEARCHES, SHELL_TOOLS, WRITING_TOOLS, ToolCall, own_tool
+from ademem.guard.policy import SEARCHES, SHELL_TOOLS, ToolCall, own_tool
 from ademem.session import flags
 from ademem.store import ledger, logs, sessions, turns
 
@@ -150,17 +150,19 @@ _LEAVING = r"(?<![&>|<\d])&(?![&>\d])|\b(?:at|batch|crontab|disown|nohup|setsid|
 
 
 def note_edit(call: ToolCall, payload: Payload, runtime: Runtime) -> None:
-    """Record the memory file that a call is about to change; a shell command may change any."""
-    root = runtime.project.root
-    if call.tool in WRITING_TOOLS:
-        path = os.path.relpath(os.path.realpath(call.path), root)
-        if not path.startswith(f".ade{os.sep}"):
-            return
-    else:
-        from ademem.guard.mutation import judge
+    """Record the memory files that a call is about to change; a shell command may change any."""
+    from ademem.guard.touch import touch
 
-        if call.tool not in SHELL_TOOLS or not judge(call.command, runtime.settings.guard).mutates:
-            return
-        path = ledger.ANY_TIME if _goes_on(call.command, payload) else ledger.ANY_FILE
+    touched = touch(call.tool, payload.tool_input, payload.cwd, runtime.settings.guard)
+    if not touched.changes:
+        return
+    if touched.argvs or call.tool in SHELL_TOOLS:
+        command = call.command or str(payload.tool_input)
+        paths = [ledger.ANY_TIME if _goes_on(command, payload) else ledger.ANY_FILE]
+    else:
+        root = runtime.project.root
+        names = (os.path.relpath(os.path.realpath(path), root) for path in touched.writes)
+        paths = [name for name in names if name.startswith(f".ade{os.sep}")]
     turn = f"{payload.session_id}:{payload.agent_id or key_of(payload, runtime).prompt_id}"
-    ledger.renew(runtime.store, ledger.NAMED, f"{path}\t{turn}", runtime.now)
+    for path in paths:
+        ledger.renew(runtime.store, ledger.NAMED, f"{path}\t{turn}", runtime.now)

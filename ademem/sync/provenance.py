@@ -334,6 +334,7 @@ def _may_have_changed(transcript: str, file: str, since: str, until: str) -> boo
         return True
     from ademem.capture.transcript import Call, Result, events, subagent_transcripts
     from ademem.core.settings import GuardSettings
+    from ademem.guard.policy import SHELL_TOOLS
     from ademem.guard.touch import touch
 
     settings = GuardSettings()
@@ -354,7 +355,8 @@ def _may_have_changed(transcript: str, file: str, since: str, until: str) -> boo
                 if not isinstance(event, Call) or not begun <= event.at <= until:
                     continue
                 touched = touch(event.tool, event.input, event.folder or os.sep, settings)
-                is_any = touched.changes and bool(touched.argvs)  # a command may write any file
+                is_command = event.tool in SHELL_TOOLS or bool(touched.argvs)
+                is_any = touched.changes and is_command  # which may write any file
                 if is_any or any(_is_at(file, path) for path in touched.writes):
                     if event.at >= since:
                         return True

@@ -156,6 +156,26 @@ def test_a_tool_call_that_names_the_file_is_enough(world, client, tool):
     assert (row.trust, row.status) == ("agent", "candidate")
 
 
+def test_a_tool_of_another_server_that_names_the_file_is_enough(world, client):
+    client.ask()
+    given = {"path": str(world.root / GOTCHAS), "content": "x"}
+    call = {"tool_name": "mcp__files__write_file", "tool_input": given}
+    world.fire("pre_tool_use", **call, tool_use_id="e1", prompt_id="p1")
+    add(world)
+
+    row = client.next()[TEXT]
+    assert (row.trust, row.status) == ("agent", "candidate")
+
+
+def test_a_tool_of_another_server_that_reads_the_file_is_not(world, client):
+    client.ask()
+    call = {"tool_name": "mcp__files__read_file", "tool_input": {"path": GOTCHAS}}
+    world.fire("pre_tool_use", **call, tool_use_id="e1", prompt_id="p1")
+    add(world)
+
+    assert client.next()[TEXT].trust == "user"
+
+
 def test_a_tool_call_that_names_another_file_is_not(world, client):
     client.ask()
     client.edit("src/app.py")
