@@ -22,13 +22,11 @@ ENDING = (
     "tests/plugins/test_exit_codes.py"
     "::test_a_command_prints_one_document_and_its_code_says_how_it_ended"
 )
-MISTAKE = "tests/doors/cli/test_mistakes.py::test_a_mistake_is_one_line_with_the_next_step"
 WORKED_ON = "tests/plugins/test_doors.py::test_what_was_learned_without_a_hook_is_worked_on_at_once"
 
 OF_EXTRAS = {
     "mcp": (
         "tests/api/test_doctor_client.py::test_a_registered_server_is_started_and_asked",
-        f"{MISTAKE}[every address]",
         "tests/plugins/engram/tools",
         "tests/plugins/mcp",
         "tests/plugins/test_canaries.py",  # all doors; the package mcp brings those of http

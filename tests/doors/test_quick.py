@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
-from importlib.util import find_spec
 
 import pytest
 
@@ -174,16 +172,10 @@ sys.meta_path.insert(0, Absent)
         pytest.param("--help", 0, "Every day:", id="help"),
         pytest.param("--version", 0, f"ademem {__version__}", id="version"),
         pytest.param("lst", 2, "No such command 'lst'. Did you mean 'list'?", id="a typo"),
-        pytest.param("sync --help", 0, "Usage: ademem sync", id="help of a command"),
-        pytest.param("hub --help", 0, "Usage: ademem hub", id="help of a command of an extra"),
-        pytest.param("sync --dir exchange", 0, "exchange", id="exchange through a folder"),
-        pytest.param("sync --dry-run --dir exchange", 0, "would", id="a dry run of it"),
-        pytest.param("sync --status", 0, "", id="state of the exchange"),
-        pytest.param("sync", 2, "ademem hub join", id="exchange with no hub"),
+        pytest.param("files --help", 0, "Usage: ademem files", id="help of a command"),
     ],
 )
 def test_a_default_installation_imports_no_package_of_an_extra(project, typed, code, said):
-    (project / "exchange").mkdir()
     ran = run(project, *typed.split(), before=WITHOUT_EXTRAS)
 
     assert (ran.returncode, said in ran.stdout + ran.stderr) == (code, True), (
@@ -194,8 +186,8 @@ def test_a_default_installation_imports_no_package_of_an_extra(project, typed, c
 @pytest.mark.parametrize(
     ("typed", "completed"),
     [
-        pytest.param("ademem sy", ["sync"], id="a command"),
-        pytest.param("ademem hub mem", ["member"], id="a group in a group"),
+        pytest.param("ademem sw", ["sweep"], id="a command"),
+        pytest.param("ademem files ref", ["refresh"], id="one of a group"),
         pytest.param("ademem list --sta", ["--status"], id="an option"),
     ],
 )
@@ -214,33 +206,6 @@ def test_the_version_loads_no_parser_and_a_typo_no_command(project):
     assert "typer" not in version.stderr
     assert "ademem.doors.cli.commands" in typo.stderr
     assert "ademem.doors.cli.memory" not in typo.stderr
-
-
-@pytest.mark.parametrize(
-    ("command", "extra", "package"),
-    [
-        ("web", "web", "starlette"),
-        ("tui", "tui", "textual"),
-        ("mcp", "mcp", "mcp"),
-        ("mcp --http", "mcp,http", "uvicorn"),
-        ("hub serve", "hub", "psycopg"),
-        ("hub serve", "hub", "uvicorn"),
-        ("hub backup DIR", "hub", "psycopg"),
-        ("hub project list", "hub", "psycopg"),
-    ],
-)
-def test_a_door_without_its_packages_names_the_command_for_this_python(
-    project, command, extra, package
-):
-    without = f"import sys; sys.modules['{package}'] = None;"
-    refused = run(project, *command.split(), before=without)
-
-    assert refused.returncode == 2
-    named = re.search(rf"needs the package (\w+) of the extra {extra} ", refused.stderr)
-    assert named, refused.stderr
-    assert named[1] == package or find_spec(named[1]) is None  # as all, in a default installation
-    assert f"{sys.executable} -I -m pip install " in refused.stderr
-    assert f"[{extra}]'" in refused.stderr
 
 
 def test_a_command_without_its_packages_names_how_to_install_them(project):

@@ -433,13 +433,3 @@ def test_uninstalling_forgets_what_was_agreed(person):
     person("uninstall")
 
     assert person.get("ai.url") == ""
-
-
-@pytest.mark.parametrize("command", ["hub join", "hub leave"])
-def test_no_agent_decides_where_memories_go(ademem, command, monkeypatch):
-    persons.set_who(monkeypatch, persons.AGENT)
-
-    said = ademem(*command.split(), *(["https://hub.test", "CODE"] if "join" in command else ()))
-    assert f"`ademem {command}` is for a person to decide" in said
-    assert "a coding agent" in said
-    assert ademem.exit_code == 4

@@ -83,14 +83,6 @@ def test_a_damaged_database_is_reported_with_what_rebuilds_it(ademem, arguments)
         pytest.param(
             ["list", "--project", "/"], "no ademem project at / (`ademem init`", 5, id="/"
         ),
-        pytest.param(["mcp", "80"], "a port is for --http (", 2, id="a port alone"),
-        pytest.param(
-            ["mcp", "--http", "0.0.0.0:80"],
-            "0.0.0.0 can be reached from elsewhere, and memory is served to this machine alone"
-            " (on the other machine: ssh -L 80:127.0.0.1:80 HOST)",
-            2,
-            id="every address",
-        ),
         pytest.param(["recall"], "recall what? (ademem recall", 2, id="no words"),
         pytest.param(["recall", " "], "recall what? (ademem recall", 2, id="blank words"),
     ],

@@ -331,3 +331,13 @@ def test_who_may_not_send_is_told_and_only_a_person_tries_again(hub, ran, ademem
 def test_an_address_of_no_database_is_named_as_that(ademem, dsn):
     assert "the hub's database cannot be reached: " in ademem("hub", "migrate", "--dsn", dsn)
     assert ademem.exit_code == 6
+
+
+@pytest.mark.parametrize("command", ["hub join", "hub leave"])
+def test_no_agent_decides_where_memories_go(ademem, command, monkeypatch):
+    persons.set_who(monkeypatch, persons.AGENT)
+
+    said = ademem(*command.split(), *(["https://hub.test", "CODE"] if "join" in command else ()))
+    assert f"`ademem {command}` is for a person to decide" in said
+    assert "a coding agent" in said
+    assert ademem.exit_code == 4
