@@ -54,6 +54,17 @@ PANELS = {
     "Insight": "status log why session prompts relations guard",
 }
 
+OF_PARTS = {
+    "exchange": "sync",
+    "hub": "hub",
+    "mcp": "mcp",
+    "page": "web",
+    "procedures": "mission procedures",
+    "terminal": "tui",
+    "verify": "verify",
+}
+"""Parts of this package, with the commands that the help lists of each."""
+
 HIDDEN = frozenset(
     (
         *("learn", "topic-key", "timeline", "context", "work", "merge-file", "serve"),
@@ -179,6 +190,12 @@ class Panels(TyperGroup):
             formatter.write_paragraph()
             formatter.write_text(
                 f"With their extras: {', '.join(absent)}; each says how it is added."
+            )
+        left_out = [names for part, names in OF_PARTS.items() if plugins.named(part) is None]
+        if left_out:
+            formatter.write_paragraph()
+            formatter.write_text(
+                f"Parts that are not there would add: {', '.join(' '.join(left_out).split())}."
             )
 
 

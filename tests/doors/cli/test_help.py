@@ -18,7 +18,7 @@ def test_every_argument_and_option_is_explained(name):
     assert not unexplained
 
 
-@pytest.mark.parametrize("name", ["", *GROUPS, "list", "recall", "mcp"])
+@pytest.mark.parametrize("name", ["", *GROUPS, "list", "recall", "import"])
 def test_a_short_option_shows_the_same_help(ademem, name):
     shown = ademem(*name.split(), "-h")
 
