@@ -57,6 +57,7 @@ def show(binding: Binding) -> str:
     key, pattern = binding.key, binding.pattern
     shown = {
         "path": f"./{key}" if re.fullmatch(_SUFFIX, key) else key,
+        "suffix": key if re.fullmatch(_SUFFIX, key) else f"*{key}",
         "dir": f"{key}/",
         "glob": pattern,
         "program": f"`{f'{key} {pattern}'.strip()}`",
