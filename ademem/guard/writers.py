@@ -513,7 +513,6 @@ _SWITCHES = frozenset(
 
 _SED = Writer(pick=_of_sed, valued="-e -f", edits=True)
 _COPY = "-t --target-directory -S --suffix"
-_CHECKS = "--check --diff --dry-run --list-different -l"
 _TREE = Writer(pick=_tree)
 
 
