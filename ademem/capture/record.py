@@ -96,11 +96,7 @@ def capture_error(payload: Payload, runtime: Runtime) -> None:
     """Note that the session met an error; the second session with it makes it a candidate."""
     from ademem.capture import errors
 
-    line = errors.essential(payload.error)
-    is_failure = payload.tool_name in SHELL_TOOLS and not payload.is_interrupt
-    if not line or not is_failure or not runtime.settings.capture.errors:
-        return
-    if errors.is_refusal(payload.error) or errors.is_ordinary(line):
+    if not runtime.settings.capture.errors or not _is_telling(payload):
         return
     store, fingerprint = runtime.store, errors.fingerprint(payload.error)
     source_key = f"{fingerprint}:{payload.session_id}"
@@ -122,6 +118,16 @@ def capture_error(payload: Payload, runtime: Runtime) -> None:
                 sessions,
                 runtime,
             )
+
+
+def _is_telling(payload: Payload) -> bool:
+    """Return True for a command that failed, in a way that is not ordinary."""
+    from ademem.capture import errors
+
+    if payload.tool_name not in SHELL_TOOLS or payload.is_interrupt:
+        return False
+    line = errors.essential(payload.error)
+    return bool(line) and not (errors.is_refusal(payload.error) or errors.is_ordinary(line))
 
 
 def _lesson_of(payload: Payload, runtime: Runtime) -> str | None:

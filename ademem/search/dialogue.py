@@ -12,7 +12,7 @@ from ademem.core.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ademem.core.memory import Memory
     from ademem.search.lexical import Matches
@@ -104,21 +104,23 @@ class Features(Value):
 def read_features(query: str) -> Features:
     tokens = [word.strip(_EDGES) for word in query.lower().split()]
     first, second = (*tokens, "", "")[:2]
-    months = set()
-    for before, word, after in zip(("", *tokens), tokens, (*tokens[1:], ""), strict=False):
-        is_verb = word == "may" and not (
-            before in _BEFORE_MAY or after.isdigit() or before.removesuffix("th").isdigit()
-        )
-        if word in MONTHS and not is_verb:
-            months.add(MONTHS.index(word) + 1)
     return Features(
         words=words(query),
         when=first == "when"
         or (first, second) in (("since", "when"), ("how", "long"))
         or (first in ("what", "which") and second in _PERIODS),
-        months=frozenset(months),
+        months=frozenset(_find_months(tokens)),
         years=frozenset(int(word) for word in tokens if re.fullmatch(r"(?a)(?:19|20)\d\d", word)),
     )
+
+
+def _find_months(tokens: Sequence[str]) -> Iterator[int]:
+    for before, word, after in zip(("", *tokens), tokens, (*tokens[1:], ""), strict=False):
+        is_verb = word == "may" and not (
+            before in _BEFORE_MAY or after.isdigit() or before.removesuffix("th").isdigit()
+        )
+        if word in MONTHS and not is_verb:
+            yield MONTHS.index(word) + 1
 
 
 def bonus(features: Features, memory: Memory, parameters: Parameters) -> dict[str, float]:

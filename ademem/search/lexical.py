@@ -153,14 +153,14 @@ def _match(
     most, always = postings + 1, ALWAYS if alone else 1
     counts = full_text.count_rows(store, terms, most)
     if capitals is not None and min(counts.values(), default=0) <= RARE:
-        wider = widen({t: counts[t] for t in terms if counts[t] <= RARE}, terms, capitals, store)
+        rare = {term: counts[term] for term in terms if counts[term] <= RARE}
+        wider = widen(rare, terms, capitals, store)
         terms = {wider.get(term, term): index for term, index in terms.items()}
         times = {wider.get(term, term): number for term, number in times.items()}
         again = full_text.count_rows(store, dict.fromkeys(wider.values(), Index.WORDS), most)
         counts = {term: again.get(term, counts.get(term, 0)) for term in terms}
-    if alone and sum(0 < count < most for count in counts.values()) < always:
-        common = [term for term, count in counts.items() if count == most]  # one may be chosen
-        counts |= full_text.count_rows(store, {term: terms[term] for term in common})
+    if alone:
+        counts |= _count_common(counts, terms, always, most, store)
     chosen = choose_terms(counts, postings, always)
     missing = [term for term, count in counts.items() if not count]
     total = full_text.count_undeleted(store)
@@ -169,10 +169,7 @@ def _match(
     weights = tuple(some / full for some in information.values())
     bits = {term: 1 << place for place, term in enumerate(information)}
     held, bm25 = _read_postings(store, chosen, terms, times, bits)
-    places = {  # many rows hold the same terms
-        some: tuple(place for place in range(some.bit_length()) if some >> place & 1)
-        for some in set(held.values())
-    }
+    places = {some: _list_bits(some) for some in set(held.values())}  # many rows hold the same
     every = (1 << len(information)) - 1
     whole = (seq for seq, some in held.items() if some == every) if every in places else ()
     return Matches(
@@ -183,6 +180,20 @@ def _match(
         words=tuple(map(bare_word, information)),
         unknown=sum(map(information.__getitem__, missing)) / full if total >= MANY_ROWS else 0.0,
     )
+
+
+def _count_common(
+    counts: Mapping[str, int], terms: Mapping[str, Index], always: int, most: int, store: Store
+) -> dict[str, int]:
+    """Count common terms exactly where too few others were found, as one may be chosen."""
+    if sum(0 < count < most for count in counts.values()) >= always:
+        return {}
+    common = [term for term, count in counts.items() if count == most]
+    return full_text.count_rows(store, {term: terms[term] for term in common})
+
+
+def _list_bits(number: int) -> tuple[int, ...]:
+    return tuple(place for place in range(number.bit_length()) if number >> place & 1)
 
 
 def _read_postings(
@@ -254,22 +265,11 @@ def _forms_of_unknown(word: str, is_in_capitals: bool, store: Store) -> list[str
     if not word.isalpha():
         return []
     if is_in_capitals and INITIALS[0] <= len(word) <= INITIALS[1]:
-        from ademem.search.query import STOP_WORDS
-
-        texts = full_text.texts_with_initials(store, word)
-        spelt_out = r"[ -]".join(f"{letter}[^\\W_]+" for letter in word)
-        phrase = re.compile(r"(?<![^\W_])" + spelt_out, re.I)
-        found = {
-            match.lower().replace("-", " ") for text in texts for match in phrase.findall(text)
-        }
-        return sorted(one for one in found if STOP_WORDS.isdisjoint(one.split()))[:MOST_FORMS]
+        return _spell_out(word, store)[:MOST_FORMS]
     if len(word) < BEGINNING:
         return []
-    # `normalizePhone` may be `normalize_phone` elsewhere.
-    parted = [f'"{word[:at]} {word[at:]}"' for at in range(PART, len(word) - PART + 1)]
-    parts = full_text.count_rows(store, dict.fromkeys(parted, Index.WORDS), 1)
-    if joined := [bare_word(phrase) for phrase, count in parts.items() if count]:
-        return joined
+    if parted := _find_parted(word, store):
+        return parted
     if not word.isascii():  # the index has no accents
         import unicodedata
 
@@ -279,6 +279,24 @@ def _forms_of_unknown(word: str, is_in_capitals: bool, store: Store) -> list[str
     if not longer and len(word) >= MISSPELT:
         longer = [stem for stem in stems if _is_misspelt(word, stem)]
     return longer[:MOST_FORMS]
+
+
+def _spell_out(initials: str, store: Store) -> list[str]:
+    """Return phrases of which the word has the initials."""
+    from ademem.search.query import STOP_WORDS
+
+    texts = full_text.texts_with_initials(store, initials)
+    spelt_out = r"[ -]".join(f"{letter}[^\\W_]+" for letter in initials)
+    phrase = re.compile(r"(?<![^\W_])" + spelt_out, re.I)
+    found = {match.lower().replace("-", " ") for text in texts for match in phrase.findall(text)}
+    return sorted(one for one in found if STOP_WORDS.isdisjoint(one.split()))
+
+
+def _find_parted(word: str, store: Store) -> list[str]:
+    """Return the word in two parts: `normalizePhone` may be `normalize_phone` elsewhere."""
+    parted = [f'"{word[:at]} {word[at:]}"' for at in range(PART, len(word) - PART + 1)]
+    parts = full_text.count_rows(store, dict.fromkeys(parted, Index.WORDS), 1)
+    return [bare_word(phrase) for phrase, count in parts.items() if count]
 
 
 def _is_misspelt(word: str, term: str) -> bool:

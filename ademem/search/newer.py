@@ -12,12 +12,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ademem.core.memory import Trust, are_about_one_place
+from ademem.core.memory import Memory, Trust, are_about_one_place
 from ademem.core.text import tells_work
 from ademem.core.value import replace
 from ademem.search.contradiction import name_two_things
 from ademem.search.ranking import Hit, Search, names_earlier, raise_to
-from ademem.store import memories, relations
+from ademem.store import Store, memories, relations
 
 EQUAL = 0.65
 """Share of the score of the hit that leads from which the question finds another one alike."""
@@ -30,6 +30,20 @@ COMPANY = 20
 """Memories around the first that are looked at."""
 MOST_WORK = 1
 """Of these, how many may tell of work done: a record of work adds to what was done before."""
+
+
+def _may_lead(later: Memory, earlier: Memory, store: Store) -> bool:
+    """Tell whether both are about one thing, and nobody judged what they are to each other."""
+    if not are_about_one_place(later, earlier):
+        return False
+    if earlier.trust is Trust.USER and later.trust is not Trust.USER:
+        return False
+    times = relations.read_learning_times(store, [later.id, earlier.id])
+    if times[later.id] <= times[earlier.id]:
+        return False
+    if name_two_things(later.whole_text, earlier.whole_text):
+        return False
+    return relations.find(store, earlier, later) in (None, (relations.RELATED, "pending"))
 
 
 def put_newer_first(hits: Sequence[Hit], asked: Search) -> Sequence[Hit]:
@@ -58,14 +72,7 @@ def put_newer_first(hits: Sequence[Hit], asked: Search) -> Sequence[Hit]:
     company = memories.list_by_number(store, around[:COMPANY])
     if sum(tells_work(memory.whole_text) for memory in company) > MOST_WORK:
         return hits
-    times = relations.read_learning_times(store, [later.id, earlier.id])
-    if not (
-        are_about_one_place(later, earlier)
-        and (later.trust is Trust.USER or earlier.trust is not Trust.USER)
-        and times[later.id] > times[earlier.id]
-        and not name_two_things(later.whole_text, earlier.whole_text)
-        and relations.find(store, earlier, later) in (None, (relations.RELATED, "pending"))
-    ):
+    if not _may_lead(later, earlier, store):
         return hits
     leader = raise_to(rivals[twin.row], first)
     score, signals = math.nextafter(leader.score, math.inf), leader.signals | {"newer": 1.0}

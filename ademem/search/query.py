@@ -91,27 +91,40 @@ def parse(text: str, *, is_typed: bool = True) -> Query:
     telling = unique(word for word in words if word not in STOP_WORDS) or unique(words)
     typed = is_typed and len(words) <= TYPED_WORDS
     terms = dict(term for word in telling for term in _terms(word))
-    if typed and text[-1:].isalnum():  # the last word may be the beginning of others
-        last = _quoted(words[-1])
-        longer = f"({last} OR {last} *)"  # itself it counts twice, so it goes first
-        terms = {
-            longer if term == last and index is Index.WORDS else term: index
-            for term, index in terms.items()
-        }
+    if typed and text[-1:].isalnum():
+        terms = _with_beginning(terms, words[-1])
     times = Counter(term for word in words for term, _ in _terms(word))
-    quoted = re.findall(_QUOTED, text) if '"' in text else []
-    phrases = [phrase for phrase in quoted if len(_words(phrase)) > 1]
-    shouted = text.isupper() and " " in text
-    capitals = [] if shouted else [word for word in _WORD.findall(text) if word.isupper()]
     return Query(
         text=text,
         key=None if " " in text else text or None,
-        terms=terms | {_quoted(phrase): Index.WORDS for phrase in phrases},
+        terms=terms | {_quoted(phrase): Index.WORDS for phrase in _find_phrases(text)},
         substrings={_quoted(word): Index.GRAMS for word in telling if typed and len(word) >= GRAM},
         asks=asks(text),
         times={term: number for term, number in times.items() if number > 1 and term in terms},
-        capitals=frozenset(map(str.lower, capitals)),
+        capitals=_find_capitals(text),
     )
+
+
+def _with_beginning(terms: Mapping[str, Index], word: str) -> dict[str, Index]:
+    """Let the last word stand for those that begin with it, too."""
+    last = _quoted(word)
+    longer = f"({last} OR {last} *)"  # itself it counts twice, so it goes first
+    return {
+        longer if term == last and index is Index.WORDS else term: index
+        for term, index in terms.items()
+    }
+
+
+def _find_phrases(text: str) -> list[str]:
+    quoted = re.findall(_QUOTED, text) if '"' in text else []
+    return [phrase for phrase in quoted if len(_words(phrase)) > 1]
+
+
+def _find_capitals(text: str) -> frozenset[str]:
+    """Return the words in capitals, in small letters; none where all of the text is."""
+    if text.isupper() and " " in text:
+        return frozenset()
+    return frozenset(word.lower() for word in _WORD.findall(text) if word.isupper())
 
 
 def asks(text: str) -> bool:

@@ -161,12 +161,7 @@ def rank_live(search: Search) -> list[Hit]:
     hits = rank(search, filters.statuses or UNARCHIVED)
     if filters.statuses:
         return hits
-    answers = [  # states so much of the query that candidates are not needed
-        hit
-        for hit in hits
-        if hit.signals["exact"]
-        or ("steps" not in hit.signals and hit.signals["share"] >= parameters.answer_share)
-    ]
+    answers = [hit for hit in hits if _answers_in_full(hit, parameters.answer_share)]
     confirmed = [h.memory.created_at for h in answers if h.memory.status is Status.PROMOTED]
     if confirmed:
         news = {h.memory.seq for h in answers if h.memory.created_at > max(confirmed)}
@@ -179,6 +174,12 @@ def rank_live(search: Search) -> list[Hit]:
         if best and best.memory.status is Status.ARCHIVED and not best.weak:
             return [*hits, best]
     return hits
+
+
+def _answers_in_full(hit: Hit, share: float) -> bool:
+    """Tell whether it states so much of the query that candidates are not needed."""
+    signals = hit.signals
+    return bool(signals["exact"]) or ("steps" not in signals and signals["share"] >= share)
 
 
 def rank(search: Search, statuses: tuple[str, ...]) -> list[Hit]:
@@ -222,15 +223,21 @@ def rank(search: Search, statuses: tuple[str, ...]) -> list[Hit]:
     kept.sort(key=order, reverse=True)
     found = memories.list_by_number(search.store, kept[:pool])
     features = dialogue.read_features(search.query.text) if has_turns else None
-    drifted: set[int] = set()
-    if anchored := [memory.seq for memory in found if memory.anchors]:
-        from ademem.store import bindings
-
-        drifted = bindings.find_misplaced(search.store, anchored)
+    drifted = _find_drifted(found, search.store)
     by = parameters.score_weights
     hits = [_make_hit(each, signals[each.seq], features, drifted, search, by) for each in found]
     matches = search.matches
     return [replace(hit, weak=True) if _is_weak(hit, best, matches) else hit for hit in hits]
+
+
+def _find_drifted(found: Iterable[Memory], store: Store) -> set[int]:
+    """Return the rows of memories whose anchors are not where they were."""
+    anchored = [memory.seq for memory in found if memory.anchors]
+    if not anchored:
+        return set()
+    from ademem.store import bindings
+
+    return bindings.find_misplaced(store, anchored)
 
 
 def _is_weak(hit: Hit, best: float, matches: Matches) -> bool:

@@ -90,15 +90,19 @@ def select_entries(entries: Sequence[Entry], most: int, room: int) -> list[Entry
         lambda entry: entry.worth / entry.chars,
     )
     for order in orders:
-        left = room
-        found: list[Entry] = []
-        for entry in sorted(entries, key=order, reverse=True):
-            if entry.chars <= left and len(found) < most:
-                found.append(entry)
-                left -= entry.chars
+        found = _take_fitting(sorted(entries, key=order, reverse=True), most, room)
         if not best or sum(entry.worth for entry in found) > sum(entry.worth for entry in best):
             best = found
     return [entry for entry in entries if entry in best]
+
+
+def _take_fitting(entries: Iterable[Entry], most: int, room: int) -> list[Entry]:
+    found: list[Entry] = []
+    for entry in entries:
+        if entry.chars <= room and len(found) < most:
+            found.append(entry)
+            room -= entry.chars
+    return found
 
 
 class Reader(Value):
@@ -199,12 +203,7 @@ def commits_by_people(reader: Reader) -> list[Entry]:
     lost = cursor.lost_sha if cursor else None
     if not made and not lost:
         return []
-    summary = counted(len(made), "commit")
-    authors = unique(each.author for each in made)
-    if authors:
-        left = len(authors) - AUTHORS
-        others = f" and {counted(left, 'other')}" if left > 0 else ""
-        summary += f" by {', '.join(authors[:AUTHORS])}{others}"
+    summary = counted(len(made), "commit") + _describe_authors(made)
     if lost:
         summary += f"; history was rewritten, {lost[:SHORT]} is no longer part of it"
     shown = [
@@ -214,6 +213,15 @@ def commits_by_people(reader: Reader) -> list[Entry]:
     if more := len(made) - len(shown):
         shown.append(f"and {more} more: `ademem status commits`")
     return [*map(line, (summary, *shown))]
+
+
+def _describe_authors(made: Iterable[PeopleCommit]) -> str:
+    authors = unique(each.author for each in made)
+    if not authors:
+        return ""
+    left = len(authors) - AUTHORS
+    others = f" and {counted(left, 'other')}" if left > 0 else ""
+    return f" by {', '.join(authors[:AUTHORS])}{others}"
 
 
 def latest_commits(reader: Reader) -> list[Entry]:
@@ -241,17 +249,13 @@ def since_last_session(reader: Reader) -> list[Entry]:
         return []
     arrived = from_colleagues(reader)
     changes = briefs.list_changes(reader.store, moment, MOST_CHANGES)
-    visible = [
-        (memory, is_new)
-        for memory, is_new in changes
-        if memory.scope == "project"
-        and not memory.quarantine_reason
-        and not (memory.hidden or memory.is_heard)
-        and memory.source_branch in (None, reader.branch)
-    ]
-    fresh = [memory for memory, is_new in visible if memory.live and is_new]
-    other = [memory for memory, is_new in visible if memory.live and not is_new]
-    gone = [memory for memory, is_new in visible if not memory.live and not is_new]
+    by_kind: dict[tuple[bool, bool], list[Memory]] = {}
+    for memory, is_new in changes:
+        if _may_tell(memory, reader.branch):
+            by_kind.setdefault((memory.live, is_new), []).append(memory)
+    fresh, other, gone = (
+        by_kind.get(kind, []) for kind in ((True, True), (True, False), (False, False))
+    )
     shown = [memory for memory in gone if not memory.deleted_at][: reader.level]
     counts = ((fresh, "new"), (other, "changed"), (gone, "no longer valid"))
     summary = ", ".join(f"{len(found)} {what}" for found, what in counts if found)
@@ -264,6 +268,12 @@ def since_last_session(reader: Reader) -> list[Entry]:
         *(memory_entry(memory) for memory in other[: reader.level]),
         *(line(f"- no longer valid: {opening(each.content, CHARS)}", (each,)) for each in shown),
     ]
+
+
+def _may_tell(memory: Memory, branch: str | None) -> bool:
+    if memory.scope != "project" or memory.quarantine_reason or memory.hidden or memory.is_heard:
+        return False
+    return memory.source_branch in (None, branch)
 
 
 def from_colleagues(reader: Reader) -> list[Entry]:

@@ -53,14 +53,8 @@ def summarize(confirmed: int, runtime: Runtime) -> list[str]:
         number = f"{waiting} or more" if waiting == MOST_WAITING else str(waiting)
         line += f", {number} {'waits' if waiting == 1 else 'wait'} for review"
         ask = " (/ademem:review)"
-    elif not confirmed and next(memory_queries.list_removed(runtime.store), None):
-        line, ask = "ademem: all memories are archived", " (`ademem list --status archived`)"
-    elif not confirmed and under_way(runtime.project.root):
-        line = "ademem: no memories yet; files are read when git's merge or rebase is over"
-    elif not confirmed and import_waits(runtime.project):
-        line = "ademem: no memories until the files are imported"
     elif not confirmed:
-        line = 'ademem: no memories yet; "remember: …" in a prompt stores one'
+        line, ask = _explain_none(runtime)
     with suppress(OSError, confined.Refused):
         confined.write_text(
             runtime.project.root,
@@ -69,6 +63,19 @@ def summarize(confirmed: int, runtime: Runtime) -> list[str]:
             sync=False,
         )
     return [] if is_quiet(runtime) else [line + ask]
+
+
+def _explain_none(runtime: Runtime) -> tuple[str, str]:
+    """Return the line of a project without memories, and what it asks for."""
+    from ademem.store import memory_queries
+
+    if next(memory_queries.list_removed(runtime.store), None):
+        return "ademem: all memories are archived", " (`ademem list --status archived`)"
+    if under_way(runtime.project.root):
+        return "ademem: no memories yet; files are read when git's merge or rebase is over", ""
+    if import_waits(runtime.project):
+        return "ademem: no memories until the files are imported", ""
+    return 'ademem: no memories yet; "remember: …" in a prompt stores one', ""
 
 
 def update_status_line(runtime: Runtime) -> None:
@@ -87,15 +94,19 @@ def describe_stored(written: Iterable[Written], runtime: Runtime) -> list[str]:
         elif memory.quarantine_reason:
             lines.append("ademem: held back, as it reads like an order to a model: `ademem review`")
         elif not is_quiet(runtime):
-            done = "stored" if memory.status == "promoted" else "noted for review"
-            done += " in part, as it is too long" if each.is_cut else ""
-            undo = f" (undo: /ademem:review drop {memory.id})"
-            if not runtime.by.is_person:
-                undo = f" (`ademem promote {memory.id}` in a terminal confirms it)"
-            end = " (stored already)" if each.deduped else undo
-            lines.append(_fitting(f"ademem: {done}: ", memory.content, end))
+            lines.append(_describe_kept(each, memory, runtime))
     more = len(lines) - MOST_STORED
     return lines[:MOST_STORED] + ([f"ademem: and {more} more"] if more > 0 else [])
+
+
+def _describe_kept(written: Written, memory: Memory, runtime: Runtime) -> str:
+    done = "stored" if memory.status == "promoted" else "noted for review"
+    done += " in part, as it is too long" if written.is_cut else ""
+    undo = f" (undo: /ademem:review drop {memory.id})"
+    if not runtime.by.is_person:
+        undo = f" (`ademem promote {memory.id}` in a terminal confirms it)"
+    end = " (stored already)" if written.deduped else undo
+    return _fitting(f"ademem: {done}: ", memory.content, end)
 
 
 def describe_carried(memories: Iterable[Memory], runtime: Runtime) -> list[str]:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
+    from ademem.search.ranking import Hit
     from ademem.store.runtime import Runtime
 
     Command = Callable[[str, Payload, Runtime], str]
@@ -84,18 +85,27 @@ def recall(text: str, payload: Payload, runtime: Runtime) -> str:
     entries = [untrusted.entry(hit.memory, mark=hit.mark) for hit in hits]
     context = f"Project memory, as the person looked it up:\n{untrusted.fence(entries)}"
     if not runtime.is_read_only and runtime.by.is_proven:
-        key = new_key(payload, runtime)
-        with runtime.store.transaction():
-            turns.begin(runtime.store, key, "none", "memory is looked up", "", runtime.now)
-            turns.note_search(runtime.store, key, runtime.now)
-            logs.log_shown(
-                runtime.store, "recall", as_shown(hits), runtime.now, key=key, query=text
-            )
-            placed = injections.place_entries((hit.memory for hit in hits), entries)
-            injections.record(runtime, "user_prompt_submit", context, key, placed)
+        _note_lookup(text, hits, entries, context, payload, runtime)
     number = counted(len(hits), "memory")
     lines = [f"ademem: {number}{rest}", *(_line(hit.memory) for hit in hits)]
     return client.context("UserPromptSubmit", context, ["\n".join(lines)])
+
+
+def _note_lookup(
+    text: str,
+    hits: Sequence[Hit],
+    entries: Sequence[str],
+    context: str,
+    payload: Payload,
+    runtime: Runtime,
+) -> None:
+    key = new_key(payload, runtime)
+    with runtime.store.transaction():
+        turns.begin(runtime.store, key, "none", "memory is looked up", "", runtime.now)
+        turns.note_search(runtime.store, key, runtime.now)
+        logs.log_shown(runtime.store, "recall", as_shown(hits), runtime.now, key=key, query=text)
+        placed = injections.place_entries((hit.memory for hit in hits), entries)
+        injections.record(runtime, "user_prompt_submit", context, key, placed)
 
 
 def review(text: str, payload: Payload, runtime: Runtime) -> str:
@@ -103,18 +113,22 @@ def review(text: str, payload: Payload, runtime: Runtime) -> str:
     if verb == "changes":
         return client.block("\n".join(_change_lines(runtime)))
     if verb not in DECISIONS:
-        waiting = memory_queries.in_review(runtime.store, limit=LISTED + 1)
-        held = [memory for memory in waiting if memory.quarantine_reason]
-        shown = [memory for memory in waiting if not memory.quarantine_reason][:LISTED]
-        lines = ["ademem: nothing waits for review"]
-        if shown:
-            wait = "waits" if len(shown) == 1 else "wait"
-            lines = [f"ademem: {counted(len(shown), 'memory')} {wait} for review"]
-            lines += [*map(_line, shown), DECIDE]
-        if held or len(waiting) > LISTED:
-            lines.append("more, and texts that read like orders to a model: `ademem review`")
-        return client.block("\n".join(lines))
+        return client.block("\n".join(_waiting_lines(runtime)))
     return _act_on(DECISIONS[verb], ids, DECIDE, payload, runtime)
+
+
+def _waiting_lines(runtime: Runtime) -> list[str]:
+    waiting = memory_queries.in_review(runtime.store, limit=LISTED + 1)
+    held = [memory for memory in waiting if memory.quarantine_reason]
+    shown = [memory for memory in waiting if not memory.quarantine_reason][:LISTED]
+    lines = ["ademem: nothing waits for review"]
+    if shown:
+        wait = "waits" if len(shown) == 1 else "wait"
+        lines = [f"ademem: {counted(len(shown), 'memory')} {wait} for review"]
+        lines += [*map(_line, shown), DECIDE]
+    if held or len(waiting) > LISTED:
+        lines.append("more, and texts that read like orders to a model: `ademem review`")
+    return lines
 
 
 def edit(text: str, payload: Payload, runtime: Runtime) -> str:
@@ -145,11 +159,7 @@ def undo(text: str, payload: Payload, runtime: Runtime) -> str:
 
 
 def why(_text: str, payload: Payload, runtime: Runtime) -> str:
-    shown: dict[str, tuple[str, Memory | None]] = {}
-    for sent in injections.list_sent(runtime, payload.session_id):
-        for part in sent.parts:
-            if not part.left_out and part.section != injections.SAVED:
-                shown.setdefault(part.memory_id, (sent.reason, part.memory))
+    shown = _list_shown(payload.session_id, runtime)
     by_reason: dict[str, list[str]] = {}
     for reason, memory in list(shown.values())[:LISTED]:
         if memory and not memory.quarantine_reason:
@@ -161,6 +171,16 @@ def why(_text: str, payload: Payload, runtime: Runtime) -> str:
     rest = [f"and {more} more: `ademem why` shows all, with the texts"] if more > 0 else []
     number = counted(len(shown), "memory")
     return client.block("\n".join([f"ademem: Claude was shown {number}", *lines, *rest]))
+
+
+def _list_shown(session: str, runtime: Runtime) -> dict[str, tuple[str, Memory | None]]:
+    """Return by id why each memory was shown first, and the memory if it is there."""
+    shown: dict[str, tuple[str, Memory | None]] = {}
+    for sent in injections.list_sent(runtime, session):
+        for part in sent.parts:
+            if not part.left_out and part.section != injections.SAVED:
+                shown.setdefault(part.memory_id, (sent.reason, part.memory))
+    return shown
 
 
 def terminal(text: str, _payload: Payload, runtime: Runtime) -> str:

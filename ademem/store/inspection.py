@@ -78,8 +78,9 @@ def _kind_of_opened(db: sqlite3.Connection, environment: Mapping[str, str]) -> K
     objects = schema(db)
     if found == 0:
         return _kind_of_unnumbered(objects)
-    is_ours = is_marked and found > 0 and _spell(read_shipped_schema(found)) == _spell(objects)
-    return Kind.OURS if is_ours else Kind.FOREIGN
+    if not is_marked or found < 0 or _spell(read_shipped_schema(found)) != _spell(objects):
+        return Kind.FOREIGN
+    return Kind.OURS
 
 
 def _kind_of_unnumbered(objects: list[Object]) -> Kind:

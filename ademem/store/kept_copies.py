@@ -119,13 +119,7 @@ def protect(store: Store, before: Memory, after: Memory, change: Change) -> Memo
     """
     copy = find(store, before.id)
     if copy is None:
-        if change.author is None or not _is_stated_here(store, before):
-            _note_trusted(store, before, after, change)
-            return after
-        if _statement(before) == _statement(after):
-            return after
-        _insert(store, before, change)
-        return _disputed(after, change.author)
+        return _protect_stated(store, before, after, change)
     if _statement(copy) == _statement(after):
         _remove(store, copy)
         return _as_stated(store, after, copy)
@@ -133,6 +127,17 @@ def protect(store: Store, before: Memory, after: Memory, change: Change) -> Memo
         _remove(store, copy)
         return replace(after, **transitions.promoted(after, change.at))
     return _disputed(after, change.author or before.claimed_author or "")
+
+
+def _protect_stated(store: Store, before: Memory, after: Memory, change: Change) -> Memory:
+    """Return the row to show; keep a copy of what was stated here and another person changes."""
+    if change.author is None or not _is_stated_here(store, before):
+        _note_trusted(store, before, after, change)
+        return after
+    if _statement(before) == _statement(after):
+        return after
+    _insert(store, before, change)
+    return _disputed(after, change.author)
 
 
 def keep_deleted(store: Store, before: Memory, change: Change) -> None:

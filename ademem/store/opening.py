@@ -187,25 +187,13 @@ def _open(
         forget_readings(project)
         _register(database.create(path), environment)
 
-    def back_up() -> str:
-        from ademem.store import backups  # a migration is rare
-
-        return "" if is_copy else backups.make_before_migration(project, environment, now)
-
     store = None
     db, put_back = idle or (database.connect(path, wait_s), None)
     try:
         if database.is_outdated(db):
             if is_noted:
                 return None
-            found = database.version(db)
-            if found == 0:
-                forget_readings(project)
-            from ademem.store import migration  # rare, too
-
-            migration.migrate(db, now, back_up, limit_s)
-            if found == 0:
-                _register(database.read_secret(db), environment)
+            _migrate(db, project, now, environment, is_copy=is_copy, limit_s=limit_s)
         secret = database.read_secret(db)
         is_registered = trust.is_registered(secret, environment)
         if is_noted and not is_registered:
@@ -221,6 +209,30 @@ def _open(
         if store is None:
             db.close()
     return store
+
+
+def _migrate(
+    db: sqlite3.Connection,
+    project: Project,
+    now: datetime,
+    environment: Mapping[str, str],
+    *,
+    is_copy: bool,
+    limit_s: float | None,
+) -> None:
+    from ademem.store import migration  # rare
+
+    def back_up() -> str:
+        from ademem.store import backups
+
+        return "" if is_copy else backups.make_before_migration(project, environment, now)
+
+    is_empty = database.version(db) == 0
+    if is_empty:
+        forget_readings(project)
+    migration.migrate(db, now, back_up, limit_s)
+    if is_empty:
+        _register(database.read_secret(db), environment)
 
 
 def forget_readings(project: Project) -> None:

@@ -473,7 +473,7 @@ def _candidates(
     if word := _WORD.search(column.check):
         yield word[1]
     if column.is_moment:
-        yield from (row.get(name) for name in ("created_at", "started_at", "updated_at"))
+        yield from map(row.get, ("created_at", "started_at", "updated_at"))
         yield stamp(now)
     if column.name not in ("id", "sync_id"):
         yield from ("", 0, "[]", "{}", 1)

@@ -269,13 +269,18 @@ def _plain_fields(
     fields |= {name: kind(values[name]) for name, kind in kinds.items() if name in values}
     if values.get("source") and values["source"] != shown["source"]:
         fields |= {"source_type": values["source"], "agent_id": None}
-    if values.get("trust"):
-        fields["trust"] = Trust(values["trust"])
-    elif (content, title) != (memory.content, memory.title) or memory.trust in ("tool", "web"):
-        fields["trust"] = Trust.IMPORT
+    fields["trust"] = _trust_of(record, values.get("trust"), memory)
     fields |= {kind: tuple(values[kind]) for kind in registers.SETS}
     fields["tags"] = tuple(word for tag in fields["tags"] for word in tag.split())
     return fields
+
+
+def _trust_of(record: Record, given: str | None, memory: Memory) -> Trust:
+    """Return the trust in the text of a record; ours holds for the text that we have."""
+    if given:
+        return Trust(given)
+    is_ours = record.text == (memory.content, memory.title)
+    return memory.trust if is_ours and memory.trust not in ("tool", "web") else Trust.IMPORT
 
 
 def _standing(

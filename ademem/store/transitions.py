@@ -308,17 +308,14 @@ def edit(id: str, act: Act, settings: GateSettings, **changes: Any) -> Memory:
     if memory.quarantine_reason and act.actor != Trust.USER:
         raise CannotDo(f"{memory.id} is quarantined, as it {memory.quarantine_reason}", BY_PERSON)
     _clean_texts(changes, memory, settings)
+    _clean_labels(changes)
     said_by = act.said_by or act.actor
     if said_by != Trust.USER:
         _check_labels(changes, memory)
-    if "content" in changes or "title" in changes:
-        from ademem.guard.injection import instruction_in_titled
-
-        changes["trust"] = said_by
-        text = changes.get("title", memory.title), changes.get("content", memory.content)
-        if said_by != Trust.USER and (found := instruction_in_titled(*text)):
-            changes |= quarantined(found)
-    if act.claimed_author is not None or "content" in changes or "title" in changes:
+    has_text = not changes.keys().isdisjoint(("content", "title"))
+    if has_text:
+        _judge_text(changes, memory, said_by)
+    if act.claimed_author is not None or has_text:
         changes["claimed_author"] = _claimed_author(memory, act)
     topic_key = changes.get("topic_key", memory.topic_key)
     changes["dedupe_key"] = dedupe_key(changes.get("content", memory.content), topic_key)
@@ -339,12 +336,25 @@ def _clean_texts(changes: dict[str, Any], memory: Memory, settings: GateSettings
         )
     if not changes.get("content", memory.content):
         raise CannotDo("a memory needs a text", "`ademem delete` removes it")
+
+
+def _clean_labels(changes: dict[str, Any]) -> None:
     if "anchors" in changes:
         changes["anchors"] = tuple(
             in_one_line(clean(redact(text).text)) for text in changes["anchors"]
         )
     if "tags" in changes:
         changes["tags"] = unique(redact(tag).text for tag in changes["tags"])
+
+
+def _judge_text(changes: dict[str, Any], memory: Memory, said_by: str) -> None:
+    """Note who said the new text; one that reads as an order is held back, unless a person did."""
+    from ademem.guard.injection import instruction_in_titled
+
+    changes["trust"] = said_by
+    text = changes.get("title", memory.title), changes.get("content", memory.content)
+    if said_by != Trust.USER and (found := instruction_in_titled(*text)):
+        changes |= quarantined(found)
 
 
 def _check_labels(changes: dict[str, Any], memory: Memory) -> None:

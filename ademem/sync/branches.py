@@ -18,7 +18,7 @@ from ademem.store.stamps import BRANCH
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
     from datetime import datetime
     from typing import Any
 
@@ -209,26 +209,25 @@ def _decide(waiting: Sequence[Memory], place: Place) -> list[tuple[Memory, dict[
     if default is None or names is None:
         return []
     deleted = {memory.source_branch for memory in waiting} - names.keys()
-    heirs: dict[str, str] = {}
-    if deleted:
-        if not place.read_all():
-            return []
-        options = ("-g", "--branches", "--format=%gs", "--grep-reflog=Branch: renamed ")
-        renamed = _RENAMED.findall(git.text(place.root, "log", *options))
-        heirs = {redact_branch(old): redact_branch(new) for old, new in dict(renamed).items()}
+    if deleted and not place.read_all():
+        return []
+    heirs = _find_renamed(place.root) if deleted else {}
     found = ((memory, *_changes(memory, place, default, names, heirs)) for memory in waiting)
     return [(memory, changes, reason) for memory, changes, reason in found if changes]
+
+
+def _find_renamed(root: str) -> dict[str, str]:
+    """Return the new names of branches by the old ones."""
+    options = ("-g", "--branches", "--format=%gs", "--grep-reflog=Branch: renamed ")
+    renamed = _RENAMED.findall(git.text(root, "log", *options))
+    return {redact_branch(old): redact_branch(new) for old, new in dict(renamed).items()}
 
 
 def _changes(
     memory: Memory, place: Place, default: Tree, names: Mapping[str, str], heirs: Mapping[str, str]
 ) -> tuple[dict[str, Any], str]:
     name = memory.source_branch or ""
-    restored: dict[str, Any] = {}  # the fields that it had before its branch was deleted
-    if memory.has_lost_branch:
-        restored = transitions.restored(memory) | {"write_gate_reason": None}
-    elif memory.has_unseen_branch:
-        restored = {"write_gate_reason": None}
+    restored = _fields_before_loss(memory)
     shared = restored | {"source_branch": None}
     if not default.has_files and not memory.has_unseen_branch:
         return shared, "the default branch has no files of memory"
@@ -240,13 +239,7 @@ def _changes(
         return shared, f"{name} was deleted after its line reached the default branch"
     if memory.has_unseen_branch:
         return {}, ""
-    heir = name
-    for _ in heirs:
-        heir = heirs.get(heir, heir)
-        if heir in names:
-            break
-    if heir not in names:
-        heir = place.find_branch(memory.id, memory.knowledge_key) or ""
+    heir = _find_heir(name, names, heirs) or place.find_branch(memory.id, memory.knowledge_key)
     if heir:
         return restored | {"source_branch": heir}, f"{name} is {heir} now"
     if memory.has_lost_branch:
@@ -255,3 +248,20 @@ def _changes(
         return shared, f"{name} was deleted"  # it had no line that could have arrived
     reason = f"{name} was deleted, and its line is not on the default branch"
     return transitions.left_without_branch(memory), reason
+
+
+def _fields_before_loss(memory: Memory) -> dict[str, Any]:
+    """Return the fields that it had before its branch was deleted."""
+    if memory.has_lost_branch:
+        return transitions.restored(memory) | {"write_gate_reason": None}
+    return {"write_gate_reason": None} if memory.has_unseen_branch else {}
+
+
+def _find_heir(name: str, names: Container[str], heirs: Mapping[str, str]) -> str:
+    """Follow the renames of a branch to one that is there; empty for none."""
+    heir = name
+    for _ in heirs:
+        heir = heirs.get(heir, heir)
+        if heir in names:
+            return heir
+    return ""

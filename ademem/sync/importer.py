@@ -425,6 +425,11 @@ def describe_waiting(project: Project) -> list[str]:
         for path in filter(is_imported, paths_of(project)):
             with suppress(OSError), confined.open_file(project.root, path) as file:
                 left[path] = sum(1 for _ in file)
+    return _describe_counts(left)
+
+
+def _describe_counts(left: Mapping[str, int]) -> list[str]:
+    """Describe numbers of lines by path."""
     waiting = {os.path.basename(path): count for path, count in left.items() if count > 0}
     if len(waiting) > NAMED_FILES:
         count, files = counted(sum(waiting.values()), "line"), counted(len(waiting), "file")

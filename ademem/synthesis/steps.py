@@ -51,11 +51,11 @@ def command_steps(command: str) -> list[Step]:
     found: list[Step | None] = []
     for each, edits in edits_by_command(script):
         found += [edit_step(edit.path) for edit in edits if edit.is_whole] or [_command_step(each)]
-    return [
-        step
-        for step in found
-        if step and not (step.kind == EDIT and step.words[0].startswith(("/", "~", "..")))
-    ]
+    return [step for step in found if step and not _is_edit_elsewhere(step)]
+
+
+def _is_edit_elsewhere(step: Step) -> bool:
+    return step.kind == EDIT and step.words[0].startswith(("/", "~", ".."))
 
 
 def _command_step(command: Command) -> Step | None:

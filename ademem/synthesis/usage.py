@@ -70,18 +70,25 @@ def count(session_id: str, runtime: Runtime, now: datetime) -> int:
     shown = logs.list_first_shown(store, session_id)
     rows = memory_queries.by_ids(store, shown)
     clues = _make_clues(rows, shown)
+    moments = [Moment(**dict(row)) for row in logs.list_moments(store, session_id)]
     found: dict[str, str] = {}
     with suppress(OSError):  # the client removed it
         events = [*all_events(session.transcript, since=session.own_since)]
-        found = find_used(events, clues, runtime.settings.guard)
-        moments = [Moment(**dict(row)) for row in logs.list_moments(store, session_id)]
+        used = find_used(events, clues, runtime.settings.guard)
         by_id = {row.id: row for row in rows}
         effects = find_effects(events, moments, by_id, runtime.project.root)
-        worked = {id: why for id, why in effects.items() if why}
-        denied = {each.memory_id for each in moments if each.place == "guard"}
-        overruled = denied - worked.keys()  # whose call has their names
-        found = {id: why for id, why in found.items() if id not in overruled} | worked
+        found = _join_proofs(used, effects, moments)
     return logs.log_use(store, session_id, found, now)
+
+
+def _join_proofs(
+    used: dict[str, str], effects: dict[str, str], moments: Iterable[Moment]
+) -> dict[str, str]:
+    """Return what proves a use, by id; the call that overruled a memory has its names, too."""
+    worked = {id: why for id, why in effects.items() if why}
+    denied = {each.memory_id for each in moments if each.place == "guard"}
+    overruled = denied - worked.keys()
+    return {id: why for id, why in used.items() if id not in overruled} | worked
 
 
 def _make_clues(rows: Iterable[Memory], shown: Mapping[str, str]) -> list[Clue]:
