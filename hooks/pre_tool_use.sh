@@ -55,7 +55,7 @@ case $id in
     # A call in such a place need not name it.
     case $head in *'/.ade"'* | */.ade/* | */.config/ademem* | */ademem-data*) about=.ade ;; esac
     # Hooks and variables in the client's settings are asked for; Python reads which change.
-    case $about in *settings*) about=.ade ;; esac
+    case $about in *settings* | *claude*plugin*) about=.ade ;; esac
     case $head in
     *'"agent_id":"'*) reader=$id ;;
     *) reader=${head#*'"session_id":"'} reader=${reader%%'"'*} ;;

@@ -8,7 +8,7 @@ from ademem.core import shared_files
 from ademem.core.errors import suppress
 from ademem.core.json_text import loads
 from ademem.guard import own_places
-from ademem.guard.policy import WRITING_TOOLS
+from ademem.guard.policy import SHELL_TOOLS, WRITING_TOOLS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ def changed_by(
     *config* is the client's folder, *root* the project's, and *folder* that in which the call runs.
     What a shell or another server writes is not read: each such call counts.
     """
+    if tool in SHELL_TOOLS and _changes_plugins(command, settings):
+        return "the client's plugins"
     if tool not in WRITING_TOOLS:
         places = tuple(os.path.join(each, "settings*") for each in (config, f"{root}/.claude"))
         return own_places.named_in(
@@ -50,6 +52,21 @@ def changed_by(
     with suppress(OSError, UnicodeDecodeError):
         text = shared_files.read_text(path) or ""
     return "" if _parts(_edited(text, given)) == _parts(text) else path
+
+
+def _changes_plugins(command: str, settings: GuardSettings) -> bool:
+    """Return True if a command switches plugins of the client on or off, ademem's among them."""
+    if "plugin" not in command:
+        return False
+    from ademem.guard import mutation, shell
+
+    for part in mutation.parts_in(shell.parse(command) or (), settings):
+        words = [word.text for word in part.command.words[1:] if not word.text.startswith("-")]
+        is_client = bool(words) and part.command.name.rpartition("/")[2] == "claude"
+        verb = words[1] if len(words) > 1 else "list"
+        if is_client and words[0] in ("plugin", "plugins") and verb not in ("list", "validate"):
+            return True
+    return False
 
 
 def _edited(text: str, given: dict[str, Any]) -> str | None:

@@ -171,7 +171,7 @@ def _changes_client(call: ToolCall, payload: Payload, runtime: Runtime) -> str:
         return ""
     is_foreign = call.tool.startswith("mcp__")
     texts = (call.path, call.command, str(payload.tool_input) if is_foreign else "")
-    if not any("settings" in text for text in texts):
+    if not any("settings" in text or "plugin" in text for text in texts):
         return ""
     from ademem.guard import client_settings
 

@@ -83,13 +83,18 @@ def test_other_changes_pass(world, tool, name, given):
         "python3 -c \"open('.claude/settings.json','w').write('{}')\"",
         "f=.claude/settings.json; echo x > $f",
         'bash -c "echo x > .claude/settings.json"',
+        "claude plugin disable ademem@ademem",
+        "env -i ~/.local/bin/claude plugin uninstall ademem",
     ],
 )
 def test_a_command_that_writes_such_a_file_asks(world, command):
     assert decided(world, "Bash", command=command)[0] == "ask"
 
 
-@pytest.mark.parametrize("command", ["cat .claude/settings.json", "git diff .claude/settings.json"])
+@pytest.mark.parametrize(
+    "command",
+    ["cat .claude/settings.json", "git diff .claude/settings.json", "claude plugin list"],
+)
 def test_a_command_that_reads_one_passes(world, command):
     assert decided(world, "Bash", command=command)[0] != "ask"
 
