@@ -1,10 +1,10 @@
 # shellcheck shell=sh disable=SC2154
-# Ends the hook before a tool call that needs nothing from ademem; `start.sh` sources it.
+# Ends the hook before a tool call that meets no memory; `start.sh` sources it.
 
-# Python leaves the flag `.ade/run/clear/<turn or agent>` once nothing in that turn needs it any
-# more, or, with lines in it, nothing but calls that change something and have no line. The id is
-# read only from before "tool_input": what the model wrote comes after it. Inside a JSON string
-# every quote has a backslash, so no path or title can look like one of these keys.
+# Python leaves the flag `.ade/run/clear/<turn or agent>` once nothing in that turn needs it but what
+# memory has to say. The id is read only from before "tool_input": what the model wrote comes after
+# it. Inside a JSON string every quote has a backslash, so no path or title can look like one of these
+# keys.
 case $payload in *'"tool_input"'*) head=${payload%%'"tool_input"'*} ;; esac
 case $head in
 *'"agent_id":"'*'"tool_name"'*) id=${head#*'"agent_id":"'} ;;
@@ -17,64 +17,51 @@ id=${id%%'"'*}
 case $id in
 '' | *[!A-Za-z0-9_-]*) ;;
 *)
-  # The guard is content. What memory has on files and commands stands in lists of patterns for
-  # `grep`; a reader who was shown some of it has separate lists, with the rest.
   # A call of our MCP server is noted with its turn, which the server does not know.
   case $head in *'"tool_name":"mcp__'*__mem*) id= ;; esac
   # A link that came with a clone is not ours: Python refuses it, and says so.
   marks=$folder/.ade/run
   if [ -n "$id" ] && [ -f "$marks/clear/$id" ] && [ ! -L "$folder/.ade" ] && [ ! -L "$marks" ] &&
-    [ ! -L "$marks/clear" ] && [ ! -L "$marks/sites" ]; then
-    case $payload in
-    *'"tool_name":"mcp__'*) list= part='"tool_name":"' ;;
-    *'"file_path":"'*) list=files part='"file_path":"' ;;
-    *'"notebook_path":"'*) list=files part='"notebook_path":"' ;;
-    *'"command":"'*) list=commands part='"command":"' ;;
-    *) list= part='"tool_name":"' ;;
+    [ ! -L "$marks/clear" ] && [ ! -L "$marks/keys" ]; then
+    # What the call names, in which folder below the project, and all that it says.
+    text=${payload#"$head"}
+    call=$text part=
+    case $text in
+    *'"command":"'*) ;;
+    *'"file_path":"'*) part='"file_path":"' ;;
+    *'"notebook_path":"'*) part='"notebook_path":"' ;;
     esac
-    # A shell takes the square of the length to remove a text, so what is long is for Python.
-    rest=${payload%%"$part"*} about=
-    [ ${#rest} -gt 4000 ] || about=${payload#*"$part"}
-    call=${about%%'"'*}
-    [ "$list" = commands ] || about=$call
-    if [ -z "$about" ]; then
-      about=.ade # for Python
-    elif [ ! -s "$marks/clear/$id" ] ||
-      { [ "$list" = commands ] && [ ${#call} -le 4000 ] && . "$hooks/only_reads.sh" && only_reads "$call"; } ||
-      LC_ALL=C grep -qxF -e "$call" "$marks/clear/$id" 2>/dev/null; then
-      case $list:$payload in
-      :*.ade* | :*ademem* | :*settings*) about=.ade ;;
-      :*) exit 0 ;;
-      esac
-    else
-      about=.ade
+    if [ -n "$part" ]; then
+      # A shell takes the square of the length to remove a text: behind a long one the call is all.
+      rest=${text%%"$part"*}
+      [ ${#rest} -gt 4000 ] || { call=${text#*"$part"} && call=${call%%'"'*}; }
     fi
-    # A command that may be ours is read in every turn: approving is for people.
-    # So is one at a place of ours, by any tool.
-    case $about in *ade*) case $about in *mem* | *ade.db*) about=.ade ;; esac ;; esac
-    # A call in such a place need not name it.
-    case $head in *'/.ade"'* | */.ade/* | */.config/ademem* | */ademem-data*) about=.ade ;; esac
-    # Hooks and variables in the client's settings are asked for; Python reads which change.
-    case $about in *settings* | *claude*plugin*) about=.ade ;; esac
+    # A command that may be ours is read in every turn: approving is for people. So is one at a place
+    # of ours, by any tool, and a call in such a place, which need not name it.
+    case $call in *ade*) case $call in *mem* | *ade.db*) id= ;; esac ;; esac
+    case $head in *'/.ade"'* | */.ade/* | */.config/ademem* | */ademem-data*) id= ;; esac
+    # Hooks of the client come with plugins, too; the word settings is in the lists.
+    case $call in *claude*plugin*) id= ;; esac
+    case $head in *'"cwd":"'*) about=${head#*'"cwd":"'} about=${about%%'"'*} call="${about#"$folder"} $call" ;; esac
+    case $head in *'"tool_name":"mcp__'*) call="mcp__ $call" ;; esac
     case $head in
-    *'"agent_id":"'*) reader=$id ;;
-    *) reader=${head#*'"session_id":"'} reader=${reader%%'"'*} ;;
+    *'"agent_id":"'*) reader=${head#*'"agent_id":"'} ;;
+    *) reader=${head#*'"session_id":"'} ;;
     esac
+    reader=${reader%%'"'*}
+    list=$marks/keys/
     case $reader in
     '' | *[!A-Za-z0-9_-]*) ;;
-    *) [ ! -f "$marks/sites/$reader.$list" ] || list=$reader.$list ;;
+    *) [ ! -f "$list$reader.words" ] || list=$list$reader. ;;
     esac
-    list=$marks/sites/$list
-    case $about in
-    *.ade*) ;; # it may edit a file of memory, and Python notes that an agent did
-    *)
-      if [ ! -L "$list" ]; then
-        [ -s "$list" ] || exit 0
-        printf '%s\n' "$about" 2>/dev/null | LC_ALL=C grep -q -f "$list" 2>/dev/null
-        [ $? -ne 1 ] || exit 0
-      fi
-      ;;
-    esac
+    # 1: no line has one. Anything else, a list that cannot be read as well, is for Python.
+    if [ -n "$id" ] && [ ! -L "${list}words" ] && [ ! -L "${list}pieces" ] && [ ! -L "${list}texts" ]; then
+      lacks() {
+        printf '%b\n' "$1" 2>/dev/null | LC_ALL=C grep -q "$2" -f "$list$3" 2>/dev/null
+        [ $? -eq 1 ]
+      }
+      if lacks "$call" -iF pieces && lacks "$call" -iwF words && lacks "$text" -iF texts; then exit 0; fi
+    fi
   fi
   ;;
 esac

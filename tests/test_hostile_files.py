@@ -107,11 +107,11 @@ PLACES = [
     *("memory/conventions.md", "memory/gotchas.md", "memory/MEMORY.md", "memory/candidates.md"),
     *("config.toml", ".gitignore", ".gitattributes", "cto/core-memory.json", "cto/MEMORY.md"),
     *("run/files.seen", "run/agreed", "run/mirror.json", "run/mirror.lock"),
-    *("run/work.lock", "run/skills.seen", "run/sites/files", "run/clear/p1", "log/hooks.log"),
+    *("run/work.lock", "run/skills.seen", "run/keys/words", "run/clear/p1", "log/hooks.log"),
     *("log/work.log", "skills/deploy.md", "agents/Explore/core-memory.json", "cto/CURRENT.md"),
     *("run/warm.sock", "run/warm.sock.lock", "run/lifecycle.lock", "run/daily.seen", "eval.jsonl"),
 ]
-FOLDERS = ["memory", "run", "log", "cto", "cto/daily", "agents", "skills", "run/clear", "run/sites"]
+FOLDERS = ["memory", "run", "log", "cto", "cto/daily", "agents", "skills", "run/clear", "run/keys"]
 ROWS = [
     *((place, to("~/notes.md"), "a link to a file") for place in PLACES),
     *((place, to("~/old"), "a link to a folder") for place in FOLDERS),

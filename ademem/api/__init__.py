@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ademem.api.curation import *
     from ademem.api.files import *
     from ademem.api.inspecting import *
+    from ademem.api.placing import *
     from ademem.api.projects import *
     from ademem.api.relating import *
     from ademem.api.reports import *
@@ -56,6 +57,7 @@ FUNCTIONS = {
         list_session_memories list_sent list_episodes delete_session add_prompt search_prompts
         find_prompt delete_prompt
     """,
+    "placing": "show_places place place_all list_unplaced read_choices",
     "writing": "write explain learn origin place_draft categorize suggest_topic_key",
     "curation": """
         review list_queue count_queue review_imported list_due mark_reviewed continue_review

@@ -21,12 +21,21 @@ from ademem.core.value import Value, replace
 from ademem.files import FOLDER
 from ademem.guard.prompts import TurnClass, classify
 from ademem.search import engine, evidence, ranking
-from ademem.search.binding import derive, describe
+from ademem.search.binding import describe
 from ademem.search.embedding import model_id
 from ademem.search.ranking import UNASKED
 from ademem.session import briefing, hint_events
 from ademem.session.briefing import Reader
-from ademem.store import embeddings, injections, ledger, logs, memories, relations, sessions
+from ademem.store import (
+    bindings,
+    embeddings,
+    injections,
+    ledger,
+    logs,
+    memories,
+    relations,
+    sessions,
+)
 from ademem.store.bindings import Binding
 from ademem.store.filters import UNARCHIVED, Filters, of_session, visible
 from ademem.store.injections import Sent
@@ -99,7 +108,7 @@ def list_bindings(runtime: Runtime, id: str) -> list[Binding]:
     is_showable = memory.live and memory.status is Status.PROMOTED
     if not is_showable or memory.quarantine_reason or memory.superseded_by:
         return []
-    return list(dict.fromkeys(derive(memory)))
+    return bindings.list_of(runtime.holding(id).store, memory)
 
 
 def find_lines(runtime: Runtime, id: str) -> list[Line]:
@@ -370,11 +379,9 @@ def _for_briefing(reader: Reader, memory: Memory, name: str) -> Iterator[Stage]:
 def _for_hint(place: str, what: str, memory: Memory, runtime: Runtime) -> Stage:
     payload, most = client.read(b"{}"), runtime.settings.briefing.hints
     if place == "site":
-        name, found = "Tied to the file or command", []
-        for is_path in (True, False):
-            found += hint_events.find_at(what, payload, runtime, is_path=is_path)
-        sites = ", ".join(map(describe, derive(memory))) or "none"
-        figures: dict[str, Any] = {"sites": sites}
+        name, found = "Bound to the file or command", _bound_to(what, payload, runtime)
+        at = ", ".join(map(describe, bindings.list_of(runtime.store, memory))) or "no place"
+        figures: dict[str, Any] = {"at": at}
         limit: dict[str, Any] = {"tokens at most": hint_events.MOST_TOKENS}
     else:
         name, found = "Known for the error", hint_events.find_on_error(payload, what, runtime)
@@ -382,6 +389,18 @@ def _for_hint(place: str, what: str, memory: Memory, runtime: Runtime) -> Stage:
     ids = [each.id for each, _ in found]
     figures |= {"place": _place(memory, ids), "of": len(ids), "at most": most} | limit
     return Stage(name=name, passed=memory.id in ids[:most], figures=figures)
+
+
+def _bound_to(what: str, payload: client.Payload, runtime: Runtime) -> list[tuple[Memory, str]]:
+    """Return what a command, or a change of a file, of this name meets."""
+    from ademem.guard import touch as touches
+    from ademem.session import consulting
+
+    root, guard = runtime.project.root, runtime.settings.guard
+    met = []
+    for tool, given in (("Write", {"file_path": what}), ("Bash", {"command": what})):
+        met += consulting.find(touches.touch(tool, given, root, guard), payload, runtime)
+    return list({each.memory.id: (each.memory, "") for each in met}.values())
 
 
 def _for_search(query: str, memory: Memory, runtime: Runtime) -> Stage:

@@ -1,5 +1,9 @@
 """Anchors of a memory: a place in a file, `path:first-last@hash`, or a command, `$ words`.
 
+What was chosen as the place of a memory stands there, too: `@ KEY` by a person, `@read KEY` by an
+agent, `@not KEY` where what the text suggests is wrong, and `@ none` for nowhere. For keys see
+`search/binding_keys.py`.
+
 In the store, the values that a memory depends on follow the hash, as a JSON list of texts. Files
 and output have them apart, below the place, so that every version reads the same anchors.
 """
@@ -16,6 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 COMMAND = "$ "
+GIVEN, READ = "@ ", "@read "
+NOWHERE = "@ none"
+NOT = "@not "
 _PLACE = r"(?s)(.+?)(?::(\d{1,9})(?:-(\d{1,9}))?)?(?:@([0-9a-f]{8,40})( \[.*\])?)?"
 
 
@@ -54,9 +61,23 @@ def command(anchor: str) -> str:
     return anchor.removeprefix(COMMAND) if anchor.startswith(COMMAND) else ""
 
 
+def of_key(key: str, *, by_person: bool) -> str:
+    return (GIVEN if by_person else READ) + " ".join(key.split())
+
+
+def at(anchor: str) -> tuple[str, str] | None:
+    """Return the key of a chosen place and its strength; None for any other anchor."""
+    for start, strength in ((READ, "read"), (GIVEN, "given")):
+        if anchor.startswith(start) and anchor != NOWHERE:
+            return anchor.removeprefix(start), strength
+    return None
+
+
 def place(anchor: str) -> Place | None:
+    if anchor.startswith((COMMAND, GIVEN, READ, NOT)):
+        return None
     found = re.fullmatch(_PLACE, anchor)
-    if found is None or anchor.startswith(COMMAND):
+    if found is None:
         return None
     try:
         values = tuple(loads(found[5])) if found[5] else ()
@@ -101,10 +122,11 @@ def replace_parts(
     anchors: tuple[str, ...], places: Iterable[str] | None, commands: Iterable[str] | None
 ) -> tuple[str, ...]:
     if places is None:
-        places = [text for text in anchors if not command(text)]
+        places = [text for text in anchors if place(text)]
+    chosen = [text for text in anchors if not place(text) and not command(text)]
     if commands is None:
         commands = [words for text in anchors if (words := command(text))]
-    return merge_anchors(places, map(of_command, commands))
+    return merge_anchors([*places, *chosen], map(of_command, commands))
 
 
 def merge_anchors(ours: Iterable[str], theirs: Iterable[str]) -> tuple[str, ...]:

@@ -77,6 +77,11 @@ DIALOGUE = "dialogue"
 STOP = "stop"
 """Tag of a memory that stops each call it is about until the turn was shown it."""
 
+RULE, NOTE = "rule", "note"
+"""Tags by which a memory binds or does not, whatever its category."""
+RULES = frozenset({Category.CONVENTION, Category.DECISION, Category.PREFERENCE})
+"""Categories of rules, which may stop a call; others are said beside it."""
+
 SKILL = "skill"
 EPISODE = "episode"
 PROCEDURE = "procedure"
@@ -280,6 +285,13 @@ class Memory(Value):
         """True if it may leave the database for a tracked file, an export or a queue."""
         held_back = self.quarantine_reason or self.hidden or self.is_heard or self.kept_of
         return self.live and self.scope is Scope.PROJECT and not held_back
+
+
+def is_rule(memory: Memory) -> bool:
+    """Tell whether a memory binds: by its mark, else by its category; no wording decides."""
+    if {STOP, RULE}.intersection(memory.tags):
+        return True
+    return NOTE not in memory.tags and memory.category in RULES
 
 
 def are_about_one_place(one: Memory, other: Memory) -> bool:

@@ -149,7 +149,7 @@ class BriefingSettings(Section):
     """Maximum number of memories of a kind in a briefing: lite (3), standard (8) or deep (20)."""
     prompt: int = shared(2, 0, 20)
     """Maximum number of memories that are added to a prompt."""
-    hints: int = shared(3, 0, 20)
+    hints: int = shared(2, 0, 20)
     """Maximum number of memories that are added to one edit, command or failure."""
 
 

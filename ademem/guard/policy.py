@@ -63,21 +63,39 @@ class Outcome(StrEnum):
     """No later call of this turn can be denied either."""
 
 
-MOST_CARRIED = 3
+MOST_CARRIED = 2
+MOST_BESIDE = 2
 
 
 class Finding(Value):
+    """A memory that a call meets, in the order in which memories are said."""
+
     id: str
-    stops: bool
-    """It forbids or requires something about the call, or is marked so."""
+    is_rule: bool
+    """A person or the memory's author says that it binds."""
+    is_marked: bool
+    """A rule that stops its calls again in every turn."""
+    is_firm: bool
+    """The place was chosen, or a person's rule names it; others may be wrong and deny nothing."""
+    is_named: bool
+    """Its text names the path or the program: enough for what cannot be undone."""
+    is_beside: bool
+    """It may be said beside the call."""
     may_deny: bool
     """It is of this clone, or accepted in it; a rule that is not is a note at each call."""
     in_turn: bool = False
-    """Shown since the order that the turn began with, other than in a briefing."""
+    """Said since the order that the turn began with; a briefing does not count."""
     in_context: bool = False
-    """Shown since the context began or was compacted."""
+    """Said since the context began or was compacted; a briefing does not count."""
     carried: bool = False
     """Carried by a denial in the model's message that is under way, which it has not read."""
+
+    def stops(self, irreversible: bool) -> bool:
+        if self.is_firm and self.is_marked:
+            return not self.in_turn
+        if self.is_firm and self.is_rule:
+            return not self.in_context
+        return irreversible and (self.is_firm or self.is_named) and not self.in_context
 
 
 class Carry(Value):
@@ -107,25 +125,27 @@ def consult(
     denials: int,
     max_blocks: int,
 ) -> Carry | Wait | Show:
-    """Decide about a call that changes something; *findings* are the best first.
+    """Decide about a call that meets memories; *findings* are the best first.
 
     *was_denied* tells that a call with the same target was denied in this turn, *is_counted* that
-    the hook of a second installation denied this one. *denials* are those of the turn.
+    the hook of a second installation denied this one. *denials* are those of the turn: twice as
+    many are made for marked rules and for what cannot be undone.
     """
-    stopping = [
-        one
-        for one in findings
-        if one.may_deny
-        and ((one.stops and not one.in_turn) or (irreversible and not one.in_context))
-    ]
+    stopping = [one for one in findings if one.may_deny and one.stops(irreversible)]
     fresh = [one for one in stopping if is_counted or not one.carried]
-    if fresh and (is_counted or (not was_denied and denials < max_blocks)):
+    most = max_blocks * (2 if irreversible or any(one.is_marked for one in fresh) else 1)
+    if fresh and (is_counted or (not was_denied and denials < most)):
         return Carry(ids=tuple(one.id for one in fresh[:MOST_CARRIED]))
     if any(one.carried for one in stopping):
         return Wait()
-    rules = tuple(one.id for one in findings if one.stops and not one.may_deny)[:MOST_CARRIED]
-    others = (one.id for one in findings if one in stopping or not one.in_context)
-    return Show(ids=(*rules, *(id for id in others if id not in rules)), rules=rules)
+    rules = [one.id for one in findings if one.is_rule and one.is_firm and not one.may_deny]
+    rules = rules[:MOST_CARRIED]
+    beside = [
+        one.id
+        for one in findings
+        if one.id not in rules and (one in stopping or (one.is_beside and not one.in_context))
+    ]
+    return Show(ids=(*rules, *beside[:MOST_BESIDE]), rules=tuple(rules))
 
 
 def decide(call: ToolCall, context: CallContext) -> Outcome:

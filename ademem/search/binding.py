@@ -1,130 +1,214 @@
-"""Where memories apply: bindings that follow from them, and lists of these for the shell.
+"""Where memories apply: bindings that follow from them, and lists of their keys for the shell.
 
-A hook's shell line reads lists before it starts Python, to tell that no memory can come up:
-`.ade/run/sites/files` and `commands` hold a basic regular expression a line. A reader, a session or
-a subagent, that was shown some has lists with the rest, `<reader>.files`. They hold more than there
-is rather than less; one that is stale or missing costs time, or a hint.
+A hook's shell line reads lists of fixed strings before it starts Python, in `.ade/run/keys`: a
+call that can meet a memory names one of `words` as a whole word, or one of `pieces` anywhere, or
+the text that it writes or runs holds one of `texts`. A reader, a session or a subagent, to whom
+some was said has lists with the rest, `<reader>.words`. They hold more than there is rather than
+less; one that is stale or missing costs time.
 """
 
 from __future__ import annotations
 
 import os
+import time
 
 from ademem.core import confined
-from ademem.core.errors import suppress
+from ademem.core.clock import Deadline
+from ademem.core.errors import UsageError, suppress
+from ademem.core.memory import Trust
+from ademem.core.value import replace
 from ademem.store import Store
 from ademem.store import bindings as table
-from ademem.store.bindings import Binding
+from ademem.store.bindings import MOST, STRENGTHS, Binding
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
 
     from ademem.core.client import TurnKey
     from ademem.core.memory import Memory
     from ademem.core.project import Project
     from ademem.store.runtime import Runtime
+    from ademem.store.tree_index import Tree
 
-KINDS = ("files", "commands")
-MOST_LINES = 300
-"""Above it a list lets everything through to Python: `grep` would take as long."""
+LISTS = ("words", "pieces", "texts")
+ALWAYS = ("\\\\", ".ade", "ademem", "settings", "promote")
+"""Pieces of calls that Python reads in any case: escapes, places and words of ademem."""
+SERVER = "mcp__"
+"""Piece of each call of an MCP server, whose arguments have any names."""
+MOST_LINES = 5000
+"""Above it a list lets everything through to Python."""
 ANYTHING = ""
-"""The regular expression that matches every line."""
+"""The string that every line holds."""
+RENAMING = frozenset("npm pnpm yarn bun cnpm conda cargo pip python".split())
+"""Programs whose subcommands have several names, or that have a number behind their own."""
 MAX_AGE_S = 7 * 86_400
-MOST_DUE = 500
-"""Memories whose bindings one process derives; the next one goes on."""
+DERIVE_S = 0.2
+"""Seconds in which a hook or a command derives bindings; the worker does what is left."""
+MOST_DUE = 5000
+PLACED = ("path", "anchor", "dir", "glob", "runs")
+ENDS = "\"' ;&|)>/`"
+"""What may stand behind the name of a folder that a call names as a whole."""
 
 
-def derive(memory: Memory) -> Iterator[Binding]:
-    """Yield where a memory applies by its path, its anchors and the commands in its text."""
+def derive(
+    memory: Memory, tree: Tree | None = None, session_files: Sequence[str] = ()
+) -> list[Binding]:
+    """Return where a memory applies, the surest first; a person's choice replaces all others."""
     from ademem.core import anchor
-    from ademem.search import hint_patterns as patterns
 
-    for glob in patterns.expand_glob(memory.file_scope_pattern or ""):
-        yield Binding(kind="glob", key=last_folder(glob), pattern=glob, strength="given")
+    chosen = list(_chosen(memory, tree))
+    if any(text.startswith(anchor.GIVEN) for text in memory.anchors):
+        return [each for each in chosen if each.strength == "given"][:MOST]
+    from ademem.search import places
+
+    found = [*chosen, *places.places_in(memory.whole_text, tree)]
+    if tree:
+        is_placed = any(each.kind in PLACED and each.strength != "worded" for each in found)
+        likely = places.candidates(memory.whole_text, tree, session_files)
+        found += [each for each in likely if each.strength == "learned" or not is_placed]
+    wrong = {text.removeprefix(anchor.NOT) for text in memory.anchors if anchor.NOT in text}
+    if wrong:
+        found = [each for each in found if describe(each) not in wrong]
+    unique: dict[tuple[str, str, str], Binding] = {}
+    for each in sorted(found, key=lambda each: STRENGTHS.index(each.strength)):
+        unique.setdefault((each.kind, each.key, each.pattern), each)
+    return list(unique.values())[:MOST]
+
+
+def _chosen(memory: Memory, tree: Tree | None) -> Iterable[Binding]:
+    """Yield what the flags of a memory name; who wrote it chose them."""
+    from ademem.core import anchor
+    from ademem.search import binding_keys, places
+
+    by_person = memory.trust is Trust.USER
+    strength = "given" if by_person else "read"
+    if pattern := memory.file_scope_pattern:
+        yield Binding(
+            kind="glob",
+            key=last_folder(pattern),
+            pattern=pattern,
+            strength=strength,
+            source="flag",
+        )
     for text in memory.anchors:
-        if words := patterns.command_words(anchor.command(text)):
-            yield _program(words, "given")
+        if at := anchor.at(text):
+            key, chooser = at
+            with suppress(UsageError):
+                binding = replace(binding_keys.parse_at(key), strength=chooser, source="flag")
+                yield places.settle(binding, tree) if tree else binding
+        elif words := anchor.command(text):
+            if command := binding_keys.of_command(words):
+                yield replace(command, strength=strength, source="flag")
         elif place := anchor.place(text):
-            yield Binding(kind="anchor", key=place.path, pattern=place.plain, strength="given")
-    for words in patterns.find_commands(memory.content):
-        yield _program(words, "named")
+            yield Binding(
+                kind="anchor",
+                key=place.path,
+                pattern=place.plain,
+                strength=strength,
+                source="flag",
+            )
 
 
-def _program(words: str, strength: str) -> Binding:
-    program, _, rest = words.partition(" ")
-    return Binding(kind="program", key=program, pattern=rest, strength=strength)
+def last_folder(glob: str) -> str:
+    """Return the last name of a folder in a pattern that stands for itself."""
+    folders = glob.removeprefix("./").split("/")[:-1]
+    return next((each for each in reversed(folders) if each and not set(each) & set("*?[{},]")), "")
+
+
+def update_bindings(
+    store: Store, project: Project | None = None, seconds: float = float("inf")
+) -> bool:
+    """Derive anew the bindings of memories that changed, as far as the time allows.
+
+    Without a *project* nothing is looked up in its tree. Returns False where none changed.
+    """
+    if not table.has_bindings(store, "due"):
+        return False
+    deadline = Deadline(time.monotonic, seconds)
+    tree = _open_tree(project)
+    files = _SessionFiles(store, project)
+    done: list[Memory] = []
+    with store.transaction():
+        changed = table.list_due(store, MOST_DUE)
+        for memory in changed:
+            table.drop(store, memory, session=False)
+            table.put(store, memory, derive(memory, tree, files.of(memory)))
+            done.append(memory)
+            if deadline.left_s <= 0:
+                break
+        is_all = len(done) == len(changed) < MOST_DUE
+        table.clear_due(store, None if is_all else done)
+    if tree:
+        tree.close()
+    return True
+
+
+def _open_tree(project: Project | None) -> Tree | None:
+    if project is None:
+        return None
+    from ademem.search.tree import index_path, open_tree
+
+    return open_tree(project) if confined.exists(project.root, index_path(project)) else None
+
+
+class _SessionFiles:
+    """Files that the session of a memory read or wrote, for the memories that came from one."""
+
+    def __init__(self, store: Store, project: Project | None) -> None:
+        self.store, self.project = store, project
+        self.known: dict[str, list[str]] = {}
+
+    def of(self, memory: Memory) -> list[str]:
+        session = memory.source_session_id
+        if self.project is None or not session:
+            return []
+        if session not in self.known:
+            from ademem.search.session_files import files_of
+
+            self.known[session] = files_of(self.store, session, self.project.root)
+        return self.known[session]
+
+
+def refresh(runtime: Runtime) -> None:
+    if update_bindings(runtime.store, runtime.project, DERIVE_S):
+        write_lists(runtime.project, runtime.store)
 
 
 def describe(binding: Binding) -> str:
     """Write a binding as `--at` reads it."""
-    kind, key = binding.kind, binding.key
-    text = {
-        "dir": f"{key}/",
-        "glob": binding.pattern,
-        "anchor": binding.pattern,
-        "suffix": f"*{key}",
-        "program": f"`{key} {binding.pattern}`".replace(" `", "`"),
-        "family": f"{key} {binding.pattern}".rstrip(),
-        "act": f"act:{key}",
-        "literal": f"text:{binding.pattern or key}",
-        "code": f"code:{key}",
-    }.get(kind, key)
-    return text if binding.op == "any" else f"{text} on {binding.op}"
+    from ademem.search import binding_keys
 
-
-def last_folder(glob: str) -> str:
-    """Return the last name between two slashes, or before the first, that stands for itself."""
-    folders = glob.split("/")[:-1]
-    return next((each for each in reversed(folders) if each and not set(each) & set("*?[")), "")
-
-
-def path_keys(path: str) -> set[tuple[str, str]]:
-    """Return the keys of bindings that a path may meet."""
-    folders = path.split("/")[:-1]
-    return {("anchor", path), ("glob", ""), *(("glob", each) for each in folders)}
-
-
-def update_bindings(store: Store, most: int = MOST_DUE) -> bool:
-    """Derive anew the bindings of at most so many memories that changed."""
-    if not table.has_bindings(store, "due"):
-        return False
-    with store.transaction():
-        changed = table.list_due(store, most)
-        for memory in changed:
-            table.drop(store, memory, session=False)
-            table.put(store, memory, derive(memory))
-        table.clear_due(store, None if len(changed) < most else changed)
-    return True
-
-
-def refresh(runtime: Runtime) -> None:
-    if update_bindings(runtime.store):
-        write_lists(runtime.project, runtime.store)
+    return binding_keys.show(binding)
 
 
 def write_lists(project: Project, store: Store) -> None:
-    if _write(project, "", table.list_all(store)):
+    if _write(project, "", _listed(store)):
         prune_lists(project)
 
 
-def write_rest(project: Project, store: Store, key: TurnKey, shown: Iterable[str]) -> None:
+def write_rest(project: Project, store: Store, key: TurnKey, said: Iterable[str]) -> None:
     if reader := _reader(key):
-        _write(project, f"{reader}.", table.list_all(store, shown))
+        _write(project, f"{reader}.", _listed(store, said))
+
+
+def _listed(store: Store, hidden: Iterable[str] = ()) -> list[Binding] | None:
+    """Return the bindings of all memories but those; None while some are not derived yet."""
+    return None if table.has_bindings(store, "due") else table.list_all(store, hidden)
 
 
 def lacks_lists(project: Project, key: TurnKey) -> bool:
     """Tell whether there are lists, and none of the reader."""
     folder, root = _folder(project), project.root
-    own = f"{folder}/{_reader(key)}.{KINDS[0]}"
+    own = f"{folder}/{_reader(key)}.{LISTS[0]}"
     return confined.is_folder(root, folder) and not confined.is_file(root, own)
 
 
 def remove_lists(project: Project, key: TurnKey) -> None:
-    for kind in KINDS:
+    for name in LISTS:
         with suppress(OSError):
-            confined.remove(project.root, f"{_folder(project)}/{_reader(key)}.{kind}")
+            confined.remove(project.root, f"{_folder(project)}/{_reader(key)}.{name}")
 
 
 def prune_lists(project: Project, now: datetime | None = None) -> None:
@@ -134,33 +218,90 @@ def prune_lists(project: Project, now: datetime | None = None) -> None:
         confined.prune(project.root, _folder(project), before, having=".")
 
 
-def list_lines(bindings: Iterable[Binding], kind: str) -> list[str]:
-    kinds = ("program",) if kind == "commands" else ("glob", "anchor")
-    listed = [each for each in bindings if each.kind in kinds]
-    if not listed:  # which spares every session the grammar of the shell
-        return []
-    from ademem.search import hint_patterns as patterns
+def list_lines(bindings: Iterable[Binding] | None) -> dict[str, list[str]]:
+    """Return the lines of each list; without bindings those that every call has."""
+    lines = {name: dict[str, None]() for name in LISTS}
+    lines["pieces"].update(dict.fromkeys(ALWAYS))
+    is_placed = False
+    for each in bindings or ():
+        is_placed |= each.kind in PLACED or each.kind == "suffix"
+        for name, found in _strings(each).items():
+            lines[name].update(dict.fromkeys(found))
+    if is_placed:  # a call may write a whole tree without the name of a folder in it
+        lines["pieces"].update(dict.fromkeys(_WHOLE_TREE))
+        lines["words"].update(dict.fromkeys(_TREE_WRITERS))
+    if bindings:
+        lines["words"].update(dict.fromkeys(_RUNNERS))
+        lines["pieces"][SERVER] = None
+    is_open = bindings is None or any(ANYTHING in found for found in lines.values())
+    if is_open or sum(map(len, lines.values())) > MOST_LINES:
+        return {name: [ANYTHING] for name in LISTS}
+    return {name: list(found) for name, found in lines.items()}
 
-    form = {
-        "program": lambda each: ".*".join(
-            map(patterns.escape, f"{each.key} {each.pattern}".split())
-        ),
-        "anchor": lambda each: f"/{patterns.escape(each.key)}$",
-        "glob": lambda each: f"/{patterns.glob_regex(each.pattern)}$",
-    }
-    unique = list(dict.fromkeys(form[each.kind](each) for each in listed))
-    return unique if len(unique) <= MOST_LINES else [ANYTHING]
+
+_WHOLE_TREE = ("*", "?", "{", "[", "$", "`", " .", "/.", ".. ", "~")
+"""Pieces of words that may stand for a file without its name, or for the folder it is in."""
+_TREE_WRITERS = (
+    "stash reset restore clean checkout switch apply am cherry-pick revert merge rebase pull"
+    " format fmt fix write tar unzip patch rsync xargs delete exec"
+).split()
+_RUNNERS = "make gmake npm pnpm yarn bun".split()
+"""Programs that run commands which stand in a file: Makefile, package.json."""
 
 
-def _write(project: Project, prefix: str, bindings: list[Binding]) -> bool:
-    """Return whether a list changed; where one cannot be written, hints are missed."""
+def _strings(binding: Binding) -> dict[str, list[str]]:
+    """Return strings by their list; each call that can meet the binding holds one of them."""
+    kind, key = binding.kind, binding.key
+    if kind in ("path", "anchor", "dir"):
+        return _names(key)
+    match kind:
+        case "runs":
+            _, colon, name = key.partition(":")
+            return {"pieces": [name]} if colon else _names(key)
+        case "glob":
+            return _names(key) if key else {"pieces": [_longest_plain(binding.pattern)]}
+        case "suffix":
+            return {"pieces": [key]}
+        case "program":
+            words = binding.pattern.split()
+            is_plain = bool(words) and key not in RENAMING
+            return {"words": [words[-1]]} if is_plain else {"pieces": [key]}
+        case "act":
+            from ademem.guard import acts
+
+            return {"pieces": sorted(acts.programs_of(key))}
+        case "family":
+            from ademem.guard import acts
+
+            members = acts.FAMILIES.get(key, "").split(",")
+            return {"pieces": sorted({each.split()[0] for each in members if each})}
+        case "literal":
+            return {"texts": [key]}
+    return {}
+
+
+def _names(path: str) -> dict[str, list[str]]:
+    """Return the last name of a path as a word, and the folders above where they end."""
+    *folders, last = path.split("/")
+    ends = [end for end in ENDS if end != "/"]
+    pieces = [f"{folder}{way}{end}" for folder in folders for way in ("", "/") for end in ends]
+    return {"words": [last], "pieces": pieces}
+
+
+def _longest_plain(pattern: str) -> str:
+    import re
+
+    return max(re.split(r"[*?\[\]{},!/]+", pattern), key=len)
+
+
+def _write(project: Project, prefix: str, bindings: list[Binding] | None) -> bool:
+    """Return whether a list changed; where one cannot be written, memories are missed."""
     changed = False
-    for kind in KINDS:
-        path = os.path.join(_folder(project), prefix + kind)
-        text = "".join(f"{line}\n" for line in list_lines(bindings, kind))
+    for name, lines in list_lines(bindings).items():
+        path = os.path.join(_folder(project), prefix + name)
+        text = "".join(f"{line}\n" for line in lines)
         try:
-            if text or prefix or confined.exists(project.root, path):
-                changed |= confined.write_text(project.root, path, text, sync=False)
+            changed |= confined.write_text(project.root, path, text, sync=False)
         except OSError:
             continue
     return changed
@@ -172,4 +313,4 @@ def _reader(key: TurnKey) -> str:
 
 
 def _folder(project: Project) -> str:
-    return os.path.join(project.run, "sites")
+    return os.path.join(project.run, "keys")

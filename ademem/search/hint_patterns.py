@@ -1,4 +1,4 @@
-"""Path patterns and commands of memories: their meaning, and their regular expressions."""
+"""Path patterns and commands of memories, and what they mean."""
 
 from __future__ import annotations
 
@@ -43,23 +43,6 @@ def expand_glob(pattern: str) -> list[str]:
     choices = islice((one for each in meant for one in _choices(each)), MOST_CHOICES)
     globs = [other for glob in choices for other in _equivalents(glob)]
     return [glob for glob in dict.fromkeys(globs) if glob.count("*") <= MOST_STARS]
-
-
-def glob_regex(glob: str) -> str:
-    """A basic regular expression, as `grep` reads it, for all that a GLOB of ours matches."""
-    if "[" in glob:
-        import re  # which a session that starts need not load for other patterns
-
-        glob = re.sub(r"(?s)\[\^?.[^]]*\]", "*", glob)
-    glob = glob.replace("?", "*")
-    while "**" in glob:
-        glob = glob.replace("**", "*")
-    return ".*".join(map(escape, glob.split("*")))
-
-
-def escape(text: str) -> str:
-    text = text.replace("\\", "\\\\").replace('"', '\\"')
-    return "".join("\\" + sign if sign in "\\.[]*^$" else sign for sign in text)
 
 
 def _choices(pattern: str) -> Iterator[str]:

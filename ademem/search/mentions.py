@@ -12,6 +12,7 @@ from ademem.core.text import is_cjk, word_set
 from ademem.core.text import words as split_words
 from ademem.core.value import Value
 from ademem.guard.acts import COMMANDS, FAMILIES
+from ademem.guard.mutation import IRREVERSIBLE_VERBS
 from ademem.guard.programs import CHANGING_VERBS, READERS, SUBCOMMANDS
 from ademem.search.opposition import NEGATING
 
@@ -403,7 +404,8 @@ def _plain_command(clause: list[_Token], at: int) -> tuple[Mention | None, int]:
         word = clause[end].raw
         known = {*SUBCOMMANDS.get(words, "").split(), *_VERBS.get(words, ())}
         is_group = f"{words} {word}" in SUBCOMMANDS
-        is_verb = word in known or (words in SUBCOMMANDS and word in CHANGING_VERBS)
+        takes_verbs = words in SUBCOMMANDS or words in _VERBS
+        is_verb = word in known or (takes_verbs and word in (*CHANGING_VERBS, *IRREVERSIBLE_VERBS))
         is_verb |= " " in words and word.isalpha() and word.islower()
         if not (is_group or is_verb):
             break

@@ -11,7 +11,14 @@ from ademem.core.text import split_humps, word_set
 from ademem.core.value import replace
 from ademem.guard import acts
 from ademem.search import mentions
-from ademem.search.binding_keys import SHORTEST_LITERAL, NoKey, of_command, of_literal, of_path
+from ademem.search.binding_keys import (
+    SHORTEST_LITERAL,
+    NoKey,
+    literal_key,
+    of_command,
+    of_literal,
+    of_path,
+)
 from ademem.search.binding_keys import parse_at as parse_at
 from ademem.search.binding_keys import show as show
 from ademem.search.common_words import COMMON_WORDS
@@ -53,6 +60,12 @@ MOST_OWNED = 50
 """Files with a name that are compared with those of the type it belongs to."""
 MOST_OF_STEM = 2
 MOST_OF_NAME = 2
+SHORTEST_MESSAGE = 12
+_QUOTED = (
+    r"\"([^\"\n]{12,200})\"|(?<!\w)'([^'\n]{12,200})'(?!\w)|“([^”\n]{12,200})”|«\s?([^»\n]{12,200}?)\s?»"
+    r"|„([^“”\n]{12,200})[“”]|「([^」\n]{12,200})」"
+)
+"""Marks of quotation; what stands in backticks is code."""
 BROAD_SHARE = 0.06
 BROAD_FILES = 10
 """A place that is met by more than both is none that a text names by itself."""
@@ -82,12 +95,18 @@ def places_in(text: str, tree: Tree | None) -> list[Binding]:
         places.setdefault((binding.kind, binding.key, binding.pattern), binding)
 
     in_order = sorted(found, key=lambda each: (each.kind not in _PLACES, each.stance))
+    forbids_place = any(
+        mention.stance == FORBIDDEN and mention.kind in _PLACES for mention in found
+    )
     for mention in in_order:
+        # "Never edit a.py: change b.py" is no rule about b.py, though it speaks of it.
+        is_beside = forbids_place and mention.stance != FORBIDDEN and mention.kind in _PLACES
         if mention.stance != RECOMMENDED:
             for binding in list(_bindings_of(mention, tree, {key for _, key, _ in places})):
                 met = count_met(binding, tree) if tree else 0
-                add(_weigh(binding, met, files, is_forbidden=mention.stance == FORBIDDEN))
-    for binding in _families(found):
+                weighed = _weigh(binding, met, files, is_forbidden=mention.stance == FORBIDDEN)
+                add(replace(weighed, strength="worded") if is_beside else weighed)
+    for binding in (*_families(found), *_messages(text)):
         add(binding)
     if all(binding.kind == "code" for binding in places.values()):
         for binding in _acts(text):
@@ -395,13 +414,19 @@ def _files_defining(name: str, tree: Tree | None, named: set[str]) -> list[str]:
     return files if len(files) <= MOST_DEFINING else []
 
 
+_NOUNS = frozenset(
+    ("test", "e2e", "database", "container", "runtime", "branch", "tag", "dependency", "migration")
+)
+"""Acts whose names are things, of which texts speak that are about something else."""
+
+
 def _acts(text: str) -> Iterator[Binding]:
     """An act is a sure place in an order, and where a clause begins with it; else a word."""
     is_order = mentions.gives_order(text)
     openings = re.findall(r"(?:^|[.;:,!?\n]\s*)((?:\S+\s*){1,3})", text[:READ_CHARS])
     opening = {act for words in openings for act in acts.find_acts(words)}
     for act in acts.acts_in(text):
-        is_sure = is_order or act in opening
+        is_sure = (is_order or act in opening) and act not in _NOUNS
         yield Binding(kind="act", key=act, strength="named" if is_sure else "worded")
 
 
@@ -449,6 +474,15 @@ def _find_right(
 
 def _is_bare_member(family: str, program: str) -> bool:
     return program in (each.strip() for each in acts.FAMILIES[family].split(","))
+
+
+def _messages(text: str) -> Iterator[Binding]:
+    """Yield messages that a text quotes, as codes: a failure that prints one meets it."""
+    for quoted in re.findall(_QUOTED, text[:READ_CHARS]):
+        message = next(filter(None, quoted))
+        key = literal_key(message)
+        if key and len(message) >= SHORTEST_MESSAGE and " " in message.strip():
+            yield Binding(kind="code", key=key, pattern=message.strip().lower())
 
 
 def _worded(text: str, tree: Tree) -> Iterator[Binding]:

@@ -27,6 +27,8 @@ SHORT_WAITS_S = {"session_end": 0.6, "pre_compact": 2.0}
 """SessionEnd has 1.5 s for everything, and PreCompact waits for each of its steps."""
 REPORTING = ("session_start", "user_prompt_submit", "pre_tool_use", "post_tool_use", "stop")
 """Events whose failure is shown to the person; what PreCompact prints goes to a model."""
+WRITING = ("user_prompt_submit", "post_tool_use", "stop", "subagent_stop")
+"""Events that may write a memory, whose bindings a call may meet at once."""
 READ_ONLY = ("session_start", "user_prompt_submit")
 """Events that are answered from a copy where the project cannot be written."""
 
@@ -82,6 +84,10 @@ def answer(
         runtime.by = by
         try:
             text = handle(payload, runtime) or ""
+            if event in WRITING and not runtime.is_read_only:
+                from ademem.search import binding
+
+                binding.refresh(runtime)
             if text and not runtime.is_read_only:
                 from ademem.store import logs  # most hooks print nothing
 

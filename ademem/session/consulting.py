@@ -1,26 +1,18 @@
-"""Look memory up before a change: deny it with what it has to follow, or add what is known."""
+"""Say at a call what memory is bound to it: deny the call with a rule, or add what is known."""
 
 from __future__ import annotations
 
-import os
+import re
 
 from ademem.core import client
-from ademem.core.redaction import redact
+from ademem.core.memory import is_rule
 from ademem.core.value import as_dict
-from ademem.guard.policy import (
-    MOST_CARRIED,
-    SHELL_TOOLS,
-    CallContext,
-    Carry,
-    Finding,
-    Show,
-    ToolCall,
-    Wait,
-    consult,
-    is_harmless,
-)
-from ademem.search.binding import lacks_lists
-from ademem.session import flags, hint_events
+from ademem.guard import touch as touches
+from ademem.guard.policy import MOST_CARRIED, Carry, Finding, Show, ToolCall, Wait, consult
+from ademem.search import binding as bindings
+from ademem.search import meeting
+from ademem.search.meeting import GIVEN, GUESSED, LEARNED, NAMED, READ, WORDED, Met
+from ademem.session import hint_events
 from ademem.session.turn_tracking import log_decision
 from ademem.store import ledger, logs, memories, turns
 
@@ -28,73 +20,145 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ademem.core.client import Payload, TurnKey
+    from ademem.core.client import Payload, Turn, TurnKey
     from ademem.core.memory import Memory
-    from ademem.session.hint_events import Tied
+    from ademem.guard.touch import Touch
     from ademem.store.runtime import Runtime
 
-LOOKED_AT = 30
-"""Hits of a search that are read for rules about the call."""
-QUERY_WORDS = 12
-LISTED_CHARS = 300
 ADVISED = "advised_trust"
 WAITING = (
     "ademem guard: the memories in the denial above are about this call too."
     " Read them first, then make it again if they allow it."
 )
+TEXT_CHARS = 20_000
+"""Part of an edit whose words are compared with those of memories."""
+SHARED = 1
+"""Rare words of an edit that a memory has which only words bind to the file."""
 
 
-def before_call(
-    call: ToolCall, payload: Payload, key: TurnKey, context: CallContext, runtime: Runtime
-) -> str | None:
-    """Deny a change that memory stops, once a turn and memory; else return what is new about it."""
-    listed = flags.list_calls(runtime.project, key)
-    line = payload.path or call.command or call.tool
-    if len(line) > LISTED_CHARS or redact(line).found:
-        line = ""
-    if is_harmless(call, context):
-        answer = hint_events.before_call(payload, key, runtime)
-        _list_calls(key, runtime, [*listed, line])
-        return answer
-    if not turns.any_confirmed(runtime.store):
-        flags.set_quiet(runtime.project, key, True)
-        return None
-    paths = hint_events.find_paths(payload, runtime)
-    marks = _mark_calls(call, paths, runtime) or [line]
-    searches = not {*marks} <= {*listed}
-    found, stopping = _look_up(call, paths, payload, key, runtime, searches=searches)
-    is_done, answer = True, None
-    if found:
-        is_done, answer = _decide(call, found, stopping, key, payload, runtime)
-    if is_done:
-        _list_calls(key, runtime, [*listed, *marks, line])
+def before_call(call: ToolCall, payload: Payload, key: TurnKey, runtime: Runtime) -> str | None:
+    """Return a denial, or what is said beside the call; None where no memory applies to it."""
+    bindings.refresh(runtime)
+    touch = touches.touch(
+        payload.tool_name, payload.tool_input, payload.cwd, runtime.settings.guard
+    )
+    found = find(touch, payload, runtime)
+    answer = _decide(call, touch, found, key, payload, runtime) if found else None
+    if answer or bindings.lacks_lists(runtime.project, key):
+        write_rest_lists(key, runtime)
     return answer
 
 
-def _list_calls(key: TurnKey, runtime: Runtime, calls: list[str]) -> None:
-    if not runtime.settings.guard.changes:  # which the shell cannot compare
-        flags.write_calls(runtime.project, key, calls)
-    if lacks_lists(runtime.project, key):
-        hint_events.write_rest_lists(key, runtime)
+def write_rest_lists(key: TurnKey, runtime: Runtime) -> None:
+    said = logs.list_said(runtime.store, key, runtime.now)
+    bindings.write_rest(runtime.project, runtime.store, key, said)
+
+
+def find(touch: Touch, payload: Payload, runtime: Runtime) -> list[Met]:
+    """Return what a call meets on this branch, in the order in which it is said."""
+    met = [
+        each
+        for each in meeting.meet(
+            touch, runtime.project.root, runtime.store, payload.agent_type or ""
+        )
+        if each.memory.source_branch in (None, runtime.branch)
+        and not ledger.is_own_error(runtime.store, each.memory, payload.session_id)
+    ]
+    edited = _rare_words(f"{touch.text}\n{touch.removed}"[:TEXT_CHARS])
+    shared = {
+        each.memory.id: len(edited & _rare_words(each.memory.whole_text)) if edited else 0
+        for each in met
+    }
+    met = [
+        each
+        for each in met
+        if each.binding.strength not in (WORDED, GUESSED) or shared[each.memory.id] >= SHARED
+    ]
+    met.sort(
+        key=lambda each: (
+            each.binding.state in ("changed", "gone"),
+            not is_rule(each.memory),
+            each.rank,
+            -shared[each.memory.id],
+            each.binding.kind not in ("anchor", "path"),
+            each.binding.reach,
+            -len(each.binding.pattern or each.binding.key),
+        )
+    )
+    return _put_current_first(met, payload, runtime) if met else []
+
+
+def find_announced(prompt: str, is_question: bool, runtime: Runtime) -> list[Memory]:
+    """Return memories that a prompt brings up by what it names; only a firm binding does."""
+    from ademem.search.announced import announced
+
+    found = [
+        each
+        for each in announced(prompt, runtime.store, is_question=is_question)
+        if each.memory.source_branch in (None, runtime.branch)
+    ]
+    confirmed = memories.find_confirmed(runtime.store, [each.memory.id for each in found])
+    firm = [
+        each.memory
+        for each in found
+        if to_finding(
+            each, each.memory.id in confirmed or _is_typed(each.memory), True, True
+        ).is_firm
+    ]
+    firm.sort(key=lambda memory: not is_rule(memory))
+    return firm[:MOST_CARRIED]
+
+
+def _rare_words(text: str) -> set[str]:
+    from ademem.search.common_words import COMMON_WORDS
+    from ademem.search.query import STOP_WORDS
+
+    spaced = re.sub(r"(?<=[a-z\d])(?=[A-Z])", " ", text)
+    words = {word.lower() for word in re.findall(r"[^\W\d_]{3,}", spaced)}
+    return words - COMMON_WORDS - STOP_WORDS
+
+
+def _put_current_first(met: list[Met], payload: Payload, runtime: Runtime) -> list[Met]:
+    """Put a later memory that may be shown before what it says otherwise, or in its place."""
+    by_id = {each.memory.id: each for each in met}
+    states = [(each.memory, each.binding.state or "") for each in met]
+    ordered = hint_events.put_current_first(states, payload, runtime)
+    later = {memory.id: memory for memory, _ in ordered}
+    first = met[0].binding
+    return [by_id.get(id) or Met(memory=memory, binding=first) for id, memory in later.items()]
+
+
+def to_finding(each: Met, is_confirmed: bool, may_deny: bool, changes: bool) -> Finding:
+    """Judge a memory by the binding that a call meets; *changes* tells that the call does."""
+    from ademem.core.memory import STOP
+
+    strength, memory = each.binding.strength, each.memory
+    typed = is_rule(memory) and _is_typed(memory)
+    is_marked = STOP in memory.tags
+    return Finding(
+        id=memory.id,
+        is_rule=is_rule(memory) and (is_confirmed or is_marked),
+        is_marked=is_marked,
+        is_firm=strength in (GIVEN, READ) or (strength == NAMED and typed),
+        is_named=strength == NAMED and each.binding.kind in ("path", "dir", "program", "runs"),
+        is_beside=strength in (GIVEN, READ, NAMED, LEARNED, WORDED, GUESSED) and changes,
+        may_deny=may_deny,
+    )
 
 
 def _decide(
     call: ToolCall,
-    found: list[Tied],
-    stopping: set[str],
+    touch: Touch,
+    found: list[Met],
     key: TurnKey,
     payload: Payload,
     runtime: Runtime,
-) -> tuple[bool, str | None]:
-    """Return False if the call is to be looked up again, and the answer.
-
-    Parallel hooks count each denial once.
-    """
-    from ademem.store import injections
-
-    what = hint_events.name_target(payload, runtime) or call.tool
-    irreversible = _is_irreversible(call, runtime)
+) -> str | None:
+    """Answer the call; parallel hooks count each denial once."""
     store = runtime.store
+    confirmed = memories.find_confirmed(store, [each.memory.id for each in found])
+    is_on = runtime.settings.guard.mode != "off"
+    by_id = {each.memory.id: each for each in found}
     with store.transaction():
         turn = turns.get(store, key)
         if turn is None:
@@ -102,20 +166,21 @@ def _decide(
             turn = turns.get(store, key)
             assert turn is not None
         is_counted = bool(call.tool_use_id) and call.tool_use_id in turn.denied
-        by_id = {memory.id: (memory, state) for memory, state in found}
-        seen = logs.find_seen(store, turn.key, runtime.now, by_id, turn.begins_after)
-        findings = [
-            Finding(
-                id=memory.id,
-                stops=memory.id in stopping,
-                may_deny=store.is_trusted and memory.claimed_author is None,
-                **(as_dict(seen[memory.id]) if memory.id in seen else {}),
+        seen = _find_seen(turn, by_id, payload, runtime)
+        findings = []
+        for each in found:
+            memory = each.memory
+            accepted = is_on and store.is_trusted and memory.claimed_author is None
+            finding = to_finding(
+                each, memory.id in confirmed or _is_typed(memory), accepted, touch.changes
             )
-            for memory, _ in found
-        ]
+            if past := seen.get(memory.id):
+                told = {"in_turn": past.in_turn, "in_context": past.is_said}
+                finding = Finding(**as_dict(finding) | told | {"carried": past.carried})
+            findings.append(finding)
         outcome = consult(
             findings,
-            irreversible=irreversible,
+            irreversible=touch.irreversible,
             was_denied=logs.was_denied(store, turn, call.target),
             is_counted=is_counted,
             denials=len(turn.denied),
@@ -125,194 +190,112 @@ def _decide(
             case Carry(ids=ids):
                 if not is_counted:
                     turns.deny(store, turn, call.tool_use_id)
-                    logs.log_shown(
-                        store,
-                        "guard",
-                        [logs.Shown(memory_id=id) for id in ids],
-                        runtime.now,
-                        key=turn.key,
-                        query=call.target,
-                        pending=True,
-                    )
-                    log_decision(call, turn.key, "deny", f"carried {', '.join(ids)}", runtime)
-                    flags.set_carrying(runtime.project, True)
-                carried = [by_id[id][0] for id in ids]
-                from ademem.core import untrusted
-
-                entries = hint_events.format_entries(carried, store, hint_events.ENTRY_CHARS)
-                named = hint_events.named(what)
-                why = f"project memory has a rule for `{named}`:"
-                if irreversible and stopping.isdisjoint(ids):
-                    why = f"`{named}` cannot be undone, and project memory has notes about it:"
-                reason = (
-                    f"ademem guard: {why}\n{untrusted.fence(entries)}\nNothing was run. Follow it;"
-                    " if it does not apply here, make the same call again."
-                )
-                placed = injections.place_entries(carried, entries)
-                injections.record(
-                    runtime, "pre_tool_use", reason, key, placed, tool_use_id=call.tool_use_id
-                )
-                from ademem.session import notices
-
-                lines = [] if is_counted else notices.describe_carried(carried, runtime)
-                return False, client.deny(reason, lines)
+                carried = [by_id[id] for id in ids]
+                is_ruled = any(one.is_rule and one.is_firm for one in findings if one.id in ids)
+                return _carry(call, carried, is_ruled, turn.key, is_counted, payload, runtime)
             case Wait():
+                from ademem.store import injections
+
                 why = "a denial in the same message carries the memories"
                 log_decision(call, turn.key, "hold", why, runtime)
                 injections.record(
                     runtime, "pre_tool_use", WAITING, key, tool_use_id=call.tool_use_id
                 )
-                return False, client.deny(WAITING)
+                return client.deny(WAITING)
             case Show(ids=ids, rules=rules):
-                shown = [by_id[id] for id in ids]
-                untrusted_rules = [by_id[id][0] for id in rules]
-                advice, lines = _advise_trust(untrusted_rules, key, runtime)
+                shown = [(by_id[id].memory, by_id[id].binding.state or "") for id in ids]
+                if not shown:
+                    return None
+                untrusted = [by_id[id].memory for id in rules]
+                advice, lines = _advise_trust(untrusted, key, runtime)
                 text = hint_events.show(
-                    payload, shown, what, key, runtime, again=ids, always=rules, end=advice
+                    *(payload, shown, _what(call, payload, runtime), key, runtime),
+                    again=ids,
+                    always=rules,
+                    end=advice,
                 )
-                if text:
-                    hint_events.write_rest_lists(key, runtime)
-                return not rules, client.context("PreToolUse", text, lines) or None
+                return client.context("PreToolUse", text, lines) or None
 
 
-def _advise_trust(rules: list[Memory], key: TurnKey, runtime: Runtime) -> tuple[str, list[str]]:
+def _carry(
+    call: ToolCall,
+    found: list[Met],
+    is_ruled: bool,
+    key: TurnKey,
+    is_counted: bool,
+    payload: Payload,
+    runtime: Runtime,
+) -> str:
+    """Deny the call with the memories; the call that is made again passes."""
+    from ademem.core import untrusted
+    from ademem.session import flags, notices
+    from ademem.store import injections
+
+    carried = [each.memory for each in found]
+    if not is_counted:
+        shown = [logs.Shown(memory_id=memory.id) for memory in carried]
+        logs.log_shown(
+            *(runtime.store, "guard", shown, runtime.now),
+            key=key,
+            query=call.target,
+            pending=True,
+        )
+        why = f"carried {', '.join(memory.id for memory in carried)}"
+        log_decision(call, key, "deny", why, runtime)
+        flags.set_carrying(runtime.project, True)
+    entries = hint_events.format_entries(carried, runtime.store, hint_events.ENTRY_CHARS)
+    named = hint_events.named(_what(call, payload, runtime))
+    place = untrusted.escape(bindings.describe(found[0].binding))
+    if is_ruled:
+        why = f"project memory has a rule for `{named}` (at {place}):"
+    else:
+        why = f"`{named}` cannot be undone, and project memory has notes about it (at {place}):"
+    reason = (
+        f"ademem guard: {why}\n{untrusted.fence(entries)}\nNothing was run. Follow it;"
+        " if it does not apply here, make the same call again."
+    )
+    placed = injections.place_entries(carried, entries)
+    injections.record(runtime, "pre_tool_use", reason, key, placed, tool_use_id=call.tool_use_id)
+    lines = [] if is_counted else notices.describe_carried(carried, runtime)
+    return client.deny(reason, lines)
+
+
+def _what(call: ToolCall, payload: Payload, runtime: Runtime) -> str:
+    return hint_events.name_target(payload, runtime) or call.path or call.tool
+
+
+def _is_typed(memory: Memory) -> bool:
+    """Tell whether its author typed it: a person here, or by accepted files somebody there."""
+    from ademem.core.memory import Trust
+
+    return memory.trust in (Trust.USER, Trust.IMPORT)
+
+
+def _find_seen(
+    turn: Turn, ids: Iterable[str], payload: Payload, runtime: Runtime
+) -> dict[str, logs.Seen]:
+    """Return what was said of these; not to prompts that the conversation has left since."""
+    past = (runtime.store, turn.key, runtime.now, ids, turn.begins_after)
+    seen = logs.find_seen(*past)
+    if not any(each.is_said for each in seen.values()):
+        return seen
+    from ademem.session import conversation_branch
+
+    left = conversation_branch.find_left(payload.transcript_path, payload.tool_use_id)
+    return logs.find_seen(*past, left) if left else seen
+
+
+def _advise_trust(rules: Iterable[Memory], key: TurnKey, runtime: Runtime) -> tuple[str, list[str]]:
     """Return how the first of the rules may stop calls, once a session; also for the person."""
-    if not rules or not ledger.claim(runtime.store, ADVISED, key.session_id, runtime.now):
+    first = next(iter(rules), None)
+    if first is None or not ledger.claim(runtime.store, ADVISED, key.session_id, runtime.now):
         return "", []
     from ademem.core.memory import FROM_HUB
     from ademem.session import notices
 
-    author = rules[0].claimed_author
+    author = first.claimed_author
     how = "ademem trust --database"
     if author is not None:
         how = "ademem review --imported" if author.startswith(FROM_HUB) else "ademem trust --files"
     advice = f"It was not accepted here; typed by the person, `{how}` lets it stop calls."
-    return advice, notices.describe_untrusted(rules[0], how, runtime)
-
-
-def _is_irreversible(call: ToolCall, runtime: Runtime) -> bool:
-    is_mcp = call.tool.startswith("mcp__")
-    if call.tool not in SHELL_TOOLS and not is_mcp:
-        return False
-    from ademem.guard import mutation
-
-    if is_mcp:
-        return mutation.is_irreversible_tool(call.tool)
-    return bool(mutation.find_irreversible(call.command, runtime.settings.guard))
-
-
-def _mark_calls(call: ToolCall, paths: Iterable[str], runtime: Runtime) -> list[str]:
-    """Name the files and the programs with subcommands of a command, each searched for once."""
-    if call.tool not in SHELL_TOOLS:
-        return []
-    from ademem.guard import mutation, shell
-
-    script = shell.parse(call.command)
-    parts = mutation.parts_in(script, runtime.settings.guard) if script else ()
-    programs = [part.key for part in parts if mutation.judge_part(part).mutates]
-    files = (redact(path[: hint_events.READ_CHARS]).text for path in paths)
-    return [f"{flags.MARK}{name}" for name in (*programs, *files)]
-
-
-def _look_up(
-    call: ToolCall,
-    paths: list[str],
-    payload: Payload,
-    key: TurnKey,
-    runtime: Runtime,
-    *,
-    searches: bool,
-) -> tuple[list[Tied], set[str]]:
-    """Find memories tied to the call, then rules that name it, then those that answer it.
-
-    Also return the ids of those that stop it: marked ones, and those whose wording a person typed
-    or reviewed, here or where the files come from.
-    """
-    from ademem.core.memory import STOP, Trust
-    from ademem.guard import wording
-
-    tied = hint_events.find_tied(payload, runtime, paths)
-    rules: list[Memory] = []
-    answers: list[Memory] = []
-    if searches:
-        tied_ids = {memory.id for memory, _ in tied}
-        for memory, answers_call in _search(call, payload, key, runtime):
-            if memory.id in tied_ids:
-                continue
-            if _names_command(memory, call) or any(
-                wording.is_about_path(memory.content, path) for path in paths
-            ):
-                rules.append(memory)
-            elif answers_call:
-                answers.append(memory)
-    found = [*tied, *((memory, "") for memory in (*rules, *answers))]
-    about = [memory for memory, _ in tied] + rules
-    about += [one for one in answers if STOP in one.tags or not wording.names_target(one.content)]
-    if paths and not any(os.path.lexists(f"{runtime.project.root}/{path}") for path in paths):
-        about = [
-            one
-            for one in about
-            if STOP in one.tags
-            or not all(wording.spares_new_file(one.content, path) for path in paths)
-            or _names_command(one, call)
-        ]
-    marked = {memory.id for memory in about if STOP in memory.tags}
-    worded = [one for one in about if one.id not in marked and wording.is_rule(one.content)]
-    # A confirmed one of the files was confirmed by a person; without a label, by a trusted one.
-    typed = {one.id for one in worded if one.trust in (Trust.USER, Trust.IMPORT)}
-    others = [one.id for one in worded if one.id not in typed]
-    stopping = marked | typed | memories.find_confirmed(runtime.store, others)
-    found = [
-        (memory, state)
-        for memory, state in found
-        if memory.id in stopping or not ledger.is_own_error(runtime.store, memory, key.session_id)
-    ]
-    return found, stopping
-
-
-def _names_command(memory: Memory, call: ToolCall) -> bool:
-    if call.tool not in SHELL_TOOLS:
-        return False
-    from ademem.guard import wording
-    from ademem.search.hint_patterns import parse_commands
-
-    return wording.is_about_command(memory.content, parse_commands(call.command))
-
-
-def _search(
-    call: ToolCall, payload: Payload, key: TurnKey, runtime: Runtime
-) -> list[tuple[Memory, bool]]:
-    """Search by the words of the call and of the order; True for a memory that is about them."""
-    import re
-
-    from ademem.core.memory import Status
-    from ademem.core.text import unique
-    from ademem.guard.wording import COMMON
-    from ademem.search import evidence
-    from ademem.search.engine import current, search
-    from ademem.search.ranking import UNASKED
-    from ademem.store.filters import of_session, visible
-    from ademem.worker import warm
-
-    turn = turns.get(runtime.store, key)
-    what = hint_events.name_target(payload, runtime) or call.tool
-    text = redact(what[: hint_events.READ_CHARS]).text.lower()
-    words = [word for word in re.findall(r"[^\W_]+", text) if word not in COMMON and len(word) > 1]
-    words = words[:QUERY_WORDS]
-    query = " ".join(unique((*words, *(turn.hint.lower().split() if turn else ()))))
-    if not query:
-        return []
-    filters = of_session(runtime, (Status.PROMOTED,), payload.agent_type or None)
-    hits = current(
-        search(query, runtime.store, filters, runtime.now, LOOKED_AT, parameters=UNASKED)
-    )
-    found = {hit.memory.id: hit.memory for hit in hits}
-    near = warm.suggest(runtime, query, floor=evidence.DENIAL, most=MOST_CARRIED)
-    if near is None:
-        about = {hit.memory.id for hit in hits if hit.signals["evidence"] >= evidence.DENIAL}
-    else:
-        seqs = [seq for seq, *_ in near]
-        best = visible(seqs, runtime.store, filters, filters.statuses, MOST_CARRIED)
-        about = {memory.id for memory in best}
-        found = {memory.id: memory for memory in best} | found
-    return [(memory, id in about) for id, memory in found.items()]
+    return advice, notices.describe_untrusted(first, how, runtime)

@@ -1,9 +1,7 @@
 """Flag files by which a hook's shell line ends before Python starts.
 
 The name of a flag is the id of a turn, or of a subagent, so a stale, copied or missing flag costs
-time and decides nothing. An empty flag means: the guard passes every call of the turn. Another one
-lists the calls that mode `consult` has looked up, a path, a command or a tool a line, after
-CONSULT.
+time and decides nothing. It means that no call of the turn waits for a search of memory.
 """
 
 from __future__ import annotations
@@ -15,18 +13,12 @@ from ademem.core.errors import suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from datetime import datetime
 
     from ademem.core.client import TurnKey
     from ademem.core.project import Project
 
 MAX_AGE_S = 86_400
-CONSULT = "consult"
-"""First line of a flag that lists calls."""
-LISTED = 200
-MARK = "$ "
-"""Begins a line with a program and its subcommand, which were searched for."""
 
 
 def set_quiet(project: Project, key: TurnKey, quiet: bool) -> None:
@@ -38,19 +30,6 @@ def set_quiet(project: Project, key: TurnKey, quiet: bool) -> None:
     with suppress(OSError):
         if path:
             confined.remove(project.root, path)
-
-
-def list_calls(project: Project, key: TurnKey) -> list[str]:
-    path = _path(project, key)
-    with suppress(OSError, ValueError):
-        text = confined.read_text(project.root, path) if path else None
-        return (text or "").splitlines()[1:]
-    return []
-
-
-def write_calls(project: Project, key: TurnKey, calls: Iterable[str] = ()) -> None:
-    fit = [call for call in calls if call and call.isprintable() and not {'"', "\\"} & set(call)]
-    _write(project, key, "".join(f"{line}\n" for line in (CONSULT, *dict.fromkeys(fit[-LISTED:]))))
 
 
 def set_carrying(project: Project, carrying: bool) -> None:

@@ -6,13 +6,10 @@ import os
 
 from ademem.core import client
 from ademem.guard.policy import SHELL_TOOLS, WRITING_TOOLS
-from ademem.search.binding import lacks_lists, path_keys, refresh, write_rest
 from ademem.store import Store, ledger, logs
-from ademem.store import bindings as table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Collection, Iterable, Sequence
 
     from ademem.core.client import Payload, TurnKey
@@ -38,37 +35,6 @@ TOKEN_BYTES = 4
 STALE = " [may be outdated: the code no longer has a value that it names]"
 
 
-def before_call(payload: Payload, key: TurnKey, runtime: Runtime) -> str | None:
-    what = name_target(payload, runtime)
-    if not what:
-        return None
-    text = ""
-    if found := find_tied(payload, runtime):
-        with runtime.store.transaction():  # a second installation of the hook shows none again
-            text = show(payload, found, what, key, runtime)
-    if text or lacks_lists(runtime.project, key):
-        write_rest_lists(key, runtime)
-    return client.context("PreToolUse", text) or None
-
-
-def write_rest_lists(key: TurnKey, runtime: Runtime) -> None:
-    shown = logs.list_in_context(runtime.store, key, runtime.now)
-    write_rest(runtime.project, runtime.store, key, shown)
-
-
-def find_paths(payload: Payload, runtime: Runtime) -> list[str]:
-    if payload.tool_name in WRITING_TOOLS:
-        return [path for path in [_relative(payload.path, payload, runtime)] if path]
-    if payload.tool_name not in SHELL_TOOLS:
-        return []
-    from ademem.guard import shell
-    from ademem.guard.writers import find_edits
-
-    script = shell.parse(payload.command)
-    edits = find_edits(script) if script else []
-    return [path for edit in edits if (path := _relative(edit.path, payload, runtime))]
-
-
 def name_target(payload: Payload, runtime: Runtime) -> str:
     """Return the file below the project's root, or the command; empty for any other call."""
     if payload.tool_name in WRITING_TOOLS:
@@ -76,42 +42,7 @@ def name_target(payload: Payload, runtime: Runtime) -> str:
     return payload.command if payload.tool_name in SHELL_TOOLS else ""
 
 
-def find_tied(payload: Payload, runtime: Runtime, paths: Iterable[str] = ()) -> list[Tied]:
-    """Find memories tied to the file or command, or to further *paths*, best first, with states."""
-    refresh(runtime)
-    what = name_target(payload, runtime)
-    is_path = payload.tool_name in WRITING_TOOLS
-    return find_at(what, payload, runtime, is_path=is_path, paths=paths) if what else []
-
-
-def find_at(
-    what: str, payload: Payload, runtime: Runtime, *, is_path: bool, paths: Iterable[str] = ()
-) -> list[Tied]:
-    """Read the sites as they are stored; return each memory once, the most specific first."""
-    rows = (_at_path if is_path else _at_command)(what, payload, runtime)
-    for path in set(paths) - {what}:
-        rows += _at_path(path, payload, runtime)
-    if not rows:
-        return []
-    from ademem.store import memories
-
-    rows.sort(
-        key=lambda row: (
-            row["bound_state"] in ("changed", "gone"),
-            row["bound_kind"] != "anchor",
-            -len(row["bound_pattern"]),
-        )
-    )
-    found: dict[str, Tied] = {}
-    for row in rows:
-        columns = memories.columns(row).items()
-        fields = {name: value for name, value in columns if name[:6] != "bound_"}
-        state = row["bound_state"] if row["bound_kind"] == "anchor" else ""
-        found.setdefault(row["id"], (memories.from_values(fields), state or ""))
-    return _put_current_first(list(found.values()), payload, runtime)
-
-
-def _put_current_first(found: list[Tied], payload: Payload, runtime: Runtime) -> list[Tied]:
+def put_current_first(found: list[Tied], payload: Payload, runtime: Runtime) -> list[Tied]:
     """Put a later memory that may be shown before what it says otherwise, or in its place."""
     from ademem.store import memory_queries, relations
 
@@ -146,53 +77,13 @@ def after_error(payload: Payload, key: TurnKey, runtime: Runtime) -> str | None:
     return client.context("PostToolUseFailure", text) or None
 
 
-def _at_path(path: str, payload: Payload, runtime: Runtime) -> list[sqlite3.Row]:
-    if not path:
-        return []
-    from fnmatch import fnmatchcase
-
-    rows = table.at_keys(runtime.store, path_keys(path), payload.agent_type)
-    meets = (
-        row
-        for row in rows
-        if row["bound_kind"] == "anchor"
-        or fnmatchcase(path, row["bound_pattern"].replace("[^", "[!"))
-    )
-    return _here(list(meets), runtime)
-
-
-def _at_command(command: str, payload: Payload, runtime: Runtime) -> list[sqlite3.Row]:
-    """Find rows by program first, as parsing the command takes longer."""
-    if not table.has_bindings(runtime.store, "program"):
-        return []
-    from ademem.search import hint_patterns as patterns
-
-    keys = {("program", name) for name in patterns.possible_programs(command)}
-    rows = _here(table.at_keys(runtime.store, keys, payload.agent_type), runtime)
-    runs = patterns.parse_commands(command) if rows else []
-    return [
-        row
-        for row in rows
-        if any(
-            patterns.is_run_by([row["bound_key"], *row["bound_pattern"].split()], argv)
-            for argv in runs
-        )
-    ]
-
-
-def _here(rows: list[sqlite3.Row], runtime: Runtime) -> list[sqlite3.Row]:
-    waiting = any(row["source_branch"] for row in rows)
-    current = (None, runtime.branch) if waiting else (None,)
-    return [row for row in rows if row["source_branch"] in current]
-
-
 def find_on_error(payload: Payload, line: str, runtime: Runtime) -> list[Tied]:
     """Find the memory about an error: the same error, else its code or message, else its words.
 
     The words of a line that counts failures are about no error.
     """
     from ademem.capture import errors
-    from ademem.search import evidence
+    from ademem.search import evidence, meeting
     from ademem.search.engine import Filters, current, search
     from ademem.search.ranking import UNASKED
     from ademem.store import memory_queries
@@ -206,6 +97,15 @@ def find_on_error(payload: Payload, line: str, runtime: Runtime) -> list[Tied]:
     mine = {one.id for one in known if ledger.is_own_error(runtime.store, one, session)}
     if news := [memory for memory in known if memory.id not in mine]:
         return [(memory, "") for memory in news[:MOST_ON_ERROR]]
+    met = [
+        each.memory
+        for each in meeting.meet_failure(error, runtime.store, payload.agent_type or "")
+        if each.memory.source_branch in (None, here)
+        and each.memory.id not in mine
+        and not ledger.is_own_error(runtime.store, each.memory, session)
+    ]
+    if met:
+        return [(memory, "") for memory in met[:MOST_ON_ERROR]]
     filters = Filters(owner=owner, statuses=("promoted",), here=here, elsewhere=False)
     codes = errors.find_codes(error)
     hits = [

@@ -13,6 +13,7 @@ from ademem.guard.policy import (
     Outcome,
     ToolCall,
     decide,
+    is_harmless,
     own_tool,
 )
 from ademem.session import flags
@@ -75,18 +76,22 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         )
     if file := _changes_client(call, payload, runtime):
         return _ask(file, call, payload, key, runtime)
-    if runtime.settings.guard.mode == "consult":
-        from ademem.session import consulting
+    if runtime.settings.guard.mode == "strict":
+        outcome = decide(call, make_context(turns.get(runtime.store, key), runtime))
+        if outcome is Outcome.DENY:
+            return _deny(call, key, runtime)
+        if outcome is Outcome.PASS_TURN:
+            flags.set_quiet(runtime.project, key, True)
+    if _is_of_client(call, runtime):
+        return None
+    from ademem.session import consulting  # a refusal says nothing else
 
-        return consulting.before_call(call, payload, key, make_context(None, runtime), runtime)
-    outcome = decide(call, make_context(turns.get(runtime.store, key), runtime))
-    if outcome is Outcome.DENY:
-        return _deny(call, key, runtime)
-    if outcome is Outcome.PASS_TURN:
-        flags.set_quiet(runtime.project, key, True)
-    from ademem.session import hint_events  # a denial tells nothing else
+    return consulting.before_call(call, payload, key, runtime)
 
-    return hint_events.before_call(payload, key, runtime)
+
+def _is_of_client(call: ToolCall, runtime: Runtime) -> bool:
+    """Tell whether the call writes what is never guarded: the client's memory, plans, or ours."""
+    return call.tool in WRITING_TOOLS and is_harmless(call, make_context(None, runtime))
 
 
 def _refuse(reason: str, why: str, call: ToolCall, key: TurnKey, runtime: Runtime) -> str:

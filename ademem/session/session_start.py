@@ -13,7 +13,13 @@ from ademem.core.errors import suppress
 from ademem.core.project import files_changed, import_waits
 from ademem.core.repository import branch
 from ademem.files import ignore, skill_files
-from ademem.search.binding import prune_lists, remove_lists, update_bindings, write_lists
+from ademem.search.binding import (
+    DERIVE_S,
+    prune_lists,
+    remove_lists,
+    update_bindings,
+    write_lists,
+)
 from ademem.session import briefing, flags, notices
 from ademem.session.briefing import make_reader
 from ademem.store import agreements, injections, jobs, ledger, logs, sessions
@@ -80,7 +86,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     key = TurnKey(session_id=payload.session_id)
     with runtime.store.transaction():
         # another worktree may have changed the hints, or a compaction dropped them
-        update_bindings(runtime.store)
+        update_bindings(runtime.store, runtime.project, DERIVE_S)
         if has_bindings(runtime.store, "anchor"):
             jobs.queue(runtime.store, "anchors", "project", runtime.now)
         write_lists(runtime.project, runtime.store)

@@ -70,19 +70,12 @@ def query_of(turn: Turn, call: ToolCall, root: str) -> str:
 
 
 def set_flag(key: TurnKey, runtime: Runtime) -> None:
-    """Let the shell answer for the guard as far as this turn needs no check."""
-    guard = runtime.settings.guard
-    if guard.mode == "consult":
-        if not turns.any_confirmed(runtime.store):
-            flags.set_quiet(runtime.project, key, True)
-        elif guard.changes:  # which the shell cannot compare
-            flags.set_quiet(runtime.project, key, False)
-        else:
-            flags.write_calls(runtime.project, key)
-        return
-    turn = turns.get(runtime.store, key)
-    free = turn is not None and (turn.turn_class != "required" or turn.searched)
-    flags.set_quiet(runtime.project, key, free or guard.mode == "off")
+    """Let the shell answer by its lists of keys, unless the turn has to search memory first."""
+    is_free = runtime.settings.guard.mode != "strict"
+    if not is_free:
+        turn = turns.get(runtime.store, key)
+        is_free = turn is not None and (turn.turn_class != "required" or turn.searched)
+    flags.set_quiet(runtime.project, key, is_free)
 
 
 def mark_read(key: TurnKey, runtime: Runtime) -> None:

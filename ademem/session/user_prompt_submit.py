@@ -11,6 +11,7 @@ from ademem.core.text import sha256_hex, truncate, whole_words
 from ademem.core.typed_text import is_machine_text
 from ademem.core.value import replace
 from ademem.guard.prompts import TurnClass, classify
+from ademem.search.binding import remove_lists
 from ademem.search.query import keywords, names_subject
 from ademem.session.turn_tracking import mark_read, new_key, set_flag
 from ademem.store import injections, ledger, logs, receipts, sessions, turns
@@ -20,6 +21,7 @@ from ademem.store.memories import any_kept_copy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ademem.capture.gate import Written
+    from ademem.guard.prompts import Classification
     from ademem.search.ranking import Hit
     from ademem.store.injections import Placed
     from ademem.store.runtime import Runtime
@@ -54,8 +56,12 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     # Search before the transaction, which holds the lock of the database.
     found: list[tuple[Memory, float]] = []
     left_out: list[Placed] = []
+    bound = _find_bound(prompt, classified, key, runtime)
     if recalls and names_subject(prompt):
         found, left_out = _recall(prompt, key, runtime)
+    found = [(memory, 1.0) for memory in bound] + [
+        (memory, score) for memory, score in found if memory.id not in {one.id for one in bound}
+    ]
     entries = []
     if found:
         from ademem.session import hint_events
@@ -75,10 +81,10 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         mark_read(key, runtime)
         hint = _hint_of(prompt, key, runtime)
         turns.begin(runtime.store, key, classified.turn, classified.why, hint, runtime.now)
-        if recalls:
+        if recalls or found:
             shown = [logs.Shown(memory_id=memory.id, score=score) for memory, score in found]
             logs.log_shown(runtime.store, "prompt", shown, runtime.now, key=key)
-            if classified.is_routine:
+            if recalls and classified.is_routine:
                 turns.note_search(runtime.store, key, runtime.now)
             lines += _lines(entries)
         placed = [
@@ -89,9 +95,29 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         keep = all(memory.shown_scope != "personal" for memory, _ in found)
         text = "\n".join(lines)
         injections.record(runtime, "user_prompt_submit", text, key, placed, keep_text=keep)
+    remove_lists(runtime.project, TurnKey(session_id=key.session_id))
     set_flag(key, runtime)
     told = _tell(payload, dictated, corrected, runtime)
     return client.context("UserPromptSubmit", "\n".join(lines), told) or None
+
+
+def _find_bound(
+    prompt: str, classified: Classification, key: TurnKey, runtime: Runtime
+) -> list[Memory]:
+    """Return memories bound to what the prompt announces, unless they were said in this context.
+
+    A prompt that is sent again, as after a rewind, is answered again.
+    """
+    from ademem.session import consulting  # not for a machine's text or a slash command
+
+    is_question = classified.turn is not TurnClass.REQUIRED and prompt.rstrip().endswith(
+        ("?", "？")
+    )
+    bound = consulting.find_announced(prompt, is_question, runtime)
+    if not bound or sessions.was_typed(runtime.store, key.session_id, prompt):
+        return bound
+    said = logs.list_said(runtime.store, TurnKey(session_id=key.session_id), runtime.now)
+    return [memory for memory in bound if memory.id not in said]
 
 
 def _claim(prompt: str, key: TurnKey, runtime: Runtime) -> bool:

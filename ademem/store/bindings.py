@@ -22,16 +22,40 @@ SESSION = "session"
 MOST = 8
 """Bindings of a memory."""
 
+_BOUND = ", ".join(
+    f"binding.{name} as bound_{name}"
+    for name in ("kind", "key", "pattern", "op", "strength", "reach", "weight", "state")
+)
 AT_KEYS = f"""
-select memory.*, binding.kind as bound_kind, binding.key as bound_key,
-  binding.pattern as bound_pattern, binding.op as bound_op, binding.strength as bound_strength,
-  binding.weight as bound_weight, binding.state as bound_state
+select memory.*, {_BOUND}
 from json_each(:keys) as wanted
 cross join memory_bindings as binding
   on binding.kind = substr(wanted.value, 1, instr(wanted.value, ' ') - 1)
   and binding.key = substr(wanted.value, instr(wanted.value, ' ') + 1)
 cross join unified_memories as memory on memory.seq = binding.memory_seq
 where memory.project_id = :project
+and {SHOWABLE}
+and (scope = 'project' or scope = 'agent' and scope_owner_id is :agent)
+"""
+BELOW = f"""
+select memory.*, {_BOUND}
+from memory_bindings as binding
+cross join unified_memories as memory on memory.seq = binding.memory_seq
+where memory.project_id = :project
+and (binding.kind in ('path', 'anchor', 'dir', 'runs')
+  and (:first = '/' or binding.key >= :first and binding.key < :last)
+  or binding.kind = 'glob'
+  and (:first = '/' or substr(binding.pattern, 1, length(:first)) = :first))
+and {SHOWABLE}
+and (scope = 'project' or scope = 'agent' and scope_owner_id is :agent)
+"""
+CHOSEN = f"""
+select memory.*, {_BOUND}
+from memory_bindings as binding
+cross join unified_memories as memory on memory.seq = binding.memory_seq
+where memory.project_id = :project
+and binding.kind in ('path', 'dir', 'glob', 'anchor', 'runs', 'program')
+and (binding.strength in ('given', 'read') or binding.kind = 'program')
 and {SHOWABLE}
 and (scope = 'project' or scope = 'agent' and scope_owner_id is :agent)
 """
@@ -61,6 +85,25 @@ def at_keys(store: Store, keys: Iterable[tuple[str, str]], agent: str) -> list[s
         "project": store.project_id,
     }
     return store.db.execute(AT_KEYS, values).fetchall()
+
+
+def below(store: Store, folder: str, agent: str) -> list[sqlite3.Row]:
+    """Return memories as `at_keys` does that are bound to places in a folder, named with a slash.
+
+    A slash alone is the whole project.
+    """
+    last = folder[:-1] + chr(ord("/") + 1)
+    values = {"first": folder, "last": last, "agent": agent, "project": store.project_id}
+    return store.db.execute(BELOW, values).fetchall()
+
+
+def chosen(store: Store, agent: str) -> list[sqlite3.Row]:
+    """Return memories as `at_keys` does whose place was chosen, or which name a command."""
+    return store.db.execute(CHOSEN, {"agent": agent, "project": store.project_id}).fetchall()
+
+
+def list_literals(store: Store) -> list[str]:
+    return store.column("select distinct key from memory_bindings where kind = 'literal'", ())
 
 
 def has_bindings(store: Store, kind: str) -> bool:
@@ -122,10 +165,24 @@ def list_of(store: Store, memory: Memory) -> list[Binding]:
     return sorted(found, key=lambda each: (STRENGTHS.index(each.strength), -each.weight, each.key))
 
 
+def list_unchosen(store: Store, most: int) -> list[Memory]:
+    """Return memories that may be shown of which no place was chosen, the newest first."""
+    from ademem.store import memories
+
+    chosen = "select memory_seq from memory_bindings where strength in ('given', 'read')"
+    where = (
+        f"{CURRENT} and {BROWSED} and status <> 'archived' and seq not in ({chosen})"
+        " and anchors not like '%\"@ none\"%'"
+        " and category not in ('episode', 'procedure', 'digest', 'handoff')"
+    )
+    return memories.find(store, where, f"order by seq desc limit {most}")
+
+
 def put(store: Store, memory: Memory, bindings: Iterable[Binding]) -> None:
     store.db.executemany(
-        "insert or ignore into memory_bindings (memory_seq, kind, key, pattern, op, strength,"
-        " source, reach, weight, state) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "insert into memory_bindings (memory_seq, kind, key, pattern, op, strength,"
+        " source, reach, weight, state) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        " on conflict do nothing",
         [
             (
                 *(memory.seq, each.kind, each.key, each.pattern, each.op, each.strength),

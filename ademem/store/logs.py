@@ -27,6 +27,8 @@ WORKED_DAYS = 180
 """Days after a use in which no impression counts as unused: what worked is not ranked lower."""
 SINKING = f"select memory_id from memory_exposure where unused > {PATIENCE}"
 
+EFFECTS = ("prevented", "answered")
+"""First words of the evidence for a use that a memory itself brought about, and their counters."""
 _ONE_MORE = "min(max(cast({} as integer), 0), 999999) + 1"
 """SQL for a counter after one more, also where it holds an impossible value."""
 
@@ -40,7 +42,8 @@ class Shown(Value):
 
 class Seen(Value):
     in_turn: bool
-    """Not in the briefing of the session or subagent."""
+    """Not in the briefing of the session or subagent, as of the next."""
+    is_said: bool
     in_context: bool
     carried: bool
 
@@ -54,10 +57,11 @@ _COMPACTED = """ifnull((
 """SQL for the row that records the last compaction; without an agent it may be a subagent's."""
 _SEEN = f"""
 select memory_id, max(not carried and id > :turn and place not in ('briefing', 'agent')),
-  max(not carried), max(carried)
+  max(not carried and place not in ('briefing', 'agent')), max(not carried), max(carried)
 from (select *, pending and created_at > :overdue as carried from recall_log)
 where session_id = :session and agent_id = :agent and memory_id is not null
 and (:ids is null or memory_id in (select value from json_each(:ids)))
+and (:off = '[]' or prompt_id not in (select value from json_each(:off)))
 and id > {_COMPACTED}
 group by memory_id
 """
@@ -136,9 +140,17 @@ def note_compaction(store: Store, key: TurnKey, now: datetime) -> bool:
 
 
 def find_seen(
-    store: Store, key: TurnKey, now: datetime, ids: Iterable[str] | None = None, after: int = 0
+    store: Store,
+    key: TurnKey,
+    now: datetime,
+    ids: Iterable[str] | None = None,
+    after: int = 0,
+    off: Iterable[str] = (),
 ) -> dict[str, Seen]:
-    """Return what was seen since the last compaction; the turn has the rows *after* this one."""
+    """Return what was seen since the last compaction; the turn has the rows *after* this one.
+
+    What was shown to a prompt in *off* is not in the conversation any more.
+    """
     rows = store.db.execute(
         _SEEN,
         {
@@ -146,17 +158,28 @@ def find_seen(
             "agent": key.agent_id,
             "ids": None if ids is None else array(ids),
             "turn": after,
+            "off": array(off),
             "overdue": stamp(now - timedelta(seconds=OVERDUE_S)),
         },
     )
     return {
-        id: Seen(in_turn=bool(in_turn), in_context=bool(in_context), carried=bool(carried))
-        for id, in_turn, in_context, carried in rows
+        id: Seen(
+            in_turn=bool(in_turn),
+            is_said=bool(is_said),
+            in_context=bool(in_context),
+            carried=bool(carried),
+        )
+        for id, in_turn, is_said, in_context, carried in rows
     }
 
 
 def list_in_context(store: Store, key: TurnKey, now: datetime) -> set[str]:
     return {id for id, seen in find_seen(store, key, now).items() if seen.in_context}
+
+
+def list_said(store: Store, key: TurnKey, now: datetime, off: Iterable[str] = ()) -> set[str]:
+    """Return what was said at prompts, calls and failures; a briefing does not count."""
+    return {id for id, seen in find_seen(store, key, now, off=off).items() if seen.is_said}
 
 
 def was_denied(store: Store, turn: Turn, target: str) -> bool:
@@ -240,6 +263,13 @@ def log_use(store: Store, session_id: str, found: Mapping[str, str], now: dateti
             (listed, session_id),
         )
         count_use(store, fresh, now)
+        for name in EFFECTS:
+            worked = [id for id in fresh if found[id].startswith(name)]
+            db.execute(
+                f"update memory_exposure set {name} = {_ONE_MORE.format(name)}"
+                " where memory_id in (select value from json_each(?))",
+                (array(worked),),
+            )
     return len(fresh)
 
 

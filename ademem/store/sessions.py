@@ -172,6 +172,12 @@ def has_prompt(store: Store, session_id: str, prompt_id: str) -> bool:
     return store.has_row(query, (session_id, prompt_id))
 
 
+def was_typed(store: Store, session_id: str, prompt: str) -> bool:
+    """Tell whether the session had a prompt of this text before."""
+    query = "select 1 from user_prompts where session_id = ? and content = ?"
+    return store.has_row(query, (session_id, prompt))
+
+
 def count_prompts(store: Store, session_id: str) -> int:
     query = "select count(*) from user_prompts where session_id = ?"
     return store.number(query, (session_id,))

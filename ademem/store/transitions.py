@@ -406,6 +406,19 @@ def waits_for(memory: Memory) -> str:
     return f"unconfirmed: {memory.trust} by {memory.source_type}{times}{gone}"
 
 
+def place(id: str, act: Act, anchors: tuple[str, ...]) -> Memory:
+    """Store chosen places, which an agent may add to a memory that a person said, too."""
+    memory = memories.get(act.store, id)
+    _check_not_deleted(memory)
+    anchors = tuple(in_one_line(clean(redact(text).text)) for text in anchors)
+    if (act.said_by or act.actor) != Trust.USER:
+        from ademem.guard.injection import instruction_in_fields
+
+        if found := instruction_in_fields((), *set(anchors).difference(memory.anchors)):
+            raise CannotDo(f"{memory.id} stays where it is: the place {found}", BY_PERSON)
+    return _change(memory, act, "edit", anchors=anchors)
+
+
 def _check_of_person(memory: Memory, act: Act, verb: str) -> None:
     if act.by_agent and memories.is_of_person(act.store, memory):
         raise OfPerson(memory, verb)

@@ -18,6 +18,7 @@ from ademem.core.errors import UsageError
 from ademem.core.memory import Memory
 from ademem.core.text import counted, in_one_line
 from ademem.core.value import Value, replace
+from ademem.search.binding_keys import parse_at
 from ademem.search.hint_patterns import check_command
 
 HASH_DIGITS = 16
@@ -88,6 +89,8 @@ def resolve_anchors(anchors: Iterable[str], root: str, cwd: str, text: str) -> t
         place = anchor.place(given)
         if given.startswith(anchor.COMMAND):
             given = anchor.of_command(check_command(anchor.command(given)))
+        elif at := anchor.at(given):
+            parse_at(at[0])
         elif place and not place.hash:
             given = resolve_place(place, tree, cwd).text
         stored.append(given)

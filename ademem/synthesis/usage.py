@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
-from fnmatch import fnmatchcase
 
 from ademem.capture.transcript import Call, Event, Prompt, Result, all_events
 from ademem.core.clock import parse
@@ -24,8 +23,7 @@ from ademem.core.text import with_title
 from ademem.core.value import Value
 from ademem.guard.policy import SHELL_TOOLS, ToolCall
 from ademem.guard.touch import Touch, touch
-from ademem.search.binding import derive
-from ademem.search.hint_patterns import is_run_by
+from ademem.search import meeting
 from ademem.store import logs, memory_queries, sessions
 from ademem.store.runtime import Runtime
 
@@ -76,7 +74,7 @@ def count(session_id: str, runtime: Runtime, now: datetime) -> int:
         events = [*all_events(session.transcript, since=session.own_since)]
         used = find_used(events, clues, runtime.settings.guard)
         by_id = {row.id: row for row in rows}
-        effects = find_effects(events, moments, by_id, runtime.project.root)
+        effects = find_effects(events, moments, by_id, _Places(runtime))
         found = _join_proofs(used, effects, moments)
     return logs.log_use(store, session_id, found, now)
 
@@ -120,8 +118,26 @@ class _Turn:
         return [call for call in self.calls if call.at > moment]
 
 
+class _Places:
+    """What the calls of a session met, each looked up once."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self.store, self.root = runtime.store, runtime.project.root
+        self.settings = runtime.settings.guard
+        self._met: dict[str, set[str]] = {}
+
+    def touch(self, call: Call) -> Touch:
+        return touch(call.tool, call.input, call.folder or self.root, self.settings)
+
+    def meets(self, call: Call, memory_id: str) -> bool:
+        if call.id not in self._met:
+            met = meeting.meet(self.touch(call), self.root, self.store)
+            self._met[call.id] = {each.memory.id for each in met}
+        return memory_id in self._met[call.id]
+
+
 def find_effects(
-    events: Iterable[Event], moments: Iterable[Moment], by_id: dict[str, Memory], root: str
+    events: Iterable[Event], moments: Iterable[Moment], by_id: dict[str, Memory], places: _Places
 ) -> dict[str, str]:
     """Return by id what shows that a memory worked: it prevented a call, or was an answer.
 
@@ -139,28 +155,28 @@ def find_effects(
     for moment in moments:
         if memory := by_id.get(moment.memory_id):
             turn = _turn_of(moment, turns)
-            why = _judge_moment(moment, memory, turn, failed, root)
+            why = _judge_moment(moment, memory, turn, failed, places)
             found[memory.id] = found.get(memory.id) or why
     return found
 
 
 def _judge_moment(
-    moment: Moment, memory: Memory, turn: _Turn, failed: dict[str, bool], root: str
+    moment: Moment, memory: Memory, turn: _Turn, failed: dict[str, bool], places: _Places
 ) -> str:
     later = turn.after(moment.created_at)
     if moment.place == "guard":
         is_overruled = any(_target(call) == moment.query for call in later)
         return "" if is_overruled else f"prevented {moment.query}"
     if moment.place == "prompt":
-        met = next((call for call in later if _is_at_site(call, memory, root)), None)
+        met = next((call for call in later if places.meets(call, memory.id)), None)
         return f"answered a prompt before {_target(met)}" if met else ""
-    return _judge_failure(turn, later, failed, root)
+    return _judge_failure(turn, later, failed, places)
 
 
-def _judge_failure(turn: _Turn, later: list[Call], failed: dict[str, bool], root: str) -> str:
+def _judge_failure(turn: _Turn, later: list[Call], failed: dict[str, bool], places: _Places) -> str:
     broken = [call for call in turn.calls if call not in later and failed.get(call.id)]
     done = [call for call in later if failed.get(call.id) is False]
-    if broken and any(_runs_same(broken[-1], call, root) for call in done):
+    if broken and any(_runs_same(broken[-1], call, places) for call in done):
         return f"answered the failure of {_target(broken[-1])}"
     return ""
 
@@ -180,28 +196,10 @@ def _target(call: Call) -> str:
     return ToolCall(tool=call.tool, path=path, command=command).target
 
 
-def _touch(call: Call, root: str) -> Touch:
-    return touch(call.tool, call.input, call.folder or root, GuardSettings())
-
-
-def _runs_same(one: Call, other: Call, root: str) -> bool:
+def _runs_same(one: Call, other: Call, places: _Places) -> bool:
     """Compare the programs of two commands with their first arguments: `npm ci`."""
-    first, second = ({argv[:2] for argv in _touch(call, root).argvs} for call in (one, other))
+    first, second = ({argv[:2] for argv in places.touch(call).argvs} for call in (one, other))
     return bool(first & second)
-
-
-def _is_at_site(call: Call, memory: Memory, root: str) -> bool:
-    touched = _touch(call, root)
-    paths = [os.path.relpath(path, root) for path in touched.writes]
-    for each in derive(memory):
-        if each.kind == "program":
-            words = [each.key, *each.pattern.split()]
-            if any(is_run_by(words, argv) for argv in touched.argvs):
-                return True
-        pattern = each.pattern if each.kind == "glob" else each.key
-        if each.kind != "program" and any(fnmatchcase(path, pattern) for path in paths):
-            return True
-    return False
 
 
 def find_used(

@@ -5,10 +5,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ademem.core.value import replace
-from ademem.guard.policy import MOST_CARRIED, Carry, Finding, Show, Wait, consult
+from ademem.guard.policy import MOST_BESIDE, MOST_CARRIED, Carry, Finding, Show, Wait, consult
 
-RULE = Finding(id="rule", stops=True, may_deny=True)
-FACT = Finding(id="fact", stops=False, may_deny=True)
+RULE = Finding(
+    id="rule",
+    is_rule=True,
+    is_marked=False,
+    is_firm=True,
+    is_named=False,
+    is_beside=True,
+    may_deny=True,
+)
+FACT = replace(RULE, id="fact", is_rule=False)
+MARKED = replace(RULE, id="marked", is_marked=True)
+SOFT = replace(RULE, id="soft", is_firm=False)
 SHOWN = {"in_turn": True, "in_context": True}
 
 
@@ -27,10 +37,17 @@ def decide(*findings, irreversible=False, was_denied=False, is_counted=False, de
     ("finding", "irreversible", "expected"),
     [
         pytest.param(RULE, False, Carry(ids=("rule",)), id="a rule"),
+        pytest.param(replace(RULE, in_context=True), False, Show(ids=()), id="a rule said before"),
+        pytest.param(replace(RULE, **SHOWN), False, Show(ids=()), id="a rule said in this turn"),
         pytest.param(
-            replace(RULE, in_context=True), False, Carry(ids=("rule",)), id="a rule of the briefing"
+            replace(MARKED, in_context=True), False, Carry(ids=("marked",)), id="a marked one"
         ),
-        pytest.param(replace(RULE, **SHOWN), False, Show(ids=()), id="a rule shown in this turn"),
+        pytest.param(replace(MARKED, **SHOWN), False, Show(ids=()), id="one said in this turn"),
+        pytest.param(SOFT, False, Show(ids=("soft",)), id="a rule that other words bind"),
+        pytest.param(SOFT, True, Show(ids=("soft",)), id="other words at a push"),
+        pytest.param(
+            replace(SOFT, is_named=True), True, Carry(ids=("soft",)), id="its name at a push"
+        ),
         pytest.param(
             replace(RULE, may_deny=False),
             False,
@@ -63,8 +80,8 @@ def test_a_denial_carries_the_best_and_the_same_call_passes_with_the_rest():
     first = decide(*rules)
     read = [replace(one, **SHOWN) for one in rules[:MOST_CARRIED]]
 
-    assert first == Carry(ids=("a", "b", "c"))
-    assert decide(*read, rules[3], was_denied=True, denials=1) == Show(ids=("d",))
+    assert first == Carry(ids=("a", "b"))
+    assert decide(*read, *rules[2:], was_denied=True, denials=1) == Show(ids=("c", "d"))
 
 
 def test_a_sibling_of_a_denied_call_waits_and_the_twin_hook_repeats_the_denial():
@@ -81,11 +98,22 @@ def test_after_the_last_denial_the_memories_come_beside_the_call(most):
     assert decide(RULE, FACT, denials=most, most=most) == Show(ids=("rule", "fact"))
 
 
+def test_marked_rules_and_what_cannot_be_undone_are_denied_twice_as_often():
+    assert decide(RULE, denials=2) == Show(ids=("rule",))
+    assert decide(MARKED, denials=3) == Carry(ids=("marked",))
+    assert decide(FACT, irreversible=True, denials=3) == Carry(ids=("fact",))
+    assert decide(MARKED, denials=4) == Show(ids=("marked",))
+
+
 FINDINGS = st.lists(
     st.builds(
         Finding,
         id=st.uuids().map(str),
-        stops=st.booleans(),
+        is_rule=st.booleans(),
+        is_marked=st.booleans(),
+        is_firm=st.booleans(),
+        is_named=st.booleans(),
+        is_beside=st.booleans(),
         may_deny=st.booleans(),
         in_turn=st.booleans(),
         in_context=st.booleans(),
@@ -107,11 +135,12 @@ def test_every_denial_carries_news_and_none_exceeds_the_limit(
     if isinstance(outcome, Carry):
         carried = [by_id[id] for id in outcome.ids]
         assert 0 < len(carried) <= MOST_CARRIED
-        assert denials < most
+        assert denials < 2 * most
         assert not was_denied
         assert all(one.may_deny and not one.carried for one in carried)
-        assert all((one.stops and not one.in_turn) or not one.in_context for one in carried)
+        assert all(one.stops(irreversible) for one in carried)
     elif isinstance(outcome, Wait):
         assert any(one.carried and one.may_deny for one in findings)
     else:
-        assert {one.id for one in findings if not one.in_context} <= {*outcome.ids}
+        assert len(outcome.ids) <= MOST_CARRIED + MOST_BESIDE
+        assert {*outcome.rules} <= {*outcome.ids}

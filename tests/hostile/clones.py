@@ -392,7 +392,7 @@ def _deeper_links(repository: Repository) -> None:
     for path, target in (
         (".ade/agents/explore", f"{home}/Documents"),
         (".ade/agents/plan/core-memory.json", f"../{home}/notes.md"),
-        (".ade/run/sites", "../../../../Documents"),
+        (".ade/run/keys", "../../../../Documents"),
         (".ade/run/clear/f54beba1-7948-486e-bcc8-fcb6ee0f58f4", f"{home}/notes.md"),
         (".ade/run/warm.sock", "../../../../notes.md"),
         (".ade/log/hooks.log", "../../../../.bashrc"),
@@ -419,7 +419,7 @@ def _folders_for_files(repository: Repository) -> None:
 
 
 def _run_folder(repository: Repository) -> None:
-    repository.write(".ade/run/sites/files", "x" * 100_000 + "\n.*\n")
+    repository.write(".ade/run/keys/words", "x" * 100_000 + "\n.*\n")
     repository.write(".ade/run/clear/f54beba1-7948-486e-bcc8-fcb6ee0f58f4", "")
     repository.write(".ade/run/files.seen", "")
     repository.write(".ade/run/mirror.json", "{}")

@@ -68,6 +68,7 @@ def test_an_edit_brings_a_memory_of_the_file_up_once(turn, draft):
         pytest.param("Write", "file_path", id="Write"),
         pytest.param("MultiEdit", "file_path", id="MultiEdit"),
         pytest.param("NotebookEdit", "notebook_path", id="NotebookEdit"),
+        pytest.param("mcp__files__write_file", "path", id="a tool of another server"),
     ],
 )
 def test_every_writing_tool_brings_it_up(turn, tool, key):
@@ -81,7 +82,6 @@ def test_every_writing_tool_brings_it_up(turn, tool, key):
     ("tool", "tool_input"),
     [
         pytest.param("Read", {"file_path": "src/auth.py"}, id="reading"),
-        pytest.param("mcp__files__write_file", {"file_path": "src/auth.py"}, id="a foreign tool"),
         pytest.param("Edit", {"file_path": "../src/auth.py"}, id="a file elsewhere"),
         pytest.param("Edit", {}, id="no file"),
         pytest.param("Bash", {}, id="no command"),
@@ -115,12 +115,12 @@ def test_a_command_brings_a_memory_up_before_it_runs(turn, text, draft):
     assert [place for place, _ in logged(turn)] == ["site"]
 
 
-def test_after_a_compaction_the_briefing_brings_it_back_and_no_edit_again(turn):
+def test_after_a_compaction_the_briefing_brings_it_back_and_so_does_an_edit(turn):
     turn.know(RULE, path="src/*")
     before = [edit(turn), edit(turn)]
     briefing = turn.context("session_start", source="compact")
 
-    assert [RULE in said for said in (*before, briefing, edit(turn))] == [True, False, True, False]
+    assert [RULE in said for said in (*before, briefing, edit(turn))] == [True, False, True, True]
 
 
 def test_what_the_briefing_left_out_after_a_compaction_comes_up_again(turn):
@@ -203,19 +203,18 @@ def test_a_later_fact_comes_up_before_the_earlier_or_in_its_place(turn, relation
     assert sorted(filter(told.count, (EARLIER, LATER)), key=told.index) == expected
 
 
-def test_the_briefing_is_not_repeated_at_an_edit(world):
+def test_a_briefing_does_not_keep_a_memory_from_its_edit(world):
     world.know(RULE, path="src/*")
     assert RULE in world.context("session_start", source="startup")
 
-    assert edit(world) == ""
-    assert RULE in edit(world, session_id="s2")
+    assert RULE in edit(world)
 
 
-def test_at_most_three_and_never_one_cut_in_half(turn):
+def test_at_most_two_and_never_one_cut_in_half(turn):
     turn.know(*(f"Rule {name} of this folder" for name in "abcde"), path="src/*")
     first, second, third = edit(turn), edit(turn), edit(turn)
 
-    assert [said.count("of this folder") for said in (first, second, third)] == [3, 2, 0]
+    assert [said.count("of this folder") for said in (first, second, third)] == [2, 2, 1]
 
 
 @pytest.mark.parametrize("letter", ["x", "記"])
@@ -231,10 +230,10 @@ def test_the_most_to_the_point_comes_first(turn):
     turn.know("About everything", path="**")
     turn.know("About the folder", path="src/*")
     turn.know("About the place", anchors=("src/auth.py:2",))
-    said = edit(turn)
+    said, then = edit(turn), edit(turn)
 
-    order = [said.index(text) for text in ("the place", "the folder", "everything")]
-    assert order == sorted(order)
+    assert 0 < said.index("the place") < said.index("the folder")
+    assert "everything" in then
 
 
 def test_a_stored_text_cannot_leave_its_fence(turn):

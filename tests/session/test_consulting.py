@@ -89,18 +89,15 @@ def test_two_calls_in_one_message_are_denied_and_count_once(session, world):
     assert (decisions(world, "deny"), decisions(world, "hold")) == (1, 1)
 
 
-def test_a_ban_on_editing_is_shown_beside_a_new_file_and_stops_the_edit_of_an_old_one(
-    session, world
-):
-    rule = "A migration that shipped is never edited; add another"
-    world.know(rule, path="migrations/*.sql", **BY_PERSON)
+def test_a_rule_on_edits_spares_a_new_file_and_stops_the_edit_of_an_old_one(session, world):
+    rule = "A migration that shipped stays as it is; add another"
+    world.know(rule, anchors=("@ migrations/*.sql on edit",), **BY_PERSON)
     old = world.root / "migrations/0006.sql"
     old.parent.mkdir()
     old.touch()
-    beside = session.write("migrations/0007.sql")
 
-    assert (rule in beside, session.denied) == (True, False)
-    session.ask("Make orders faster", "p2")
+    assert session.write("migrations/0007.sql") == ""
+    assert session.run("echo x > migrations/0007.sql") == ""
     assert rule in session.write("migrations/0006.sql")
     assert session.denied
 
@@ -127,14 +124,6 @@ def test_a_file_that_the_shell_changes_is_ruled_like_one_of_a_writing_tool(
     assert session.run(f"{command} && sed -i s/c/d/ migrations/0007.sql") == ""
 
 
-def test_a_file_that_the_shell_creates_spares_a_ban_on_editing(session, world):
-    rule = "A migration that shipped is never edited; add another"
-    world.know(rule, path="migrations/*.sql", **BY_PERSON)
-
-    assert rule in session.run("echo x > migrations/0007.sql")
-    assert not session.denied
-
-
 def test_each_file_that_one_program_changes_is_looked_up(session, world):
     rule = "Never edit src/api.py by hand"
     world.know(rule, **BY_PERSON)
@@ -143,12 +132,21 @@ def test_each_file_that_one_program_changes_is_looked_up(session, world):
     assert rule in session.run("sed -i s/a/b/ src/api.py")
 
 
-def test_a_briefing_and_an_earlier_turn_are_not_this_turn(session, world):
+def test_a_briefing_does_not_count_as_said_and_an_earlier_turn_does(session, world):
     world.fire("session_start", source="startup")
     assert session.tries("npm install") == [True, False]
 
     session.ask("yes, go on", "p2")
-    assert session.tries("npm ci") == [True, False]
+    assert session.tries("npm ci") == [False, False]
+
+
+def test_a_marked_rule_stops_again_in_every_turn(session, world):
+    world.know("Lock files are made by the bot", anchors=("@ *.lock",), tags=("stop",), **BY_PERSON)
+    (world.root / "a.lock").touch()
+    assert session.tries("rm a.lock") == [True, False]
+
+    session.ask("yes, go on", "p2")
+    assert session.tries("rm a.lock") == [True, False]
 
 
 def test_a_prompt_that_showed_the_rule_is_this_turn(session):
@@ -231,9 +229,9 @@ def test_the_twin_of_a_double_installation_denies_alike_and_counts_once(session,
 
 
 def test_a_turn_is_denied_at_most_twice(world):
-    world.know("The mirror is slow", anchors=("$ npm",), tags=("stop",))
-    world.know("Containers have their own cache", anchors=("$ yarn",), tags=("stop",))
-    world.know("Ask for the licence", anchors=("$ conda",), tags=("stop",))
+    world.know("The mirror is slow", anchors=("$ npm",), **BY_PERSON)
+    world.know("Containers have their own cache", anchors=("$ yarn",), **BY_PERSON)
+    world.know("Ask for the licence", anchors=("$ conda",), **BY_PERSON)
     session = Session(world)
     session.ask("Set it up", "p1")
     outcomes = []
@@ -266,7 +264,8 @@ def test_a_rule_of_an_agent_stops_nothing_until_a_person_reviewed_it(world):
     world.environment.pop("CLAUDE_CODE_SESSION_ID")
     with world.memories() as memories:
         api.edit(memories, memory.id, importance="low")
-    session.ask("Install right-pad", "p2")
+    world.fire("session_start", source="compact")
+    session.ask("Get right-pad", "p2")
     assert session.tries("npm install") == [True, False]
 
 
@@ -283,7 +282,7 @@ def test_a_mark_stops_whatever_the_wording(world):
 def test_what_cannot_be_taken_back_waits_for_any_memory_not_in_the_context(world):
     world.know("The staging server is behind the VPN", anchors=("$ git push",))
     session = Session(world)
-    session.ask("Push it", "p1")
+    session.ask("Finish it", "p1")
     assert "cannot be undone, and project memory has notes" in session.run("git push origin main")
     session.read()
     assert session.run("git push origin main") == ""
@@ -305,27 +304,48 @@ def test_other_memories_come_beside_the_call_once_a_context(world):
     assert session.write("src/a.py") == ""
 
 
-def test_the_search_at_a_change_runs_once_for_a_program_and_a_turn(session, monkeypatch):
-    from ademem.session import consulting
+def test_what_a_prompt_announces_is_said_with_it_and_costs_no_call(world):
+    world.know("Wait for the smoke test", anchors=("$ git push",), **BY_PERSON)
+    session = Session(world)
 
-    searched = []
-    search = consulting._search
-    monkeypatch.setattr(
-        consulting, "_search", lambda *given: searched.append(given[0].command) or search(*given)
-    )
-    for command in ("make a", "make b", "rake c", "make d", "make a"):
-        session.run(command)
-
-    assert searched == ["make a", "rake c"]
+    assert "smoke test" in session.ask("Commit it and push", "p1")
+    assert session.run("git push origin main") == ""
 
 
-def test_nothing_confirmed_means_no_work(world):
-    world.know("A candidate about npm", promoted=False)
+@pytest.mark.parametrize(
+    "prompt", ["Is a push possible at night?", "Rename the parser", "Why did pushing fail?"]
+)
+def test_a_question_or_another_act_announces_nothing(world, prompt):
+    world.know("Wait for the smoke test", anchors=("@ act:push",), **BY_PERSON)
+
+    assert Session(world).ask(prompt, "p1") == ""
+
+
+def test_what_a_rule_speaks_of_beside_its_place_neither_stops_nor_shows(world):
+    world.know("Never edit src/schema.py by hand: change db/schema.sql", **BY_PERSON)
+    session = Session(world)
+    session.ask("Add a column", "p1")
+
+    assert session.write("db/schema.sql") == ""
+    assert world.failures() == []
+    assert session.write("src/schema.py")
+    assert session.denied
+
+
+def test_a_prompt_that_is_sent_again_is_answered_again(world):
+    world.know("Wait for the smoke test", anchors=("$ git push",), **BY_PERSON)
+    session = Session(world)
+    said = [session.ask("Push it", "p1"), session.ask("Push it", "p2"), session.ask("Push", "p3")]
+
+    assert ["smoke test" in each for each in said] == [True, True, False]
+
+
+def test_nothing_confirmed_says_nothing(world):
+    world.know("A candidate about npm", promoted=False, anchors=("$ npm",))
     session = Session(world)
     session.ask("Install left-pad", "p1")
 
     assert session.run("npm install") == ""
-    assert (world.root / ".ade/run/clear/p1").read_text() == ""
 
 
 def test_a_secret_on_a_command_line_reaches_no_flag(session, world):

@@ -36,7 +36,7 @@ def received(printed):
 
 def test_each_hook_stores_the_text_that_its_model_receives(world, stored):
     world.know(RULE, path="src/auth.py")
-    world.know("Never run terraform destroy", tags=("stop",))
+    world.know("It took two days to mend", anchors=("$ terraform destroy",), tags=("stop",))
     edit = EDIT | {"tool_input": {"file_path": str(world.root / "src/auth.py")}}
     error = "ENOSPC: no space left on device, write"
     world.know(f"{error}: empty the cache of the build server", category="gotcha")

@@ -455,6 +455,6 @@ def test_a_memory_of_the_file_is_shown_once_whichever_process_runs_the_hook(mach
     assert sorted(RULE in each.said for each in ran) == [False, False, False, True]
     assert later.said == ""
     assert (
-        machine.ade / "run/sites" / f"{payload('pre_tool_use')['session_id']}.files"
+        machine.ade / "run/keys" / f"{payload('pre_tool_use')['session_id']}.words"
     ).stat().st_size == 0
     assert machine.failures() == []

@@ -81,14 +81,15 @@ def test_the_next_session_is_warned_again(world, tracked):
 
 
 def test_a_guard_is_not_loosened_by_a_file_before_the_person_agreed(world, tracked, calls):
-    world.know("Never write x.py by hand", origin=Origin(trust=Trust.USER))
+    world.know("The file is made by hand", anchors=("@ x.py",), origin=Origin(trust=Trust.USER))
     tracked(LOOSE)
     world.fire("user_prompt_submit", prompt="Fix the login sessions", prompt_id="p1")
     assert world.denial(**calls.write(str(world.root / "x.py")), prompt_id="p1")
 
     agree(world)
     world.fire("user_prompt_submit", prompt="Fix the login sessions", prompt_id="p2")
-    assert world.denial(**calls.write(str(world.root / "x.py")), prompt_id="p2") is None
+    said = world.fire("pre_tool_use", **calls.write(str(world.root / "x.py")), prompt_id="p2")
+    assert "deny" not in said
 
 
 @pytest.mark.parametrize(

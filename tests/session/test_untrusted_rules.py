@@ -123,7 +123,7 @@ def test_at_a_file_it_is_said_with_each_edit(clones):
 def test_beside_an_own_rule_it_costs_no_denial_more(ben):
     own = "Never run npm install on a Friday"
     ben.learn(own, "convention", promoted=True)
-    turns = Turns(ben).ask()
+    turns = Turns(ben).ask("p1", "Get the page ready")
     turns.run("npm install left-pad")
     denied = [turns.is_denied]
     ben.fire("post_tool_batch", prompt_id="p1", tool_calls=[], session_id="s2")

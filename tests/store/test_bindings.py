@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fnmatch import fnmatchcase
 
 import pytest
@@ -10,8 +11,9 @@ from hypothesis import strategies as st
 
 from ademem.core.memory import Scope, Status
 from ademem.core.value import replace
-from ademem.search.binding import path_keys, update_bindings
+from ademem.search.binding import update_bindings
 from ademem.search.hint_patterns import expand_glob
+from ademem.search.meeting import matches, path_keys
 from ademem.store import bindings as table
 from ademem.store import logs, memories
 from ademem.store.memories import Change
@@ -55,10 +57,6 @@ def found(store, path=PATH, agent=""):
             if row["bound_kind"] == "anchor" or matches(path, row["bound_pattern"])
         }
     )
-
-
-def matches(path, glob):
-    return fnmatchcase(path, glob.replace("[^", "[!"))
 
 
 @pytest.mark.parametrize(
@@ -136,6 +134,7 @@ def test_each_path_finds_the_patterns_that_match_it(patterns, paths):
             pattern
             for pattern in patterns
             if any(fnmatchcase(path, each.replace("[^", "[!")) for each in expand_glob(pattern))
+            or re.split(r"[*?]", pattern)[0].startswith(f"{path}/")  # a folder above
         ]
         assert found(store, path) == sorted(scanned)
     store.close()
@@ -144,7 +143,9 @@ def test_each_path_finds_the_patterns_that_match_it(patterns, paths):
 def test_a_look_up_scans_neither_memories_nor_sites(store):
     plans = []
     for query in (table.AT_KEYS, logs._SEEN):
-        names = dict.fromkeys(["keys", "project", "agent", "session", "ids", "turn", "overdue"], "")
+        names = dict.fromkeys(
+            ["keys", "project", "agent", "session", "ids", "turn", "overdue", "off"], ""
+        )
         plans += [row["detail"] for row in store.db.execute(f"explain query plan {query}", names)]
 
     assert [plan for plan in plans if plan.startswith("SCAN") and "VIRTUAL" not in plan] == []

@@ -34,6 +34,7 @@ MODULES = {
         "add learn topic-key recall search timeline context get list log undo"
         " promote reject archive restore pin delete edit"
     ),
+    "placing": "at",
     "sessions": "session prompts why",
     "reviewing": "review propose relations",
     "upkeep": "backup work sweep scrub doctor projects",
@@ -46,11 +47,11 @@ MODULES = {
 """Modules of this package, with the commands and groups that each defines; parts add theirs."""
 
 PANELS = {
-    "Every day": "recall search add get list",
+    "Every day": "recall search add at get list",
     "Review": "review promote reject edit pin archive restore delete undo propose",
     "Team": "files core import export trust",
     "Set-up": "init install uninstall config model",
-    "Upkeep": "doctor backup sweep scrub projects",
+    "Upkeep": "doctor backup scrub projects",
     "Insight": "status log why session prompts relations guard",
 }
 
@@ -67,7 +68,7 @@ OF_PARTS = {
 
 HIDDEN = frozenset(
     (
-        *("learn", "topic-key", "timeline", "context", "work", "merge-file", "serve"),
+        *("learn", "topic-key", "timeline", "context", "work", "sweep", "merge-file", "serve"),
         "cost",
     )
 )
@@ -307,6 +308,10 @@ PathGlob = Annotated[
 Branch = Annotated[str | None, typer.Option("--branch", help="Memories of this unmerged branch.")]
 Anchors = Annotated[
     list[str] | None, typer.Option("--anchor", help="Place in the code.", metavar="FILE:LINES")
+]
+Places = Annotated[
+    list[str] | None,
+    typer.Option("--at", help="Where it applies: src/**, `npm install` …", metavar="KEY"),
 ]
 Commands = Annotated[
     list[str] | None,

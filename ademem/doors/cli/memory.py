@@ -13,10 +13,10 @@ import typer
 from ademem import api
 from ademem.core import clock, who
 from ademem.core import project as project_
-from ademem.core.anchor import of_command, replace_parts
+from ademem.core.anchor import of_command, of_key, replace_parts
 from ademem.core.client import mission_of
 from ademem.core.errors import NoSuchMemory, UsageError
-from ademem.core.memory import STOP, Category, Draft, Importance, Scope, Status, Trust
+from ademem.core.memory import NOTE, RULE, STOP, Category, Draft, Importance, Scope, Status, Trust
 from ademem.core.text import counted, preview
 from ademem.core.value import as_dict, replace
 from ademem.doors.cli import show
@@ -31,6 +31,7 @@ from ademem.doors.cli.commands import (
     Limit,
     Owner,
     PathGlob,
+    Places,
     Project,
     ScopeName,
     Tags,
@@ -76,7 +77,9 @@ def add(
     owner: Owner = None,
     importance: ImportanceName = "medium",
     pin: bool = flag("--pin", "Always in the briefing."),
-    stop: bool = flag("--stop", "Deny calls that it is about until they are made again."),
+    rule: bool = flag("--rule", "It may deny a call at its place, once in a conversation."),
+    note: bool = flag("--note", "It is only said beside a call."),
+    stop: bool = flag("--stop", "A rule that denies again in every turn."),
     strict: bool = flag("--strict", "Confirm a convention, pattern, gotcha or decision at once."),
     title: Title = None,
     type_: Type = None,
@@ -85,6 +88,7 @@ def add(
     path: PathGlob = None,
     anchor: Anchors = None,
     command: Commands = None,
+    at: Places = None,
     operation_id: str = option(
         "--operation-id", "Of this write; a retry with it writes nothing.", ""
     ),
@@ -99,9 +103,13 @@ def add(
         importance=importance or "medium",
         title=title,
         topic_key=topic_key,
-        tags=(*split_words(tags), *filter(None, (type_, STOP if stop else None))),
+        tags=(*split_words(tags), *filter(None, (type_, *_marks(rule, note, stop)))),
         path=path,
-        anchors=(*(anchor or ()), *map(of_command, command or ())),
+        anchors=(
+            *(anchor or ()),
+            *map(of_command, command or ()),
+            *(of_key(key, by_person=by_person) for key in at or ()),
+        ),
         pinned=pin and by_person,
         strict=strict and by_person,
         origin=api.origin(memories),
@@ -111,9 +119,17 @@ def add(
     if dry_run or (judged and not show.as_json):
         show.steps(judged)
     if not dry_run:
-        show.verdict(api.write(memories, draft, operation_id=operation_id), judged)
+        written = api.write(memories, draft, operation_id=operation_id)
+        placed = api.show_places(memories, written.memory.id) if written.memory else None
+        show.verdict(written, judged, placed)
         if (pin or strict) and not by_person:
             show.echo("a person pins and confirms it: `ademem review`", err=True)
+
+
+def _marks(rule: bool, note: bool, stop: bool) -> tuple[str, ...]:
+    if note and (rule or stop):
+        raise UsageError("a note denies nothing", "leave out --note, or --rule and --stop")
+    return tuple(name for name, is_set in ((STOP, stop), (RULE, rule), (NOTE, note)) if is_set)
 
 
 @on_project()
@@ -129,7 +145,8 @@ def learn(
     written = api.learn(
         memories, text_or_stdin(text), type=type_, bead=bead, tags=split_words(tags), key=key
     )
-    show.verdict(written)
+    placed = api.show_places(memories, written.memory.id) if written.memory else None
+    show.verdict(written, placed=placed)
 
 
 @command("topic-key")

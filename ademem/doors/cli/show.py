@@ -7,7 +7,7 @@ import sys
 
 from ademem.core import untrusted, who
 from ademem.core.errors import NO, REFUSED, AdememError
-from ademem.core.memory import CAME_FROM_HUB, CAME_WITH_FILES, Memory, claimed_name, flags
+from ademem.core.memory import CAME_FROM_HUB, CAME_WITH_FILES, Memory, claimed_name, flags, is_rule
 from ademem.core.project import files_edited
 from ademem.core.text import preview
 from ademem.core.untrusted import visible
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any, NoReturn, TypeVar
 
+    from ademem.api.placing import Placed
     from ademem.capture.gate import RuleEffect, Written
     from ademem.capture.gate.writing import Candidate
     from ademem.core.setting_sources import SettingWarning
@@ -47,6 +48,10 @@ class Withheld(AdememError):
         from ademem.store.transitions import BY_PERSON, waits_for
 
         super().__init__(f"{memory.id} is {waits_for(memory)}", BY_PERSON)
+
+
+SHORT_ID = 6
+"""Digits of an id in a command that is offered."""
 
 
 def to_model() -> bool:
@@ -415,7 +420,37 @@ def candidate_json(candidate: Candidate) -> dict[str, Any]:
     }
 
 
-def verdict(written: Written, judged: Sequence[RuleEffect] = ()) -> None:
+def places_json(placed: Placed) -> dict[str, Any]:
+    from ademem.search.binding import describe
+
+    return {
+        "at": [
+            {"key": describe(each), "strength": each.strength, "state": each.state}
+            for each in placed.at
+        ],
+        "candidates": [describe(each) for each in placed.candidates],
+    }
+
+
+def at_line(placed: Placed) -> str:
+    """Write where a memory applies in one line, with the command that changes it."""
+    from ademem.search.binding import describe
+
+    id = placed.memory.id[:SHORT_ID]
+    if placed.at:
+        gone = {"gone": ", gone"}
+        at = ", ".join(
+            f"{describe(each)} ({each.strength}{gone.get(each.state or '', '')})"
+            for each in placed.at
+        )
+        return f"at: {at} · elsewhere? ademem at {id} --at KEY | --none"
+    maybe = ", ".join(map(describe, placed.candidates))
+    return f"at: no place{f' · maybe {maybe}' if maybe else ''} · ademem at {id} --at KEY"
+
+
+def verdict(
+    written: Written, judged: Sequence[RuleEffect] = (), placed: Placed | None = None
+) -> None:
     """Exit with REFUSED where the write gate refused the text."""
     memory = written.memory
     values = ({"steps": judged} if judged else {}) | {
@@ -429,10 +464,14 @@ def verdict(written: Written, judged: Sequence[RuleEffect] = ()) -> None:
         "notes": list(written.notes),
         "candidates": [candidate_json(each) for each in written.candidates],
     }
+    if placed:
+        values["places"] = places_json(placed)
     if memory:
         verb = "merged into" if written.deduped else "kept as"
-        done = f"{verb} {memory.id} ({written.durability})"
-        report(values, [done, *(f"note: {note}" for note in written.notes)])
+        kind = ", rule" if is_rule(memory) else ""
+        done = f"{verb} {memory.id} ({written.durability}{kind})"
+        at = [at_line(placed)] if placed and not written.deduped else []
+        report(values, [done, *at, *(f"note: {note}" for note in written.notes)])
     else:
         report(values, (), [f"not kept ({written.rule}): {written.reason}"])
     if not written.accepted:

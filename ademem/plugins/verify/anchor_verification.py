@@ -102,7 +102,7 @@ def verify(project: Project, store: Store, now: datetime) -> list[Checked]:
                 anchors = anchor.keep_values(memory.anchors, [replace(noted, values=values).text])
                 memories.set_anchors(store, memory, anchors)
                 jobs.queue(store, "mirror", "project", now)
-        update_bindings(store)
+        update_bindings(store, project)
         _store_states(found, store)
     return found
 

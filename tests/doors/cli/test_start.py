@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-SHARED = 47
+SHARED = 48
 """Modules of ademem that a command on one memory loads; with all of the parts it would be 290."""
 
 

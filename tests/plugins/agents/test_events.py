@@ -20,7 +20,7 @@ PATCH = "*** Begin Patch\n*** Update File: a.txt\n@@\n-x\n+y\n{}*** End Patch\n"
 def send(world, monkeypatch):
     """Send events of a client in order; each answer is the JSON object it reads."""
     world.know(RULE, **BY_PERSON)
-    world.know(FACT, path="src/upload.py", **BY_PERSON)
+    world.know(FACT, path="src/upload.py", category="fact", **BY_PERSON)
     monkeypatch.chdir(world.root)
 
     def send(agent, event, **more):

@@ -75,10 +75,14 @@ class Machine:
             (self.project / ".ade/run/clear" / id).touch()
 
     def list(self, lists: dict[str, str]) -> None:
-        """Say what memory knows something of: each list by its name."""
-        (self.project / ".ade/run/sites").mkdir()
-        for name, text in lists.items():
-            (self.project / ".ade/run/sites" / name).write_text(f"{text}\n" if text else "")
+        """Say what memories are bound to: lists by their name, of all and of each reader named."""
+        (self.project / ".ade/run/keys").mkdir()
+        readers = {name.rpartition(".")[0] for name in lists} | {""}
+        for reader in readers:
+            for kind in ("words", "pieces", "texts"):
+                name = f"{reader}.{kind}" if reader else kind
+                text = lists.get(name, "")
+                (self.project / ".ade/run/keys" / name).write_text(f"{text}\n" if text else "")
 
 
 @pytest.fixture(params=SHELLS)
@@ -171,6 +175,7 @@ def test_a_payload_too_large_for_the_environment_still_starts_python(machine):
 
 def test_a_turn_that_is_clear_is_let_through_without_python(machine):
     machine.clear("turn-1")
+    machine.list({})
 
     done = machine.start("PreToolUse", before_tool())
 
@@ -180,6 +185,7 @@ def test_a_turn_that_is_clear_is_let_through_without_python(machine):
 
 def test_a_subagent_is_let_through_with_a_flag_of_its_own(machine):
     machine.clear("agent-7")
+    machine.list({})
 
     machine.start("PreToolUse", before_tool(agent_id="agent-7", agent_type="Explore"))
 
@@ -256,6 +262,7 @@ def test_a_command_that_may_be_ours_is_for_python_in_a_clear_turn_too(machine, c
 )
 def test_a_call_of_our_mcp_tools_is_noted_by_python_in_a_clear_turn_too(machine, tool, asked):
     machine.clear("turn-1")
+    machine.list({})
 
     machine.start("PreToolUse", before_tool({"content": "x"}, tool_name=tool))
 
@@ -273,25 +280,23 @@ def running(command, **header):
 @pytest.mark.parametrize(
     ("lists", "payload"),
     [
-        pytest.param({"files": "/src/.*$"}, editing(), id="a file of a folder"),
-        pytest.param({"files": "/docs/.*$\n/.*\\.py$"}, editing(), id="the second of two"),
+        pytest.param({"words": "auth.py"}, editing(), id="a file"),
+        pytest.param({"words": "docs\nsrc"}, editing(), id="a folder, the second of two"),
+        pytest.param({"words": "SRC"}, editing(), id="in capitals"),
+        pytest.param({"pieces": ".ipynb"}, editing("/w/a.ipynb", "notebook_path"), id="notebook"),
+        pytest.param({"words": "schön.py"}, editing("/w/schön.py"), id="any script"),
+        pytest.param({"words": "push"}, running("git -C x push"), id="a command"),
+        pytest.param({"words": "push"}, running("ls\npush x"), id="on a later line"),
+        pytest.param({"words": "api"}, running("ls", cwd="/w/api"), id="the folder it works in"),
+        pytest.param({"texts": "git push"}, editing(), id="a text that is written"),
+        pytest.param({"texts": "console.log"}, running("echo 'console.log' > a.js"), id="or typed"),
+        pytest.param({"s.words": "auth.py"}, editing(), id="left to tell the session"),
         pytest.param(
-            {"files": "/.*\\.ipynb$"}, editing("/w/a.ipynb", "notebook_path"), id="notebook"
-        ),
-        pytest.param({"files": "/.*ö.*$"}, editing("/w/schön.py"), id="any script"),
-        pytest.param({"commands": "git.*push"}, running("git -C x push"), id="a command"),
-        pytest.param({"commands": "git.*push"}, running("ls\ngit push"), id="on a later line"),
-        pytest.param({"commands": 'a\\\\"b'}, running('a"b'), id="a quote"),
-        pytest.param(
-            {"files": "", "s.files": "/src/.*$"}, editing(), id="left to tell the session"
-        ),
-        pytest.param(
-            {"s.files": "", "agent-7.files": "/src/.*$"},
+            {"s.words": "", "agent-7.words": "auth.py"},
             editing(agent_id="agent-7"),
             id="left to tell the subagent",
         ),
-        pytest.param({"files": "\\(\n"}, editing(), id="a list that grep cannot read"),
-        pytest.param({"commands": "\n"}, running("ls"), id="a list for anything"),
+        pytest.param({"words": "\n"}, running("ls"), id="a list for anything"),
     ],
 )
 def test_a_call_that_memory_may_know_something_of_reaches_python(machine, lists, payload):
@@ -306,20 +311,16 @@ def test_a_call_that_memory_may_know_something_of_reaches_python(machine, lists,
 @pytest.mark.parametrize(
     ("lists", "payload"),
     [
-        pytest.param({}, editing(), id="no lists"),
-        pytest.param({"files": ""}, editing(), id="an empty list"),
-        pytest.param({"files": "/docs/.*$"}, editing(), id="another file"),
-        pytest.param({"files": "/src$"}, editing(), id="only the beginning"),
-        pytest.param({"commands": "git.*push"}, editing(), id="a command in the content"),
-        pytest.param({"files": "/src/.*$"}, running("ls"), id="a file in the description"),
-        pytest.param({"commands": "git.*push"}, running("git status"), id="another command"),
-        pytest.param({"files": "/src/.*$", "s.files": ""}, editing(), id="all told in the session"),
+        pytest.param({}, editing(), id="empty lists"),
+        pytest.param({"words": "docs\nauth"}, editing("/w/src/authors.py"), id="another file"),
+        pytest.param({"words": "push"}, editing(), id="a command in the content"),
+        pytest.param({"words": "push"}, running("git status"), id="another command"),
+        pytest.param({"words": "auth.py", "s.words": ""}, editing(), id="all told in the session"),
         pytest.param(
-            {"files": "/src/.*$", "agent-7.files": ""},
+            {"words": "auth.py", "agent-7.words": ""},
             editing(agent_id="agent-7"),
             id="all told to the subagent",
         ),
-        pytest.param({"commands": "."}, before_tool({"query": "x"}), id="neither file nor command"),
     ],
 )
 def test_a_call_that_memory_knows_nothing_of_is_let_through(machine, lists, payload):
@@ -341,7 +342,7 @@ def test_a_call_that_memory_knows_nothing_of_is_let_through(machine, lists, payl
 )
 def test_a_call_that_names_a_file_of_memory_reaches_python_in_a_clear_turn_too(machine, input):
     machine.clear("turn-1")
-    machine.list({"files": "other", "commands": "other"})
+    machine.list({"words": "other", "pieces": ".ade\nademem"})
     machine.start("PreToolUse", before_tool(input))
 
     assert machine.asked
@@ -364,15 +365,23 @@ def test_a_call_that_names_a_file_of_memory_reaches_python_in_a_clear_turn_too(m
 )
 def test_a_call_at_a_place_of_ours_reaches_python_in_a_clear_turn_too(machine, given, header):
     machine.clear("turn-1")
-    machine.list({"files": "other", "commands": "other"})
+    machine.list({"words": "other", "pieces": ".ade\nademem"})
     machine.start("PreToolUse", before_tool(given, **header))
+
+    assert machine.asked
+
+
+def test_a_turn_without_lists_is_for_python(machine):
+    machine.clear("turn-1")
+
+    machine.start("PreToolUse", editing())
 
     assert machine.asked
 
 
 def test_where_there_is_no_grep_python_decides(machine, tmp_path):
     machine.clear("turn-1")
-    machine.list({"files": "/docs/.*$"})
+    machine.list({"words": "docs"})
     (tmp_path / "bin").mkdir()
     for name in ("cat", machine.shell):
         (tmp_path / "bin" / name).symlink_to(shutil.which(name))
@@ -383,7 +392,7 @@ def test_where_there_is_no_grep_python_decides(machine, tmp_path):
 
 
 def test_lists_alone_let_nothing_through(machine):
-    machine.list({"files": "", "commands": ""})
+    machine.list({})
 
     machine.start("PreToolUse", editing())
 
@@ -391,11 +400,11 @@ def test_lists_alone_let_nothing_through(machine):
 
 
 @pytest.mark.parametrize(
-    "path", [".ade", ".ade/run", ".ade/run/clear", ".ade/run/sites", ".ade/run/sites/files"]
+    "path", [".ade", ".ade/run", ".ade/run/clear", ".ade/run/keys", ".ade/run/keys/words"]
 )
 def test_flags_and_lists_behind_a_link_let_nothing_through(machine, tmp_path, path):
     machine.clear("turn-1")
-    machine.list({"files": "", "commands": ""})
+    machine.list({})
     (machine.project / path).rename(tmp_path / "elsewhere")
     (machine.project / path).symlink_to(tmp_path / "elsewhere")
 
@@ -602,44 +611,6 @@ def test_a_plugin_alone_enrols_and_recalls(plugin):
         assert f"sh {HOOKS.parent}/install.sh --project ." in ademem(*arguments).stderr
 
 
-def consulted(machine, *calls):
-    """Leave the flag of a turn in which mode `consult` has looked these calls up."""
-    lines = "".join(f"{call}\n" for call in ("consult", *calls))
-    (machine.project / ".ade/run/clear/turn-1").write_text(lines)
-
-
-@pytest.mark.parametrize(
-    ("payload", "asked"),
-    [
-        pytest.param(running("ls -la src"), False, id="reading"),
-        pytest.param(running("cat a && git diff | head -5"), False, id="a list of reading ones"),
-        pytest.param(
-            running("grep -rn x src 2>/dev/null | wc -l 2>&1"), False, id="without errors"
-        ),
-        pytest.param(running("ls; rm x"), True, id="one that changes something behind"),
-        pytest.param(running("cat a > b"), True, id="a redirection"),
-        pytest.param(running("echo $(rm x)"), True, id="a substitution"),
-        pytest.param(running("ls\nrm x"), True, id="a second line"),
-        pytest.param(running("find . -name x -delete"), True, id="an option that deletes"),
-        pytest.param(running("git log --output=x"), True, id="an option that writes"),
-        pytest.param(running("lsof"), True, id="a name that begins like a reading one"),
-        pytest.param(running("npm install"), False, id="a command that was looked up"),
-        pytest.param(running("npm install x"), True, id="another one"),
-        pytest.param(editing("/w/src/auth.py"), False, id="a file that was looked up"),
-        pytest.param(editing("/w/src/other.py"), True, id="another file"),
-        pytest.param(before_tool({"query": "x"}), True, id="another tool"),
-    ],
-)
-def test_in_mode_consult_python_decides_about_changes_that_were_not_looked_up(
-    machine, payload, asked
-):
-    consulted(machine, "npm install", "/w/src/auth.py")
-
-    machine.start("PreToolUse", payload)
-
-    assert machine.asked is asked
-
-
 LONG = "a digit made in the header\n" * 3_000
 """Words of which a pattern of two, such as `*git*commit*`, finds the first often."""
 
@@ -663,7 +634,8 @@ LONG = "a digit made in the header\n" * 3_000
     ],
 )
 def test_a_long_call_takes_no_time(machine, event, payload):
-    consulted(machine, "/w/a.py")
+    machine.clear("turn-1")
+    machine.list({"words": "other", "pieces": "another", "texts": "neither"})
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     machine.start(event, payload)
 

@@ -1,0 +1,189 @@
+"""Where memories apply: shown, chosen by a person, added to by an agent, and what lacks a place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ademem.api.curation import _decide, get_speaker
+from ademem.core import anchor
+from ademem.core.errors import UsageError
+from ademem.core.memory import Memory, Trust
+from ademem.core.value import Value, replace
+from ademem.search import binding, binding_keys, places
+from ademem.search.tree import open_tree
+from ademem.store import bindings as table
+from ademem.store import memories, transitions
+from ademem.store.bindings import Binding
+from ademem.store.runtime import Runtime
+from ademem.store.transitions import CannotDo
+
+MOST_UNPLACED = 20
+MOST_OFFERED = 5
+WIDEST = 0.5
+"""Share of the tracked files above which a place is refused to an agent."""
+FIRM = ("given", "read")
+
+
+class Placed(Value):
+    memory: Memory
+    at: tuple[Binding, ...]
+    candidates: tuple[Binding, ...] = ()
+    """Places that the words of the memory suggest, where it has none that is sure."""
+    notes: tuple[str, ...] = ()
+
+
+class Choice(Value):
+    """What somebody decides about the places of a memory."""
+
+    id: str
+    at: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    nowhere: bool = False
+
+
+def show_places(runtime: Runtime, id: str) -> Placed:
+    """Return where a memory applies, and what else its words suggest."""
+    runtime = runtime.holding(id)
+    binding.refresh(runtime)
+    memory = memories.get(runtime.store, id)
+    return _placed(memory, runtime)
+
+
+def place(runtime: Runtime, choice: Choice) -> Placed:
+    """Choose places: a person's replace all others, an agent's are added.
+
+    An agent drops what it chose or what words suggest; raises OfPerson for a person's choice.
+    """
+    runtime = runtime.holding(choice.id)
+    memory = memories.get(runtime.store, choice.id)
+    anchors, notes = _choose(memory, choice, runtime)
+    if anchors != memory.anchors:
+        memory = _decide(transitions.place, runtime, choice.id, anchors)
+    binding.refresh(runtime)
+    return replace(_placed(memory, runtime), notes=tuple(notes))
+
+
+def place_all(runtime: Runtime, choices: Sequence[Choice]) -> list[Placed]:
+    """Choose places for several memories: all, or none if one of them cannot be."""
+    for choice in choices:
+        holder = runtime.holding(choice.id)
+        _choose(memories.get(holder.store, choice.id), choice, holder)
+    return [place(runtime, choice) for choice in choices]
+
+
+def list_unplaced(runtime: Runtime, most: int = MOST_UNPLACED) -> list[Placed]:
+    """Return memories of which nobody chose a place, confirmed and new ones first."""
+    binding.refresh(runtime)
+    found = table.list_unchosen(runtime.store, most)
+    return [_placed(memory, runtime) for memory in found]
+
+
+def read_choices(text: str) -> list[Choice]:
+    """Read choices as JSON, a list or an object a line: `id` with `at`, `drop` or `none`."""
+    try:
+        given = json.loads(text) if text.lstrip()[:1] == "[" else _lines(text)
+    except ValueError as error:
+        raise UsageError(f"the choices are not JSON: {error}", _FORM) from None
+    if not all(isinstance(each, dict) and isinstance(each.get("id"), str) for each in given):
+        raise UsageError("each choice is an object with the id of a memory", _FORM)
+    return [
+        Choice(
+            id=each["id"],
+            at=_texts(each, "at"),
+            drop=_texts(each, "drop"),
+            nowhere=each.get("none") is True,
+        )
+        for each in given
+    ]
+
+
+_FORM = '{"id": "6b0ed9e3c3e1", "at": ["src/auth.py", "`npm install`"]} on each line'
+
+
+def _lines(text: str) -> list[Any]:
+    return [json.loads(line) for line in text.splitlines() if line.strip()]
+
+
+def _texts(given: dict[str, Any], name: str) -> tuple[str, ...]:
+    found = given.get(name, [])
+    if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+        raise UsageError(f"{name!r} is a list of keys", _FORM)
+    return tuple(found)
+
+
+def _choose(memory: Memory, choice: Choice, runtime: Runtime) -> tuple[tuple[str, ...], list[str]]:
+    by_person = get_speaker(runtime) is Trust.USER
+    root = runtime.project.root
+    wanted = [binding_keys.parse_at(key, root) for key in choice.at]
+    unwanted = [binding_keys.show(binding_keys.parse_at(key, root)) for key in choice.drop]
+    notes = _check_reach(wanted, by_person, runtime)
+    old = list(memory.anchors)
+    if choice.nowhere:
+        _require_right(memory, by_person, runtime)
+        return (*_others(old), anchor.NOWHERE), notes
+    new = [anchor.of_key(binding_keys.show(each), by_person=by_person) for each in wanted]
+    if by_person and wanted:
+        old = _others(old)
+    for key in unwanted:
+        given = anchor.of_key(key, by_person=True)
+        if given in old:
+            _require_right(memory, by_person, runtime)
+        old = [text for text in old if text not in (given, anchor.of_key(key, by_person=False))]
+        if any(binding_keys.show(each) == key for each in _derived(memory, runtime)):
+            new.append(anchor.NOT + key)
+    kept = [text for text in old if text not in new and not (wanted and text == anchor.NOWHERE)]
+    return (*kept, *dict.fromkeys(new)), notes
+
+
+def _others(anchors: Iterable[str]) -> list[str]:
+    """Return the anchors that are no choice of a place: places in the code, commands."""
+    return [text for text in anchors if not text.startswith("@")]
+
+
+def _derived(memory: Memory, runtime: Runtime) -> list[Binding]:
+    stored = table.list_of(runtime.store, memory)
+    return [each for each in stored if each.strength not in FIRM]
+
+
+def _require_right(memory: Memory, by_person: bool, runtime: Runtime) -> None:
+    if not by_person and memories.is_of_person(runtime.store, memory):
+        raise transitions.OfPerson(memory, "at")
+
+
+def _check_reach(wanted: Sequence[Binding], by_person: bool, runtime: Runtime) -> list[str]:
+    tree = open_tree(runtime.project)
+    if tree is None:
+        return []
+    notes = []
+    try:
+        for each in (places.settle(each, tree) for each in wanted):
+            key = binding_keys.show(each)
+            if each.state == "gone":
+                notes.append(f"{key} is no place in the project yet")
+            if each.reach > WIDEST:
+                share = f"{key} is {each.reach:.0%} of the tracked files"
+                if not by_person:
+                    raise CannotDo(share, "name a narrower place, or leave it to a person")
+                notes.append(share)
+    finally:
+        tree.close()
+    return notes
+
+
+def _placed(memory: Memory, runtime: Runtime) -> Placed:
+    at = table.list_of(runtime.store, memory)
+    offered: list[Binding] = []
+    if not any(each.strength in (*FIRM, "named") for each in at):
+        tree = open_tree(runtime.project)
+        if tree is not None:
+            try:
+                known = {(each.kind, each.key) for each in at}
+                likely = places.candidates(memory.whole_text, tree)
+                offered = [each for each in likely if (each.kind, each.key) not in known]
+            finally:
+                tree.close()
+    sure = tuple(each for each in at if each.strength not in ("worded", "guessed"))
+    maybe = [each for each in at if each.strength in ("worded", "guessed")]
+    return Placed(memory=memory, at=sure, candidates=(*maybe, *offered)[:MOST_OFFERED])

@@ -1,0 +1,81 @@
+"""`ademem at`: where a memory applies, and places for memories that have none."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ademem import api
+from ademem.api.placing import Choice, Placed
+from ademem.core.errors import UsageError
+from ademem.core.text import preview
+from ademem.doors.cli import show
+from ademem.doors.cli.commands import flag, on_project, option, text_or_stdin
+from ademem.store.runtime import Runtime
+
+TEXT_CHARS = 100
+
+Keys = Annotated[
+    list[str] | None,
+    typer.Option("--at", help="A place: src/**, `npm install`, act:deploy …", metavar="KEY"),
+]
+Dropped = Annotated[list[str] | None, typer.Option("--drop", help="No place.", metavar="KEY")]
+
+
+@on_project()
+def at(
+    memories: Runtime,
+    id: Annotated[str, typer.Argument(metavar="ID", help="The memory.")] = "",
+    keys: Keys = None,
+    drop: Dropped = None,
+    none: bool = flag("--none", "It applies nowhere by itself."),
+    pending: bool = flag("--pending", "Memories of which nobody chose a place."),
+    from_: str = option("--from", "Choices as JSON lines; - reads standard input.", ""),
+) -> None:
+    """Show or choose where a memory applies."""
+    if pending or from_:
+        if id or keys or drop or none:
+            raise UsageError("--pending and --from take no memory", "ademem at --pending --json")
+        if pending:
+            found = api.list_unplaced(memories)
+            why = "a place was chosen for every memory, or is not needed"
+            return show.listing("memories", found, lines_of, why, to_json)
+        text = text_or_stdin("-") if from_ == "-" else _read(from_)
+        placed = api.place_all(memories, api.read_choices(text))
+        return show.listing("memories", placed, lines_of, "no choice was given", to_json)
+    if not id:
+        raise UsageError("the places of which memory?", "ademem at ID, or ademem at --pending")
+    if none and (keys or drop):
+        raise UsageError("--none excludes --at and --drop", "choose places, or none")
+    choice = Choice(id=id, at=tuple(keys or ()), drop=tuple(drop or ()), nowhere=none)
+    changes = bool(keys or drop or none)
+    one = api.place(memories, choice) if changes else api.show_places(memories, id)
+    show.report(to_json(one), list(lines_of(one)))
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path} cannot be read: {error}", "name a file of JSON lines") from None
+
+
+def to_json(placed: Placed) -> dict[str, object]:
+    return {
+        "id": placed.memory.id,
+        "text": placed.memory.content,
+        "category": placed.memory.category,
+        **show.places_json(placed),
+        "notes": list(placed.notes),
+    }
+
+
+def lines_of(placed: Placed) -> list[str]:
+    first = placed.memory.content.splitlines()[0]
+    return [
+        f"{placed.memory.id}  {preview(first, TEXT_CHARS)}",
+        f"  {show.at_line(placed)}",
+        *(f"  note: {note}" for note in placed.notes),
+    ]

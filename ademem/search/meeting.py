@@ -1,0 +1,192 @@
+"""Which memories a call meets: its keys are looked up in the table of bindings, one by one.
+
+No words are searched. What a binding asks besides its key (a glob, the words of a command, a whole
+literal) is compared here.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from ademem.core.value import Value
+from ademem.search.hint_patterns import is_run_by
+from ademem.store import bindings as table
+from ademem.store.bindings import STRENGTHS, Binding
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable, Iterator
+
+    from ademem.core.memory import Memory
+    from ademem.guard.touch import Touch
+    from ademem.store import Store
+
+GIVEN, READ, NAMED, LEARNED, WORDED, GUESSED = STRENGTHS
+LONGEST_PATH = 4096
+BELOW = ("path", "anchor", "dir", "glob")
+"""Kinds whose places may lie below a folder that a call writes."""
+
+
+class Met(Value):
+    """A memory, and the surest of its bindings that a call meets."""
+
+    memory: Memory
+    binding: Binding
+
+    @property
+    def rank(self) -> int:
+        return STRENGTHS.index(self.binding.strength)
+
+
+def meet(touch: Touch, root: str, store: Store, agent: str = "") -> list[Met]:
+    """Return memories that may be shown and that a call meets below *root*, the surest first."""
+    paths = relative_paths(touch.writes, root) if touch.changes else []
+    keys = {key for path in paths for key in path_keys(path)}
+    keys |= {("program", argv[0]) for argv in touch.argvs}
+    keys |= {("act", act) for act in touch.acts}
+    families = _families(touch)
+    if touch.changes:  # to look something up with the other program is no fault
+        keys |= {("family", name) for name in families}
+    if touch.changes:
+        keys |= {("runs", name) for name in _runs(touch, root)}
+        keys |= _literal_keys(touch, store)
+    if not keys:
+        return []
+    rows = table.at_keys(store, keys, agent)
+    for folder in filter(None, (_folder(path, root) for path in paths)):
+        rows += table.below(store, folder, agent)
+    found: dict[str, Met] = {}
+    for row in rows:
+        if _holds(row, touch, paths, families):
+            keep(row, found)
+    return sorted(found.values(), key=lambda each: (each.rank, -each.binding.weight))
+
+
+def meet_failure(error: str, store: Store, agent: str = "") -> list[Met]:
+    """Return memories whose code or quoted message a failure prints, the longest first."""
+    text = " ".join(error.lower().split())
+    words = {word for word in re.findall(r"\w[\w.-]*\w|\w", text) if len(word) > 2}
+    keys = {("code", each) for word in words for each in (word, *re.findall(r"\w+", word))}
+    rows = [
+        row
+        for row in table.at_keys(store, keys, agent)
+        if " ".join(row["bound_pattern"].split()) in text
+    ]
+    found: dict[str, Met] = {}
+    for row in rows:
+        keep(row, found)
+    return sorted(found.values(), key=lambda each: -len(each.binding.pattern or each.binding.key))
+
+
+def keep(row: sqlite3.Row, found: dict[str, Met]) -> None:
+    from ademem.store import memories
+
+    binding = read_binding(row)
+    known = found.get(row["id"])
+    if known is None:
+        columns = memories.columns(row).items()
+        fields = {name: value for name, value in columns if name[:6] != "bound_"}
+        found[row["id"]] = Met(memory=memories.from_values(fields), binding=binding)
+    elif STRENGTHS.index(binding.strength) < known.rank:
+        found[row["id"]] = Met(memory=known.memory, binding=binding)
+
+
+def read_binding(row: sqlite3.Row) -> Binding:
+    names = ("kind", "key", "pattern", "op", "strength", "reach", "weight", "state")
+    return Binding(**{name: row[f"bound_{name}"] for name in names})
+
+
+def relative_paths(writes: Iterable[str], root: str) -> list[str]:
+    """Return the paths below *root*, through links where they leave it; `.` is the root."""
+    found: dict[str, None] = {}
+    for path in writes:
+        if len(path) > LONGEST_PATH:  # which no file system has
+            continue
+        for each in (path, os.path.realpath(path)):
+            inside = os.path.relpath(each, root)
+            if inside != os.pardir and not inside.startswith(os.pardir + os.sep):
+                found[inside.replace(os.sep, "/")] = None
+                break
+    return list(found)
+
+
+def path_keys(path: str) -> Iterator[tuple[str, str]]:
+    """Yield the keys of bindings that a path may meet; its own name may be a folder's, too."""
+    folders = path.split("/")
+    yield from (("path", path), ("anchor", path), ("glob", ""))
+    for at, name in enumerate(folders, 1):
+        yield ("dir", "/".join(folders[:at]))
+        yield ("glob", name)
+    dots = folders[-1].split(".")
+    yield from (("suffix", "." + ".".join(dots[at:])) for at in range(1, len(dots)))
+
+
+def _folder(path: str, root: str) -> str:
+    """Return a written folder with a slash behind it, all of the project as a slash alone."""
+    if path == ".":
+        return "/"
+    return f"{path}/" if os.path.isdir(os.path.join(root, path)) else ""
+
+
+def _families(touch: Touch) -> dict[str, set[str]]:
+    """Map families of programs to their members that a call runs."""
+    from ademem.guard import acts
+
+    found: dict[str, set[str]] = {}
+    for argv in touch.argvs:
+        for name in acts.families_of(argv):
+            found.setdefault(name, set()).add(argv[0])
+    return found
+
+
+def _runs(touch: Touch, root: str) -> list[str]:
+    named = [each for each in touch.runs if not os.path.isabs(each)]
+    return named + relative_paths((each for each in touch.runs if os.path.isabs(each)), root)
+
+
+def _literal_keys(touch: Touch, store: Store) -> set[tuple[str, str]]:
+    typed = _typed(touch).lower()
+    return {("literal", key) for key in table.list_literals(store) if key in typed}
+
+
+def _typed(touch: Touch) -> str:
+    return "\n".join((touch.text, *(" ".join(argv) for argv in touch.argvs)))
+
+
+def _holds(row: sqlite3.Row, touch: Touch, paths: list[str], families: dict[str, set[str]]) -> bool:
+    kind, key, pattern, op = (row[f"bound_{name}"] for name in ("kind", "key", "pattern", "op"))
+    if row["bound_state"] == "gone" and kind != "anchor":
+        return False
+    if op != "any" and (not touch.changes or touch.creates != (op == "create")):
+        return False
+    match kind:
+        case "glob":
+            return any(matches(path, pattern) for path in paths)
+        case "program":
+            words = [key, *pattern.split()]
+            return any(is_run_by(words, argv) for argv in touch.argvs)
+        case "family":
+            exceptions = {word.removeprefix("!") for word in pattern.split()}
+            return bool(families.get(key, set()) - exceptions)
+        case "literal":
+            return _count(pattern, _typed(touch)) > _count(pattern, touch.removed)
+    return True
+
+
+def _count(literal: str, text: str) -> int:
+    return text.lower().count(literal.lower())
+
+
+def matches(path: str, glob: str) -> bool:
+    """Compare a path as SQLite's GLOB does; a folder above counts for what is in it."""
+    from fnmatch import fnmatchcase
+
+    from ademem.search.hint_patterns import expand_glob
+
+    globs = [each.replace("[^", "[!") for each in expand_glob(glob)]
+    if any(fnmatchcase(path, each) for each in globs):
+        return True
+    plain = glob.split("*")[0].split("?")[0]
+    return path == "." or plain.startswith(f"{path}/")

@@ -1,0 +1,210 @@
+"""The lists by which a shell tells that a call can meet no memory, complete, and of each reader."""
+
+import json
+import os
+import subprocess
+from datetime import timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ademem.core.client import TurnKey
+from ademem.core.project import at
+from ademem.core.settings import GuardSettings
+from ademem.guard.touch import touch
+from ademem.search import binding as lists
+from ademem.search.meeting import meet
+from ademem.store.bindings import Binding
+from tests import builders
+from tests.builders import NOW, memory
+from tests.examples import examples
+
+SESSION = TurnKey(session_id="s1", prompt_id="p1")
+AGENT = TurnKey(session_id="s1", agent_id="a1")
+
+
+class Listed:
+    def __init__(self, root):
+        self.root = root
+        self.store = builders.open_project(root)
+        self.project = at(str(root))
+        self.folder = root / ".ade/run/keys"
+
+    def know(self, content, **changes):
+        (row,) = builders.insert(self.store, memory(content, **changes))
+        lists.update_bindings(self.store)
+        lists.write_lists(self.project, self.store)
+        return row
+
+    def files(self):
+        paths = sorted(self.folder.iterdir()) if self.folder.exists() else []
+        return {path.name: path.read_text().splitlines() for path in paths}
+
+    def lets_through(self, tool_input):
+        """As `hooks/pre_tool_use.sh` asks of a command: does Python hear of it?"""
+        text = json.dumps({"tool_input": tool_input}, ensure_ascii=False)
+        options = {"pieces": "-iF", "words": "-iwF", "texts": "-iF"}
+        return any(
+            subprocess.run(
+                [
+                    *("sh", "-c", 'printf "%b\\n" "$1" | LC_ALL=C grep -q "$2" -f "$3"', "sh"),
+                    *(text, option, str(self.folder / name)),
+                ],
+                check=False,
+            ).returncode
+            == 0
+            for name, option in options.items()
+        )
+
+
+@pytest.fixture
+def listed(tmp_path):
+    made = Listed(tmp_path)
+    yield made
+    made.store.close()
+
+
+def test_a_project_that_knows_nothing_lists_what_python_always_reads(listed):
+    listed.know("Tokens expire in UTC")
+
+    assert listed.files() == {"words": [], "pieces": list(lists.ALWAYS), "texts": []}
+
+
+def test_a_binding_lists_what_each_call_that_meets_it_holds(listed):
+    listed.know("one", file_scope_pattern="src/*.py")
+    listed.know("two", anchors=("docs/a[1].md:3-9@0123456789abcdef", "$ git push"))
+    listed.know("three", anchors=("@ text:console.log", "@ act:deploy"))
+    found = listed.files()
+
+    assert {"src", "a[1].md", "push"} <= {*found["words"]}
+    assert {"docs/ ", 'docs"', "kubectl"} <= {*found["pieces"]}
+    assert found["texts"] == ["console"]
+
+
+def test_a_reader_has_lists_of_what_is_left(listed):
+    told = listed.know("one", file_scope_pattern="src/*")
+    listed.know("two", file_scope_pattern="docs/*")
+    assert lists.lacks_lists(listed.project, SESSION)
+    lists.write_rest(listed.project, listed.store, SESSION, {told.id})
+    lists.write_rest(listed.project, listed.store, AGENT, set())
+
+    assert not lists.lacks_lists(listed.project, SESSION)
+    assert [name in listed.files()["s1.words"] for name in ("src", "docs")] == [False, True]
+    assert [name in listed.files()["a1.words"] for name in ("src", "docs")] == [True, True]
+
+
+def test_news_make_every_reader_start_anew(listed):
+    told = listed.know("one", file_scope_pattern="src/*")
+    lists.write_rest(listed.project, listed.store, SESSION, {told.id})
+    lists.write_lists(listed.project, listed.store)
+    assert "s1.words" in listed.files()
+    listed.know("two", file_scope_pattern="docs/*")
+
+    assert "s1.words" not in listed.files()
+
+
+def test_who_forgot_starts_anew_alone(listed):
+    told = listed.know("one", file_scope_pattern="src/*")
+    for key in (SESSION, AGENT):
+        lists.write_rest(listed.project, listed.store, key, {told.id})
+    lists.remove_lists(listed.project, SESSION)
+
+    assert [name for name in listed.files() if "." in name] == ["a1.pieces", "a1.texts", "a1.words"]
+
+
+def test_lists_of_readers_long_gone_are_removed(listed):
+    told = listed.know("one", file_scope_pattern="src/*")
+    for key, age in ((SESSION, 0), (AGENT, lists.MAX_AGE_S + 1)):
+        lists.write_rest(listed.project, listed.store, key, {told.id})
+        moment = (NOW - timedelta(seconds=age)).timestamp()
+        for kind in lists.LISTS:
+            name = f"{key.agent_id or key.session_id}.{kind}"
+            os.utime(listed.folder / name, (moment, moment))
+    lists.prune_lists(listed.project, NOW)
+
+    assert [name for name in listed.files() if "." in name] == ["s1.pieces", "s1.texts", "s1.words"]
+
+
+def test_what_is_forgotten_for_good_leaves_no_word_in_the_lists(listed):
+    row = listed.know("one", file_scope_pattern="zebra/*")
+    assert "zebra" in listed.files()["words"]
+    with listed.store.transaction() as db:
+        db.execute("delete from unified_memories where id = ?", (row.id,))
+    assert lists.update_bindings(listed.store)
+    lists.write_lists(listed.project, listed.store)
+
+    assert "zebra" not in str(listed.files())
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        pytest.param(TurnKey(session_id="../../x"), id="a path"),
+        pytest.param(TurnKey(session_id=""), id="nobody"),
+    ],
+)
+def test_a_reader_whose_name_is_no_name_has_no_lists(listed, key):
+    listed.know("one", file_scope_pattern="src/*")
+    lists.write_rest(listed.project, listed.store, key, ())
+    lists.remove_lists(listed.project, key)
+
+    assert list(listed.files()) == ["pieces", "texts", "words"]
+
+
+def test_too_many_lines_and_memories_that_are_not_read_yet_let_everything_through():
+    many = [Binding(kind="suffix", key=f".{n}") for n in range(lists.MOST_LINES)]
+    anything = {name: [lists.ANYTHING] for name in lists.LISTS}
+
+    assert lists.list_lines(many) == anything
+    assert lists.list_lines(None) == anything
+    assert lists.list_lines(many[:100]) != anything
+
+
+PLACES = (
+    *("src/auth.py", "legacy/**", "src/**/*.sql", "*.svelte", "docs/a b.md", "Makefile"),
+    *("`git push`", "`npm install`", "`pytest`", "`./check.sh`", "`docker compose up`"),
+    *("act:deploy", "act:commit", "act:delete", "act:format", "act:test", "act:discard"),
+    *("text:console.log", "family:js packages !pnpm", "`make db`", "`npm run build`"),
+)
+OPERANDS = st.sampled_from(
+    "src/auth.py legacy legacy/a.py legacy/* src . ./ .. src/db/x.sql a.svelte 'docs/a b.md' -rf -i"
+    " s/a/b/ > >> origin main install push commit up test run build db Makefile *.py"
+    " src/{auth,b}.py $X --fix --write -delete -m x console.log('a') add left-pad".split(" ")
+)
+PROGRAMS = st.sampled_from(
+    "rm cp mv git npm pnpm yarn pytest ./check.sh docker make sed tee touch prettier black eslint"
+    " find rsync echo cd kubectl terraform sudo env sh python3 cat bash xargs sqlite3".split()
+)
+COMMANDS = st.lists(
+    st.builds(
+        lambda program, words: " ".join([program, *words]), PROGRAMS, st.lists(OPERANDS, max_size=4)
+    ),
+    min_size=1,
+    max_size=3,
+).flatmap(lambda parts: st.sampled_from([" && ", "; ", " | ", "\n"]).map(lambda by: by.join(parts)))
+
+
+@pytest.fixture(scope="module")
+def bound(tmp_path_factory):
+    root = tmp_path_factory.mktemp("bound")
+    made = Listed(root)
+    for path in ("src/auth.py", "src/db/x.sql", "legacy/a.py", "a.svelte", "docs/a b.md"):
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).touch()
+    (root / "Makefile").write_text("db:\n\trm legacy/a.py\n")
+    (root / "package.json").write_text('{"scripts": {"build": "eslint --fix src"}}')
+    for place in PLACES:
+        made.know(f"About {place!r}", anchors=(f"@ {place}",))
+    yield made
+    made.store.close()
+
+
+@settings(max_examples=examples(250), deadline=None)
+@given(command=COMMANDS)
+def test_no_command_that_meets_a_memory_is_kept_from_python(bound, command):
+    root = str(bound.root)
+    met = meet(touch("Bash", {"command": command}, root, GuardSettings()), root, bound.store)
+
+    if met:
+        assert bound.lets_through({"command": command}), [each.binding for each in met]
