@@ -134,7 +134,6 @@ def test_bytes_that_are_no_text_are_reported(ademem, monkeypatch, arguments, tol
         pytest.param(["log", "--refused"], "nothing was refused", id="refusals"),
         pytest.param(["log", "--guard"], "the guard was not asked yet", id="decisions"),
         pytest.param(["list"], "no memories", id="memories"),
-        pytest.param(["mission", "list"], "no missions", id="missions"),
         pytest.param(["log"], "nothing was done yet", id="acts"),
     ],
 )

@@ -181,19 +181,6 @@ def test_an_import_beyond_the_limit_says_what_a_sweep_will_do_and_how_to_keep_it
     assert ademem.json("sweep", "--dry-run")["archived"] == 0
 
 
-def test_every_owner_has_a_limit_of_its_own_and_a_running_mission_has_none(ademem):
-    limited(ademem, agent=2, mission=2)
-    ademem("mission", "start", "Ship passkeys", "--id", "m1")
-    imported(ademem, 2, scope="agent", scope_owner_id="ada")
-    imported(ademem, 3, scope="agent", scope_owner_id="ben")
-    told = imported(ademem, 5, scope="mission", scope_owner_id="m1")
-    assert "1 above agent_limit:" in told
-    assert "mission_limit" not in told
-
-    ademem("mission", "end", "m1", "--outcome", "cancelled")
-    assert "3 above mission_limit" in ademem.json("status")["overfull"]
-
-
 def test_a_clone_gets_the_merge_driver_with_the_hooks_and_the_doctor_misses_it(ademem):
     def finding():
         (found,) = (row for row in ademem.json("doctor")["findings"] if row["check"] == "merges")

@@ -6,6 +6,7 @@ import pytest
 
 from ademem.core.clock import now
 from ademem.session import answer, post_tool_use, post_tool_use_failure, user_prompt_submit
+from tests.doors.cli.test_upkeep import imported, limited
 
 
 @pytest.fixture
@@ -165,3 +166,21 @@ def test_neither_goal_nor_id_of_a_mission_has_a_secret(ademem):
     (row,) = ademem.json("mission", "list")["missions"]
     assert row["id"].startswith("call-the-api-with-redacted")
     assert "1234567890" not in row["id"] + row["goal"]
+
+
+def test_every_owner_has_a_limit_of_its_own_and_a_running_mission_has_none(ademem):
+    limited(ademem, agent=2, mission=2)
+    ademem("mission", "start", "Ship passkeys", "--id", "m1")
+    imported(ademem, 2, scope="agent", scope_owner_id="ada")
+    imported(ademem, 3, scope="agent", scope_owner_id="ben")
+    told = imported(ademem, 5, scope="mission", scope_owner_id="m1")
+    assert "1 above agent_limit:" in told
+    assert "mission_limit" not in told
+
+    ademem("mission", "end", "m1", "--outcome", "cancelled")
+    assert "3 above mission_limit" in ademem.json("status")["overfull"]
+
+
+def test_an_empty_list_says_so(ademem):
+    assert ademem("mission", "list") == "no missions\n"
+    assert ademem.exit_code == 0
