@@ -108,6 +108,26 @@ class Matches(Value):
         ]
 
 
+FEW_TERMS = 6
+"""Terms of a prompt up to which one of them has to be known."""
+FEW_ROWS, COMMON_PART = 3, 20
+"""A word says something if so few memories have it, or no more than one in so many."""
+
+
+def may_answer(prompt: str, store: Store) -> bool:
+    """Tell whether a search can find something for a prompt that names no path or identifier.
+
+    A short one in words that no memory has, such as "mach weiter" or "続けて", lets the work go on.
+    """
+    from ademem.search.query import parse
+
+    terms = parse(prompt, is_typed=False).terms
+    if len(terms) > FEW_TERMS:
+        return True
+    most = max(FEW_ROWS, full_text.count_undeleted(store) // COMMON_PART)
+    return any(0 < count <= most for count in full_text.count_rows(store, terms, most + 1).values())
+
+
 def find_matches(query: Query, store: Store, parameters: Parameters, *, alone: bool) -> Matches:
     """Parts of words count if whole ones hold too little."""
     capitals = query.capitals if parameters.widen else None

@@ -144,6 +144,11 @@ def keywords(text: str, limit: int) -> str:
     return " ".join(word for word in words if word in longest)
 
 
+def names_key(prompt: str) -> bool:
+    """Tell whether a prompt has a path, an identifier or a code."""
+    return _KEY.search(readable(prompt)) is not None
+
+
 def names_subject(prompt: str) -> bool:
     """Tell whether a prompt says what it is about, so that a search for it can find something.
 

@@ -12,7 +12,7 @@ from ademem.core.typed_text import is_machine_text
 from ademem.core.value import replace
 from ademem.guard.prompts import TurnClass, classify
 from ademem.search.binding import remove_lists
-from ademem.search.query import keywords, names_subject
+from ademem.search.query import keywords, names_key, names_subject
 from ademem.session.turn_tracking import mark_read, new_key, set_flag
 from ademem.store import injections, ledger, logs, receipts, sessions, turns
 from ademem.store.injections import SAVED, place, place_entries
@@ -57,7 +57,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     found: list[tuple[Memory, float]] = []
     left_out: list[Placed] = []
     bound = _find_bound(prompt, classified, key, runtime)
-    if recalls and names_subject(prompt):
+    if recalls and names_subject(prompt) and _may_answer(prompt, runtime):
         found, left_out = _recall(prompt, key, runtime)
     found = [(memory, 1.0) for memory in bound] + [
         (memory, score) for memory, score in found if memory.id not in {one.id for one in bound}
@@ -99,6 +99,14 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     set_flag(key, runtime)
     told = _tell(payload, dictated, corrected, runtime)
     return client.context("UserPromptSubmit", "\n".join(lines), told) or None
+
+
+def _may_answer(prompt: str, runtime: Runtime) -> bool:
+    if names_key(prompt):
+        return True
+    from ademem.search.lexical import may_answer  # the ranking has it, too
+
+    return may_answer(prompt, runtime.store)
 
 
 def _find_bound(

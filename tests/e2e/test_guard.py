@@ -67,7 +67,7 @@ def test_the_rule_comes_with_the_denial_of_the_call_that_it_is_about_and_other_w
     with opened(claude, tmp_path, scripted) as world, watched(world) as ademem:
         ademem.enrol()
         ademem.install()
-        ademem("add", rule, "--category", "convention", "--command", "git push")
+        ademem("add", rule, "--stop", "--command", "git push")
         push = bash("git push origin main")
         tempted = Temptation(push.name, push.input, rule, bash("git push origin HEAD:work || true"))
         file = world.project / "src/auth.py"

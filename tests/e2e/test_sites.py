@@ -25,8 +25,8 @@ def session(shared: Product) -> Session:
     world, file = shared.world, shared.world.project / "src/auth.py"
     world.write(".ade/config.toml", SMALL)
     world.program("stage", "echo 'stage: error: quota of zone north exceeded' >&2\nexit 1")
-    shared("add", RULE, "--category", "convention", "--path", "src/**")
-    shared("add", "Wait for the smoke test", "--category", "convention", "--command", "stage now")
+    shared("add", RULE, "--note", "--path", "src/**")
+    shared("add", "Wait for the smoke test", "--command", "stage now")
     shared("add", QUOTA, "--category", "gotcha")
     return world.chat(
         person("Thanks!"),
