@@ -33,7 +33,10 @@ if TYPE_CHECKING:
     from ademem.store.tree_index import Tree
 
 LISTS = ("words", "pieces", "texts")
-ALWAYS = ("\\\\", ".ade", "ademem", "settings", "promote")
+ALWAYS = (
+    *("\\\\", ".ade", "ademem", "settings", "promote"),
+    *(".a", ".[", ".?", ".*", ".{", ".$", ".'"),  # what may stand for the name of our folder
+)
 """Pieces of calls that Python reads in any case: escapes, places and words of ademem."""
 SERVER = "mcp__"
 """Piece of each call of an MCP server, whose arguments have any names."""
@@ -64,10 +67,8 @@ def derive(
     from ademem.search import places
 
     found = [*chosen, *places.places_in(memory.whole_text, tree)]
-    if tree:
-        is_placed = any(each.kind in PLACED and each.strength != "worded" for each in found)
-        likely = places.candidates(memory.whole_text, tree, session_files)
-        found += [each for each in likely if each.strength == "learned" or not is_placed]
+    if tree and not any(each.kind in PLACED and each.strength != "worded" for each in found):
+        found += places.candidates(memory.whole_text, tree, session_files)
     wrong = {text.removeprefix(anchor.NOT) for text in memory.anchors if anchor.NOT in text}
     if wrong:
         found = [each for each in found if describe(each) not in wrong]

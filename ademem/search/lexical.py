@@ -121,7 +121,11 @@ def may_answer(prompt: str, store: Store) -> bool:
     """
     from ademem.search.query import parse
 
-    terms = parse(prompt, is_typed=False).terms
+    terms = {
+        term: index
+        for term, index in parse(prompt, is_typed=False).terms.items()
+        if len(bare_word(term)) > 1 or not term.isascii()
+    }
     if len(terms) > FEW_TERMS:
         return True
     most = max(FEW_ROWS, full_text.count_undeleted(store) // COMMON_PART)

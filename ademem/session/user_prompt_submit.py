@@ -106,7 +106,10 @@ def _may_answer(prompt: str, runtime: Runtime) -> bool:
         return True
     from ademem.search.lexical import may_answer  # the ranking has it, too
 
-    return may_answer(prompt, runtime.store)
+    if may_answer(prompt, runtime.store):
+        return True
+    own = runtime.open_personal()
+    return own is not None and may_answer(prompt, own.store)
 
 
 def _find_bound(

@@ -87,9 +87,13 @@ def install(
     if where in OF_PROJECT and not os.path.isdir(os.path.join(project, ".ade")):
         raise NotEnrolled(project)
     if where is Where.SHARED:
-        groups = registration.make_groups(python="", hooks=f'"{PREFIX}/share/ademem/hooks"')
+        groups = registration.make_groups(
+            python="", hooks=f'"{PREFIX}/share/ademem/hooks"', events=registration.IN_SETTINGS
+        )
     else:
-        groups = registration.make_groups(python=quote(python), hooks=quote(hooks))
+        groups = registration.make_groups(
+            python=quote(python), hooks=quote(hooks), events=registration.IN_SETTINGS
+        )
     target = Target(
         path=settings_path(project, where),
         record=_record(project, where),
@@ -151,7 +155,11 @@ def has_record(project: str, where: Where) -> bool:
 
 
 def own_commands() -> dict[str, str]:
-    groups = registration.make_groups(python=quote(sys.executable), hooks=quote(hooks_folder()))
+    groups = registration.make_groups(
+        python=quote(sys.executable),
+        hooks=quote(hooks_folder()),
+        events=registration.IN_SETTINGS,
+    )
     return registration.list_commands(
         {"hooks": {event: [group] for event, group in groups.items()}}
     )

@@ -47,7 +47,12 @@ EVENTS = (
     Event("SessionEnd", "closing the session", timeout=5),
 )
 """Names known to the oldest supported client, where an unknown one can disable the file."""
-EVENT_NAMES = tuple(event.name for event in EVENTS)
+IN_SETTINGS = (
+    *EVENTS,
+    Event("PreSkillShellCommand", "checking memory", script="pre_tool_use"),
+)
+"""Also an event that only newer clients know: in a plugin it would disable the file for others."""
+EVENT_NAMES = tuple(event.name for event in IN_SETTINGS)
 
 PERMISSIONS = (
     *(f"Bash(ademem {verb}:*)" for verb in ("recall", "search", "get", "add")),

@@ -18,7 +18,7 @@ from ademem.api.install import (
     settings_path,
     uninstall,
 )
-from ademem.api.install.registration import EVENTS, PERMISSIONS
+from ademem.api.install.registration import IN_SETTINGS, PERMISSIONS
 from ademem.core.errors import NotEnrolled
 
 FOREIGN = (
@@ -79,7 +79,7 @@ def test_uninstall_gives_every_byte_back(project, local, text):
     local.write_bytes(text.encode())
 
     put(project)
-    assert count(project) == len(EVENTS)
+    assert count(project) == len(IN_SETTINGS)
 
     take(project)
     assert local.read_bytes() == text.encode()
@@ -159,7 +159,7 @@ def test_another_interpreter_takes_the_place_of_the_old_one(project, local):
 
     assert put(project).changes
     assert "/old" not in local.read_text()
-    assert count(project) == len(EVENTS)
+    assert count(project) == len(IN_SETTINGS)
 
     take(project)
     assert local.read_text() == FOREIGN
@@ -283,7 +283,7 @@ def test_the_user_s_settings_need_no_project(tmp_path, home, monkeypatch):
 
     put(tmp_path, Where.USER)
 
-    assert count(tmp_path, Where.USER) == len(EVENTS)
+    assert count(tmp_path, Where.USER) == len(IN_SETTINGS)
     assert (home / "elsewhere/settings.json").exists()
 
 
@@ -301,7 +301,7 @@ def test_three_installs_stand_side_by_side(project):
 
     take(project, Where.SHARED)
 
-    assert [count(project, where) for where in Where] == [len(EVENTS), 0, len(EVENTS)]
+    assert [count(project, where) for where in Where] == [len(IN_SETTINGS), 0, len(IN_SETTINGS)]
 
 
 def test_the_hooks_of_this_checkout_are_found():
