@@ -24,10 +24,12 @@ case $id in
   if [ -n "$id" ] && [ -f "$marks/clear/$id" ] && [ ! -L "$folder/.ade" ] && [ ! -L "$marks" ] &&
     [ ! -L "$marks/clear" ] && [ ! -L "$marks/keys" ]; then
     # What the call names, in which folder below the project, and all that it says.
-    text=${payload#"$head"}
+    # Braces around it would pass for those of a command.
+    text=${payload#"$head"} text=${text#'"tool_input":{'}
     call=$text part=
     case $text in
-    *'"command":"'*) ;;
+    # Quotes inside a word hide a name from any list.
+    *'"command":"'*) case $text in *[A-Za-z0-9_./-]["'"][A-Za-z0-9_./-]* | *[A-Za-z0-9_./-]'\"'[A-Za-z0-9_./-]* | *"''"[A-Za-z0-9_./-]* | *'\"\"'[A-Za-z0-9_./-]*) id= ;; esac ;;
     *'"file_path":"'*) part='"file_path":"' ;;
     *'"notebook_path":"'*) part='"notebook_path":"' ;;
     esac
@@ -35,6 +37,8 @@ case $id in
       # A shell takes the square of the length to remove a text: behind a long one the call is all.
       rest=${text%%"$part"*}
       [ ${#rest} -gt 4000 ] || { call=${text#*"$part"} && call=${call%%'"'*}; }
+      # A path with a quote in it was cut there.
+      case $call in *\\) call=$text ;; esac
     fi
     # A command that may be ours is read in every turn: approving is for people. So is one at a place
     # of ours, by any tool, and a call in such a place, which need not name it.
@@ -56,8 +60,9 @@ case $id in
     esac
     # 1: no line has one. Anything else, a list that cannot be read as well, is for Python.
     if [ -n "$id" ] && [ ! -L "${list}words" ] && [ ! -L "${list}pieces" ] && [ ! -L "${list}texts" ]; then
+      # As it is in JSON, where an escape is two backslashes, and as it is meant.
       lacks() {
-        printf '%b\n' "$1" 2>/dev/null | LC_ALL=C grep -q "$2" -f "$list$3" 2>/dev/null
+        printf '%s\n%b\n' "$1" "$1" 2>/dev/null | LC_ALL=C grep -q "$2" -f "$list$3" 2>/dev/null
         [ $? -eq 1 ]
       }
       if lacks "$call" -iF pieces && lacks "$call" -iwF words && lacks "$text" -iF texts; then exit 0; fi

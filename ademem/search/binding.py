@@ -51,8 +51,9 @@ DERIVE_S = 0.2
 """Seconds in which a hook or a command derives bindings; the worker does what is left."""
 MOST_DUE = 5000
 PLACED = ("path", "anchor", "dir", "glob", "runs")
-ENDS = "\"' ;&|)>/`"
-"""What may stand behind the name of a folder that a call names as a whole."""
+ENDS = "\"' ;&|)<>/`\\"
+"""What may stand behind the name of a folder that a call names as a whole; in JSON a backslash
+begins a tab, the end of a line and a quote."""
 
 
 def derive(
@@ -277,13 +278,21 @@ def _strings(binding: Binding) -> dict[str, list[str]]:
             members = acts.FAMILIES.get(key, "").split(",")
             return {"pieces": sorted({each.split()[0] for each in members if each})}
         case "literal":
-            return {"texts": [key]}
+            return {"texts": _cases(key)}
     return {}
+
+
+def _cases(text: str) -> list[str]:
+    """Return a text as it is usually written; grep knows the case of ASCII letters alone."""
+    if text.isascii():
+        return [text]
+    upper = "".join(char.upper() if len(char.upper()) == 1 else char for char in text)
+    return list(dict.fromkeys((text, upper, upper[0] + text[1:])))
 
 
 def _names(path: str) -> dict[str, list[str]]:
     """Return the last name of a path as a word, and the folders above where they end."""
-    *folders, last = path.split("/")
+    *folders, last = path.replace("\\", "\\\\").replace('"', '\\"').split("/")  # as in JSON
     ends = [end for end in ENDS if end != "/"]
     pieces = [f"{folder}{way}{end}" for folder in folders for way in ("", "/") for end in ends]
     return {"words": [last], "pieces": pieces}

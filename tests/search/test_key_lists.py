@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -20,6 +21,7 @@ from tests import builders
 from tests.builders import NOW, memory
 from tests.examples import examples
 
+HOOKS = Path(__file__).parents[2] / "hooks"
 SESSION = TurnKey(session_id="s1", prompt_id="p1")
 AGENT = TurnKey(session_id="s1", agent_id="a1")
 
@@ -41,21 +43,28 @@ class Listed:
         paths = sorted(self.folder.iterdir()) if self.folder.exists() else []
         return {path.name: path.read_text().splitlines() for path in paths}
 
-    def lets_through(self, tool_input):
-        """As `hooks/pre_tool_use.sh` asks of a command: does Python hear of it?"""
-        text = json.dumps({"tool_input": tool_input}, ensure_ascii=False)
-        options = {"pieces": "-iF", "words": "-iwF", "texts": "-iF"}
-        return any(
-            subprocess.run(
-                [
-                    *("sh", "-c", 'printf "%b\\n" "$1" | LC_ALL=C grep -q "$2" -f "$3"', "sh"),
-                    *(text, option, str(self.folder / name)),
-                ],
-                check=False,
-            ).returncode
-            == 0
-            for name, option in options.items()
+    def lets_through(self, tool_input, tool="Bash"):
+        """Start the shell part of the hook: does Python hear of the call?"""
+        given = {
+            "session_id": "s1",
+            "cwd": str(self.root),
+            "prompt_id": "p1",
+            "tool_name": tool,
+            "tool_input": tool_input,
+            "tool_use_id": "toolu_1",
+        }
+        (self.root / ".ade/run/clear").mkdir(parents=True, exist_ok=True)
+        (self.root / ".ade/run/clear/p1").touch()
+        line = 'payload=$(cat) folder=$1; . "$2"; echo Python'
+        found = subprocess.run(
+            ["sh", "-c", line, "sh", str(self.root), str(HOOKS / "pre_tool_use.sh")],
+            input=json.dumps(given, ensure_ascii=False, separators=(",", ":")),
+            capture_output=True,
+            text=True,
+            check=True,
         )
+        assert not found.stderr
+        return bool(found.stdout)
 
 
 @pytest.fixture
@@ -208,3 +217,39 @@ def test_no_command_that_meets_a_memory_is_kept_from_python(bound, command):
 
     if met:
         assert bound.lets_through({"command": command}), [each.binding for each in met]
+
+
+def write(path, content="x"):
+    return {"file_path": path, "content": content}
+
+
+@pytest.mark.parametrize(
+    ("place", "tool", "tool_input"),
+    [
+        pytest.param("src/auth.py", "Bash", {"command": 'rm -rf "src"'}, id="quoted folder"),
+        pytest.param("src/auth.py", "Bash", {"command": "rm -rf src\nls"}, id="end of line"),
+        pytest.param("src/auth.py", "Bash", {"command": "rm -rf src\tb"}, id="tab"),
+        pytest.param("src/auth.py", "Bash", {"command": "rm src/au\\th.py"}, id="escape"),
+        pytest.param("src/auth.py", "Bash", {"command": "rm src/au'th'.py"}, id="quotes inside"),
+        pytest.param("src/auth.py", "Bash", {"command": 'rm src/au""th.py'}, id="empty quotes"),
+        pytest.param("src/auth.py", "Bash", {"command": "rm src/{auth,b}.py"}, id="braces"),
+        pytest.param('a/"b".md', "Write", write('a/"b".md'), id="quote in a path"),
+        pytest.param("text:größe", "Write", write("a.py", "GRÖßE"), id="capitals"),
+        pytest.param("text:консоль", "Write", write("a.py", "Консоль"), id="first letter"),
+    ],
+)
+def test_python_hears_of_a_place_however_the_call_spells_it(listed, place, tool, tool_input):
+    (listed.root / "src").mkdir()
+    (listed.root / "src/auth.py").touch()
+    listed.know("one", anchors=(f"@ {place}",))
+    root = str(listed.root)
+
+    assert meet(touch(tool, tool_input, root, GuardSettings()), root, listed.store)
+    assert listed.lets_through(tool_input, tool)
+
+
+@pytest.mark.parametrize("command", ["ls lib", "head a.txt", "cat <a.txt >b.txt; cd lib"])
+def test_a_command_about_something_else_starts_no_python(listed, command):
+    listed.know("one", anchors=("@ src/auth.py", "@ act:deploy"))
+
+    assert not listed.lets_through({"command": command, "description": "Look at the library"})
