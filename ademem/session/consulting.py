@@ -170,7 +170,7 @@ def _decide(
         findings = []
         for each in found:
             memory = each.memory
-            accepted = is_on and store.is_trusted and memory.claimed_author is None
+            accepted = store.is_trusted and memory.claimed_author is None
             finding = to_finding(
                 each, memory.id in confirmed or _is_typed(memory), accepted, touch.changes
             )
@@ -184,7 +184,7 @@ def _decide(
             was_denied=logs.was_denied(store, turn, call.target),
             is_counted=is_counted,
             denials=len(turn.denied),
-            max_blocks=runtime.settings.guard.max_blocks,
+            max_blocks=runtime.settings.guard.max_blocks if is_on else 0,
         )
         match outcome:
             case Carry(ids=ids):

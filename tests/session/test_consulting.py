@@ -362,3 +362,13 @@ def test_the_flag_of_a_pending_denial_goes_once_it_was_read(session, world):
 
     session.read()
     assert not carrying.exists()
+
+
+def test_a_guard_that_is_off_says_a_rule_once_and_asks_for_no_trust(session, world):
+    world.environment["ADEMEM_GUARD_MODE"] = "off"
+    said = session.run("npm install left-pad")
+
+    assert not session.denied
+    assert RULE in said
+    assert "ademem trust" not in said
+    assert session.run("npm install right-pad") == ""
