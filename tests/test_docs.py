@@ -292,6 +292,7 @@ def test_every_memory_in_json_has_the_keys_of_get(reader, kept):
     memories = [reader.json(f"ademem {command} --json")["memories"][0] for command in commands]
     added = reader.json('ademem add "Releases are cut on Mondays" --json')["memory"]
     got = reader.json(f"ademem get {kept} --json")
+    assert (got.pop("at"), got.pop("effects")) == ([], {"prevented": 0, "answered": 0})
 
     recalled = {tuple(memory) for memory in memories[:2]}
     assert recalled == {(*got, "weak", "missing")}

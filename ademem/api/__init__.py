@@ -57,7 +57,7 @@ FUNCTIONS = {
         list_session_memories list_sent list_episodes delete_session add_prompt search_prompts
         find_prompt delete_prompt
     """,
-    "placing": "show_places place place_all list_unplaced read_choices",
+    "placing": "show_places list_places read_keys place place_all list_unplaced read_choices",
     "writing": "write explain learn origin place_draft categorize suggest_topic_key",
     "curation": """
         review list_queue count_queue review_imported list_due mark_reviewed continue_review
@@ -79,7 +79,7 @@ FUNCTIONS = {
     "reports": """
         get_status get_knowledge get_cost get_ledger get_impressions get_digest get_guard_state
         list_refusals list_decisions count_decisions find_overfull judge_command
-        get_health get_last_run get_sync_status find_changes
+        get_health get_last_run get_sync_status find_changes list_effects count_effects
     """,
 }
 """By their module of this package; those below are defined here."""

@@ -24,6 +24,7 @@ MOST_OFFERED = 5
 WIDEST = 0.5
 """Share of the tracked files above which a place is refused to an agent."""
 FIRM = ("given", "read")
+UNSURE = ("worded", "guessed")
 
 
 class Placed(Value):
@@ -49,6 +50,24 @@ def show_places(runtime: Runtime, id: str) -> Placed:
     binding.refresh(runtime)
     memory = memories.get(runtime.store, id)
     return _placed(memory, runtime)
+
+
+def list_places(runtime: Runtime, id: str) -> list[Binding]:
+    """Return where a memory applies, without what its words only suggest; changes nothing."""
+    runtime = runtime.holding(id)
+    at = table.list_of(runtime.store, memories.get(runtime.store, id))
+    return [each for each in at if each.strength not in UNSURE]
+
+
+def read_keys(runtime: Runtime, keys: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return anchors for places that an agent chooses, and notes on them.
+
+    Raises NoKey, and CannotDo for a place that is too wide.
+    """
+    wanted = [binding_keys.parse_at(key, runtime.project.root) for key in keys]
+    notes = _check_reach(wanted, False, runtime)
+    shown = map(binding_keys.show, wanted)
+    return tuple(anchor.of_key(key, by_person=False) for key in shown), tuple(notes)
 
 
 def place(runtime: Runtime, choice: Choice) -> Placed:
@@ -123,6 +142,8 @@ def _choose(memory: Memory, choice: Choice, runtime: Runtime) -> tuple[tuple[str
     if choice.nowhere:
         _require_right(memory, by_person, runtime)
         return (*_others(old), anchor.NOWHERE), notes
+    if wanted and anchor.NOWHERE in old:
+        _require_right(memory, by_person, runtime)
     new = [anchor.of_key(binding_keys.show(each), by_person=by_person) for each in wanted]
     if by_person and wanted:
         old = _others(old)
@@ -184,6 +205,6 @@ def _placed(memory: Memory, runtime: Runtime) -> Placed:
                 offered = [each for each in likely if (each.kind, each.key) not in known]
             finally:
                 tree.close()
-    sure = tuple(each for each in at if each.strength not in ("worded", "guessed"))
-    maybe = [each for each in at if each.strength in ("worded", "guessed")]
+    sure = tuple(each for each in at if each.strength not in UNSURE)
+    maybe = [each for each in at if each.strength in UNSURE]
     return Placed(memory=memory, at=sure, candidates=(*maybe, *offered)[:MOST_OFFERED])

@@ -24,6 +24,7 @@ from ademem.guard.mutation import Judgement, judge
 from ademem.store import (
     backups,
     commits,
+    effects,
     embeddings,
     filters,
     injections,
@@ -39,8 +40,55 @@ from ademem.store.runtime import Runtime, on_store
 from ademem.sync.importer import describe_waiting
 from ademem.worker import running
 
+EFFECT_DAYS = 7
 TOP_TAGS = 10
 SHOWN_CHARS = 100
+
+
+class Effects(Value):
+    rows: tuple[effects.Effect, ...] = ()
+    """The newest first."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        found = Counter(row.kind for row in self.rows)
+        return {kind: found[kind] for kind in effects.KINDS}
+
+    def of_memory(self, id: str) -> dict[str, int]:
+        """Count what the memory prevented and answered."""
+        found = Counter(row.kind for row in self.rows if row.memory_id == id)
+        return {kind: found[kind] for kind in logs.EFFECTS}
+
+
+def list_effects(
+    runtime: Runtime,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    *,
+    session: str = "",
+    memory: str = "",
+) -> Effects:
+    """Return what memories prevented and answered, and what sessions learned, once a session each.
+
+    Without *since* all there is. Of the person's own memories those count that sessions of this
+    project learned.
+    """
+    about = {"session": session, "memory": memory}
+    since = since or datetime.fromtimestamp(0, UTC)
+    found = effects.list_seen(runtime.store, since, until, **about)
+    found += effects.list_learned(runtime.store, since, until, **about)
+    if own := runtime.open_personal():
+        learned = effects.list_learned(own.store, since, until, **about)
+        here = effects.find_sessions(runtime.store, {each.session_id for each in learned})
+        found += [each for each in learned if each.session_id in here]
+    return Effects(rows=tuple(sorted(found, key=lambda each: each.at, reverse=True)))
+
+
+def count_effects(runtime: Runtime, days: int = EFFECT_DAYS) -> dict[str, int]:
+    """Count the effects of so many local days, the last of which is today."""
+    first = runtime.clock().astimezone() - timedelta(days=days - 1)
+    since = first.replace(hour=0, minute=0, second=0, microsecond=0)
+    return {"days": days, **list_effects(runtime, since).counts}
 
 
 def get_status(runtime: Runtime) -> dict[str, Any]:
@@ -75,6 +123,7 @@ def get_status(runtime: Runtime) -> dict[str, Any]:
         }
         | statistics.memories(store),
         "concerns": filters.count_concerns(store, mission_of(runtime.environment)),
+        "effects": count_effects(runtime),
         "sessions": counts["sessions"],
         "prompts": counts["prompts"],
         "relations": statistics.relations(store),
@@ -166,6 +215,7 @@ class Ledger(Value):
     """Those that cost most of which nothing was used."""
     memories: dict[str, Memory]
     """By id, as they are now; without those that were deleted for good."""
+    effects: Effects
 
 
 COSTLY = 20
@@ -192,6 +242,7 @@ def get_ledger(runtime: Runtime, days: int = 30, session: str = "") -> Ledger:
         by_memory=tuple(most),
         unused=tuple(unused),
         memories=runtime.list_by_ids(each.name for each in (*most, *unused)),
+        effects=list_effects(runtime, since, session=session),
     )
 
 
@@ -291,6 +342,7 @@ def get_impressions(runtime: Runtime, limit: int = 20) -> dict[str, Any]:
                 else preview(with_title(row["title"], row["content"]), SHOWN_CHARS),
                 "shown": row["shown"],
                 "used": row["used"],
+                **{name: row[name] for name in logs.EFFECTS},
                 "unused": row["unused"],
                 "worth": 1.0 if row["pinned"] else round(logs.discount(row["unused"]), 3),
                 "last_used_at": row["last_used_at"],

@@ -246,7 +246,9 @@ def spent_on_memories(
     from injection_memories as part join injections on injections.id = injection_id
     where left_out = '' and {_WITHIN} group by 1
     having :unused = 0 or (sum(used) = 0 and memory_id not in (
-      select memory_id from memory_exposure where last_used_at >= :worked))
+      select memory_id from memory_exposure where last_used_at >= :worked
+      union all select memory_id from recall_log  -- a personal memory has no exposure here
+      where used and created_at >= :worked and memory_id is not null))
     order by 3 desc, 1 limit :most
     """
     worked = worked_since(now)

@@ -29,6 +29,7 @@ SINKING = f"select memory_id from memory_exposure where unused > {PATIENCE}"
 
 EFFECTS = ("prevented", "answered")
 """First words of the evidence for a use that a memory itself brought about, and their counters."""
+_OF_EFFECT = "evidence glob '{} *'"
 _ONE_MORE = "min(max(cast({} as integer), 0), 999999) + 1"
 """SQL for a counter after one more, also where it holds an impossible value."""
 
@@ -251,10 +252,31 @@ def log_use(store: Store, session_id: str, found: Mapping[str, str], now: dateti
             (session_id, listed),
         )
         fresh = [row[0] for row in rows]
+        count_use(store, fresh, now)
+        for name in EFFECTS:
+            worked = [id for id, evidence in found.items() if evidence.startswith(f"{name} ")]
+            db.execute(
+                f"update memory_exposure set {name} = {_ONE_MORE.format(name)}"
+                " where memory_id in (select value from json_each(?)) and memory_id not in"
+                f" (select memory_id from recall_log where {_OF_EFFECT.format(name)}"
+                "  and session_id = ? and memory_id is not null)",
+                (array(worked), session_id),
+            )
+        # An effect says more than a name or an id in a call; the first one stays.
+        is_effect = " or ".join(map(_OF_EFFECT.format, EFFECTS))
         db.executemany(
-            "update recall_log set used = 1, evidence = ifnull(evidence, ?)"
-            " where session_id = ? and memory_id = ?",
-            [(evidence, session_id, id) for id, evidence in found.items()],
+            "update recall_log set used = 1, evidence ="
+            f" iif({is_effect} or not :is_effect, ifnull(evidence, :evidence), :evidence)"
+            " where session_id = :session and memory_id = :memory",
+            [
+                {
+                    "evidence": evidence,
+                    "is_effect": evidence.startswith(tuple(f"{name} " for name in EFFECTS)),
+                    "session": session_id,
+                    "memory": id,
+                }
+                for id, evidence in found.items()
+            ],
         )
         db.execute(
             "update injection_memories set used = 1 where left_out = ''"
@@ -262,14 +284,6 @@ def log_use(store: Store, session_id: str, found: Mapping[str, str], now: dateti
             " and injection_id in (select id from injections where session_id = ?)",
             (listed, session_id),
         )
-        count_use(store, fresh, now)
-        for name in EFFECTS:
-            worked = [id for id in fresh if found[id].startswith(name)]
-            db.execute(
-                f"update memory_exposure set {name} = {_ONE_MORE.format(name)}"
-                " where memory_id in (select value from json_each(?))",
-                (array(worked),),
-            )
     return len(fresh)
 
 
@@ -413,6 +427,7 @@ def impression_totals(store: Store) -> sqlite3.Row:
 def list_most_shown(store: Store, limit: int) -> list[sqlite3.Row]:
     return store.db.execute(
         "select id, category, title, content, pinned, quarantine_reason, shown, used, unused,"
+        " prevented, answered,"
         # Sorted before the memories are read: the cross join walks them in this order to the limit.
         " last_used_at from (select * from memory_exposure"
         "  order by shown desc, used, memory_id limit -1)"

@@ -293,8 +293,11 @@ def get(
     drifted = api.find_drifted(memories, [memory])
     related = api.find_related(memories, memory.id)
     later = api.find_later(memories, [memory]).get(memory.id)
+    done = api.list_effects(memories, memory=memory.id).of_memory(memory.id)
+    at = api.list_places(memories, memory.id)
     if show.as_json:
         row = show.memory_json(memory, drifted=drifted, later=later)
+        row |= {"at": show.keys_json(at), "effects": done}
         row["flags"] += [f"conflicts-with:{other}" for other in related.get("conflicts with", ())]
         if offset is not None:
             row["content"], row["next_offset"] = api.read_part(memory.content, offset)
@@ -302,7 +305,7 @@ def get(
     elif offset is not None:
         show.say(api.read_part(memory.content, offset)[0])
     else:
-        show.whole(memory, drifted, related, later)
+        show.whole(memory, drifted, related, later, places=at, effects=done)
     return None
 
 

@@ -20,6 +20,7 @@ from ademem.doors.cli.commands import (
     option,
     warn,
 )
+from ademem.doors.views import effects
 from ademem.doors.views.session import spent_json, spent_lines
 from ademem.store.runtime import Runtime
 
@@ -61,7 +62,8 @@ def status(
                 _show_impressions(api.get_impressions(memories, limit))
             case None:
                 found = api.get_status(memories)
-                show.report(found, _status_lines(found))
+                done = effects.sentence(found["effects"], found["effects"]["days"])
+                show.report(found, [*([done] if done else []), *_status_lines(found)])
 
 
 @command(on=partial(open_project, catch_up=False))
@@ -167,10 +169,15 @@ def _show_impressions(found: dict[str, Any]) -> None:
         f" ranked lower, as unused: {found['sinking']:,}"
     )
     return show.fenced(
-        f"{row['id']}  shown {row['shown']}, used {row['used']}, worth {row['worth']:.0%}"
-        f"  [{row['category']}] {row['text'] or '(waits for review)'}"
+        f"{row['id']}  shown {row['shown']}, used {row['used']}{_effects_of(row)},"
+        f" worth {row['worth']:.0%}  [{row['category']}] {row['text'] or '(waits for review)'}"
         for row in found["by_memory"]
     )
+
+
+def _effects_of(row: dict[str, Any]) -> str:
+    done = effects.listed({name: row[name] for name in ("prevented", "answered")})
+    return f" ({done})" if done else ""
 
 
 def _cost_lines(spent: dict[str, Any]) -> Iterator[str]:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from ademem import api
+from ademem.api.reports import Effects
 from ademem.core import who
 from ademem.core.text import counted
 from ademem.doors.cli import show
@@ -23,6 +24,7 @@ from ademem.doors.cli.commands import (
     option,
     text_or_stdin,
 )
+from ademem.doors.views import effects
 from ademem.doors.views import session as views
 from ademem.store.runtime import Runtime
 
@@ -94,13 +96,19 @@ def why(
 ) -> None:
     """Show what a session was sent, and which memories it used."""
     id, found = api.list_sent(memories, id)
+    done = api.list_effects(memories, session=id) if id else Effects()
+    proofs = {row.memory_id: row.evidence for row in done.rows if row.evidence}
     if show.as_json:
-        texts = [views.to_json(each, show.is_withheld) for each in found]
-        return show.json({"session": id or None, "count": len(texts), "texts": texts})
+        texts = [views.to_json(each, show.is_withheld, proofs) for each in found]
+        values = {"session": id or None, "effects": done.counts, "count": len(texts)}
+        return show.json(values | {"texts": texts})
     if not found:
         return show.echo("no session was sent anything yet", err=True)
-    show.say(f"session {id}")
-    return show.fenced(line for each in found for line in views.to_lines(each, show.is_withheld))
+    counts = effects.listed(done.counts)
+    show.say(f"session {id}{f': {counts}' if counts else ''}")
+    return show.fenced(
+        line for each in found for line in views.to_lines(each, show.is_withheld, proofs)
+    )
 
 
 @on_project("prompts search")

@@ -23,12 +23,14 @@ if TYPE_CHECKING:
     from ademem.capture.gate.writing import Candidate
     from ademem.core.setting_sources import SettingWarning
     from ademem.search.engine import Hit, Results
+    from ademem.store.bindings import Binding
     from ademem.store.relations import Later
     from ademem.store.runtime import Runtime
 
     Row = TypeVar("Row")
 
 NOTHING: dict[str, str] = {}
+COUNTS: dict[str, int] = {}
 
 as_json = False
 """The command that runs was given `--json`."""
@@ -346,6 +348,9 @@ def whole(
     drifted: Mapping[str, str] = NOTHING,
     related: Mapping[str, Iterable[str]] = NOTHING,
     later: Later | None = None,
+    *,
+    places: Sequence[Binding] = (),
+    effects: Mapping[str, int] = COUNTS,
 ) -> None:
     from ademem.core import anchor
     from ademem.core.memory import Trust
@@ -358,6 +363,11 @@ def whole(
     for text in memory.anchors:
         place = anchor.place(text)
         lines.append(f"anchor: {place.where if place else text}")
+    if places:
+        lines.append(f"at: {_join_keys(places)}")
+    if any(effects.values()):
+        done = (f"{name} {count:,}" for name, count in effects.items() if count)
+        lines.append(f"effects: {', '.join(done)}")
     if memory.tags:
         lines.append(f"tags: {' '.join(memory.tags)}")
     at = f"{memory.created_at:%Y-%m-%d %H:%M} UTC"
@@ -424,12 +434,24 @@ def places_json(placed: Placed) -> dict[str, Any]:
     from ademem.search.binding import describe
 
     return {
-        "at": [
-            {"key": describe(each), "strength": each.strength, "state": each.state}
-            for each in placed.at
-        ],
+        "at": keys_json(placed.at),
         "candidates": [describe(each) for each in placed.candidates],
     }
+
+
+def keys_json(at: Iterable[Binding]) -> list[dict[str, Any]]:
+    from ademem.search.binding import describe
+
+    return [{"key": describe(each), "strength": each.strength, "state": each.state} for each in at]
+
+
+def _join_keys(at: Iterable[Binding]) -> str:
+    from ademem.search.binding import describe
+
+    gone = {"gone": ", gone"}
+    return ", ".join(
+        f"{describe(each)} ({each.strength}{gone.get(each.state or '', '')})" for each in at
+    )
 
 
 def at_line(placed: Placed) -> str:
@@ -438,12 +460,7 @@ def at_line(placed: Placed) -> str:
 
     id = placed.memory.id[:SHORT_ID]
     if placed.at:
-        gone = {"gone": ", gone"}
-        at = ", ".join(
-            f"{describe(each)} ({each.strength}{gone.get(each.state or '', '')})"
-            for each in placed.at
-        )
-        return f"at: {at} · elsewhere? ademem at {id} --at KEY | --none"
+        return f"at: {_join_keys(placed.at)} · elsewhere? ademem at {id} --at KEY | --none"
     maybe = ", ".join(map(describe, placed.candidates))
     return f"at: no place{f' · maybe {maybe}' if maybe else ''} · ademem at {id} --at KEY"
 

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from ademem.core.text import counted, preview
-from ademem.doors.views import WITHHELD
+from ademem.doors.views import NOTHING, WITHHELD, effects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -128,7 +128,10 @@ def missing_text(sent: Sent, is_withheld: Callable[[Memory], bool]) -> str:
     return "deleted with a memory in it"
 
 
-def to_json(sent: Sent, is_withheld: Callable[[Memory], bool]) -> dict[str, Any]:
+def to_json(
+    sent: Sent, is_withheld: Callable[[Memory], bool], proofs: Mapping[str, str] = NOTHING
+) -> dict[str, Any]:
+    """Return a text with its memories; *proofs* have what shows an effect, by id."""
     missing = missing_text(sent, is_withheld)
     return {
         "id": sent.id,
@@ -149,6 +152,7 @@ def to_json(sent: Sent, is_withheld: Callable[[Memory], bool]) -> dict[str, Any]
                 "section": part.section or None,
                 "characters": part.characters,
                 "used": part.used,
+                "effect": proofs.get(part.memory_id),
                 "deleted": part.memory is None,
             }
             for part in sent.parts
@@ -170,7 +174,9 @@ def describe(part: Part, is_withheld: Callable[[Memory], bool]) -> str:
     return preview(part.memory.content, PREVIEW_CHARS)
 
 
-def to_lines(sent: Sent, is_withheld: Callable[[Memory], bool]) -> Iterator[str]:
+def to_lines(
+    sent: Sent, is_withheld: Callable[[Memory], bool], proofs: Mapping[str, str] = NOTHING
+) -> Iterator[str]:
     size = ""
     if sent.characters is not None:
         tokens = estimate_tokens(sent.characters)
@@ -183,7 +189,7 @@ def to_lines(sent: Sent, is_withheld: Callable[[Memory], bool]) -> Iterator[str]
     else:
         yield from (f"  | {line}" for line in (sent.text or "").split("\n"))
     for part in sent.parts:
-        state = "used" if part.used else "not used"
+        state = proofs.get(part.memory_id) or ("used" if part.used else "not used")
         if part.left_out:
             state = f"left out, {LEFT_OUT[part.left_out]}"
         section = f", {part.section}" if part.section else ""
@@ -245,6 +251,7 @@ def _memory_json(
         "id": spent.name,
         "shown": spent.shown,
         "used": spent.used,
+        **ledger.effects.of_memory(spent.name),
         **measure(spent.characters),
         "text": preview(memory.content, PREVIEW_CHARS)
         if memory and not is_withheld(memory)
@@ -286,4 +293,6 @@ def _tokens(row: dict[str, Any]) -> str:
 
 def _describe_memory(row: dict[str, Any]) -> str:
     text = "(deleted for good)" if row["deleted"] else row["text"] or "(withheld)"
-    return f"  {row['id']}  {_tokens(row)}, shown {row['shown']}, used {row['used']}: {text}"
+    done = effects.listed({name: row[name] for name in ("prevented", "answered")})
+    used = f"used {row['used']}{f' ({done})' if done else ''}"
+    return f"  {row['id']}  {_tokens(row)}, shown {row['shown']}, {used}: {text}"

@@ -10,6 +10,7 @@ import pytest
 
 from ademem import api
 from ademem.core import clock
+from ademem.core.client import TurnKey
 from ademem.doors.views.session import spent_json, spent_lines
 from ademem.session import answer, session_end, session_start
 from ademem.store import logs, maintenance
@@ -168,3 +169,28 @@ def test_a_model_does_not_read_what_waits_for_a_person(ademem, told):
     assert UNUSED in "\n".join(spent_lines(ledger, lambda _: False))
     assert UNUSED not in "\n".join(spent_lines(ledger, lambda _: True))
     assert all(row["text"] is None for row in spent_json(ledger, lambda _: True)["unused"])
+
+
+def test_what_a_memory_prevented_is_shown_everywhere(ademem, told):
+    key, denied = TurnKey(session_id="s2"), "prevented npm install left-pad"
+    with api.open_memories() as memories:
+        shown = [logs.Shown(memory_id=told[2])]
+        logs.log_shown(memories.store, "guard", shown, clock.now(), key=key)
+        logs.log_use(memories.store, "s2", {told[2]: denied}, clock.now())
+
+    done = ademem.json("status")["effects"]
+    assert done == {"days": 7, "prevented": 1, "answered": 0, "learned": 0}
+    assert ademem("status").startswith("In 7 days memory prevented 1 mistake.\n")
+    assert f"{told[2]}  shown 2, used 1 (prevented 1), worth" in ademem("status", "impressions")
+    assert "used 1 (prevented 1): Builds need pnpm" in ademem("cost")
+    assert "effects: prevented 1\n" in ademem("get", told[2])
+    assert ademem.json("get", told[2])["effects"] == {"prevented": 1, "answered": 0}
+    assert "effects" not in ademem("get", told[0])
+    assert ademem("why", "s2").startswith("session s2: prevented 1\n")
+    assert f"{told[2]}  {denied}" in ademem("why", "s2")
+    assert ademem.json("why", "s2")["effects"] == {"prevented": 1, "answered": 0, "learned": 0}
+    assert denied not in ademem("why", "s1")
+
+
+def test_a_status_without_effects_begins_with_the_project(ademem):
+    assert ademem("status").startswith("project ")

@@ -1,0 +1,31 @@
+"""What memory did, as a sentence and as a list of counts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ademem.core.text import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NOUNS = {"prevented": "mistake", "answered": "question", "learned": "thing"}
+
+
+def sentence(counts: Mapping[str, int], days: int) -> str:
+    """Tell the effects of a period; empty where there is none.
+
+    >>> sentence({"prevented": 4, "answered": 0, "learned": 6}, 7)
+    'In 7 days memory prevented 4 mistakes and learned 6 things.'
+    """
+    parts = [f"{name} {counted(counts[name], NOUNS[name])}" for name in NOUNS if counts[name]]
+    if not parts:
+        return ""
+    last = parts.pop()
+    done = f"{', '.join(parts)} and {last}" if parts else last
+    return f"In {counted(days, 'day')} memory {done}."
+
+
+def listed(counts: Mapping[str, int]) -> str:
+    """Return “prevented 2, answered 1” without what is zero."""
+    return ", ".join(f"{name} {count:,}" for name, count in counts.items() if count)
