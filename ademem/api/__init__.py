@@ -57,7 +57,9 @@ FUNCTIONS = {
         list_session_memories list_sent list_episodes delete_session add_prompt search_prompts
         find_prompt delete_prompt
     """,
-    "placing": "show_places list_places read_keys place place_all list_unplaced read_choices",
+    "placing": """
+        show_places list_places check_keys read_keys place place_all list_unplaced read_choices
+    """,
     "writing": "write explain learn origin place_draft categorize suggest_topic_key",
     "curation": """
         review list_queue count_queue review_imported list_due mark_reviewed continue_review

@@ -70,6 +70,12 @@ def read_keys(runtime: Runtime, keys: Iterable[str]) -> tuple[tuple[str, ...], t
     return tuple(anchor.of_key(key, by_person=False) for key in shown), tuple(notes)
 
 
+def check_keys(runtime: Runtime, keys: Iterable[str]) -> list[str]:
+    """Return keys as `ademem at` shows them; raises NoKey."""
+    root = runtime.project.root
+    return [binding_keys.show(binding_keys.parse_at(key, root)) for key in keys]
+
+
 def place(runtime: Runtime, choice: Choice) -> Placed:
     """Choose places: a person's replace all others, an agent's are added.
 
@@ -103,19 +109,19 @@ def read_choices(text: str) -> list[Choice]:
     """Read choices as JSON, a list or an object a line: `id` with `at`, `drop` or `none`."""
     try:
         given = json.loads(text) if text.lstrip()[:1] == "[" else _lines(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"the choices are not JSON: {error}", _FORM) from None
-    if not all(isinstance(each, dict) and isinstance(each.get("id"), str) for each in given):
+    return [_read_choice(each) for each in given]
+
+
+def _read_choice(given: Any) -> Choice:
+    id = given.get("id") if isinstance(given, dict) else None
+    if not isinstance(id, str) or not id.isprintable():
         raise UsageError("each choice is an object with the id of a memory", _FORM)
-    return [
-        Choice(
-            id=each["id"],
-            at=_texts(each, "at"),
-            drop=_texts(each, "drop"),
-            nowhere=each.get("none") is True,
-        )
-        for each in given
-    ]
+    at, drop, nowhere = _texts(given, "at"), _texts(given, "drop"), given.get("none", False)
+    if not isinstance(nowhere, bool) or (nowhere and (at or drop)):
+        raise UsageError("'none' is true, and excludes 'at' and 'drop'", _FORM)
+    return Choice(id=id, at=at, drop=drop, nowhere=nowhere)
 
 
 _FORM = '{"id": "6b0ed9e3c3e1", "at": ["src/auth.py", "`npm install`"]} on each line'
@@ -136,7 +142,7 @@ def _choose(memory: Memory, choice: Choice, runtime: Runtime) -> tuple[tuple[str
     by_person = get_speaker(runtime) is Trust.USER
     root = runtime.project.root
     wanted = [binding_keys.parse_at(key, root) for key in choice.at]
-    unwanted = [binding_keys.show(binding_keys.parse_at(key, root)) for key in choice.drop]
+    unwanted = check_keys(runtime, choice.drop)
     notes = _check_reach(wanted, by_person, runtime)
     old = list(memory.anchors)
     if choice.nowhere:
@@ -169,7 +175,11 @@ def _derived(memory: Memory, runtime: Runtime) -> list[Binding]:
 
 
 def _require_right(memory: Memory, by_person: bool, runtime: Runtime) -> None:
-    if not by_person and memories.is_of_person(runtime.store, memory):
+    if by_person:
+        return
+    if any(text.startswith(anchor.GIVEN) and text != anchor.NOWHERE for text in memory.anchors):
+        raise transitions.OfPerson(memory, "at", "placed")
+    if memories.is_of_person(runtime.store, memory):
         raise transitions.OfPerson(memory, "at")
 
 

@@ -59,12 +59,17 @@ begins a tab, the end of a line and a quote."""
 def derive(
     memory: Memory, tree: Tree | None = None, session_files: Sequence[str] = ()
 ) -> list[Binding]:
-    """Return where a memory applies, the surest first; a person's choice replaces all others."""
+    """Return where a memory applies, the surest first.
+
+    A person's choice replaces all others, but for what an agent added to it since.
+    """
     from ademem.core import anchor
 
     chosen = list(_chosen(memory, tree))
     if any(text.startswith(anchor.GIVEN) for text in memory.anchors):
-        return [each for each in chosen if each.strength == "given"][:MOST]
+        by_agent = tuple(text for text in memory.anchors if text.startswith(anchor.READ))
+        added = _chosen(replace(memory, anchors=by_agent, file_scope_pattern=None), tree)
+        return [*(each for each in chosen if each.strength == "given"), *added][:MOST]
     from ademem.search import places
 
     found = [*chosen, *places.places_in(memory.whole_text, tree)]

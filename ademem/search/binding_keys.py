@@ -56,7 +56,7 @@ def show(binding: Binding) -> str:
     """Return the key of a binding as `parse_at` reads it."""
     key, pattern = binding.key, binding.pattern
     shown = {
-        "path": f"./{key}" if re.fullmatch(_SUFFIX, key) else key,
+        "path": f"./{key}" if key == "none" or re.fullmatch(_SUFFIX, key) else key,
         "suffix": key if re.fullmatch(_SUFFIX, key) else f"*{key}",
         "dir": f"{key}/",
         "glob": pattern,

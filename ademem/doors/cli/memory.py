@@ -97,6 +97,8 @@ def add(
 ) -> None:
     """Write a memory, if the write gate accepts it."""
     by_person = not show.to_model()
+    origin = api.origin(memories)
+    is_typed = origin.trust is Trust.USER
     draft = Draft(
         content=text_or_stdin(text),
         category=api.categorize(category, type_),
@@ -108,11 +110,11 @@ def add(
         anchors=(
             *(anchor or ()),
             *map(of_command, command or ()),
-            *(of_key(key, by_person=by_person) for key in at or ()),
+            *(of_key(key, by_person=is_typed) for key in api.check_keys(memories, at or ())),
         ),
         pinned=pin and by_person,
         strict=strict and by_person,
-        origin=api.origin(memories),
+        origin=origin,
     )
     draft = api.place_draft(memories, draft, scope, owner, start_mission=not dry_run)
     judged = api.explain(memories, draft) if dry_run or explain else []
