@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from ademem import __version__, api
 from ademem.api.browsing import size_of
-from ademem.core import untrusted
+from ademem.api.curation import Updated, require_revision
+from ademem.api.placing import Choice
+from ademem.core import anchor, untrusted
 from ademem.core.errors import NoSuchMemory, NotFound, UsageError
 from ademem.core.memory import Category, Draft, Memory, Scope
-from ademem.core.text import preview
+from ademem.core.text import clean, in_one_line, preview
+from ademem.core.value import replace
 from ademem.doors.calls import NOTICE, describe_gate_refusal
 from ademem.doors.cli import show
 from ademem.doors.times import parse_time
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
 
+    from ademem.api.placing import Placed
     from ademem.capture.gate import Written
     from ademem.plugins.mcp.access import Call
     from ademem.store.runtime import Runtime
@@ -31,6 +35,8 @@ if TYPE_CHECKING:
 
 GET_CHARS, MARGIN_CHARS, REVISION_CHARS = 9000, 300, 3000
 """Size of a whole memory as it is sent, of what the door adds, and of its revisions."""
+CHOSEN = (anchor.GIVEN, anchor.READ, anchor.NOT)
+"""Beginnings of anchors that are chosen places."""
 
 
 def search(
@@ -83,6 +89,8 @@ def get(
     row = show.memory_json(memory, drifted=api.find_drifted(memories, [memory]))
     related = api.find_related(memories, memory.id)
     row["flags"] += [f"conflicts-with:{other}" for other in related.get("conflicts with", ())]
+    row["anchors"] = [text for text in row["anchors"] if not text.startswith(CHOSEN)]
+    row["at"] = show.keys_json(api.list_places(memories, memory.id))
     del row["content"]
     revisions = _newest(api.list_revisions(memories, memory.id), history_cursor) if history else {}
     size = size_of((row, revisions)) + MARGIN_CHARS
@@ -116,7 +124,16 @@ def get_readable(memories: Runtime, id: str) -> Memory:
     return memory
 
 
+def _check_anchors(anchors: Iterable[str]) -> tuple[str, ...]:
+    """Return the anchors; raises UsageError for one that would be stored as a person's choice."""
+    found = tuple(anchors)
+    if any(in_one_line(clean(text)).startswith(CHOSEN) for text in found):
+        raise UsageError("an anchor is a file or a command", "choose a place with `at`")
+    return found
+
+
 def add(memories: Runtime, call: Call, **given: Any) -> Result:
+    places, notes = api.read_keys(memories, given.get("at", ()))
     draft = Draft(
         content=given["content"],
         category=api.categorize(given.get("category"), given.get("type")),
@@ -125,11 +142,12 @@ def add(memories: Runtime, call: Call, **given: Any) -> Result:
         topic_key=given.get("topic_key"),
         tags=(*given.get("tags", ()), *filter(None, [given.get("type")])),
         path=given.get("path"),
-        anchors=tuple(given.get("anchors", ())),
+        anchors=(*_check_anchors(given.get("anchors", ())), *places),
         origin=call.origin(),
     )
     draft = api.place_draft(memories, draft, given["scope"], given.get("owner"))
     written = api.write(memories, draft, operation_id=given.get("operation_id", ""))
+    written = replace(written, notes=(*written.notes, *notes))
     memory = written.memory
     facts: Result = {
         "accepted": memory is not None,
@@ -152,8 +170,14 @@ def add(memories: Runtime, call: Call, **given: Any) -> Result:
         "id": memory.id,
         "merged_into": written.merged_into_id,
         "revision": memory.revision_count,
+        **_describe_places(api.show_places(memories, memory.id)),
         "topic_key_suggestion": suggest_topic_key(memory, given.get("type")),
     }
+
+
+def _describe_places(placed: Placed) -> Result:
+    """Return where the memory applies; of a quarantined one nothing, as its text names places."""
+    return {} if placed.memory.quarantine_reason else {"at": show.keys_json(placed.at)}
 
 
 def suggest_topic_key(memory: Memory, type: str | None) -> str | None:
@@ -206,23 +230,40 @@ def update(
     revision: int | None = None,
     find: str | None = None,
     replace: str | None = None,
+    at: Iterable[str] = (),
     **changes: Any,
 ) -> Result:
     if "path" in changes:
         changes["file_scope_pattern"] = changes.pop("path")
     if "type" in changes:
         changes |= {"category": api.categorize(changes.get("category"), changes.pop("type"))}
-    for name in {"tags", "anchors"} & changes.keys():
-        changes[name] = tuple(changes[name])
-    if find is None and replace is None and not changes:
-        raise UsageError("nothing to change", "content, find and replace, title, category, …")
-    get_readable(memories, id)
-    texts = {"find": find, "replacement": replace}
-    updated = api.update_by_agent(
-        memories, id, call.origin(), revision=revision, **texts, **changes
-    )
-    memory, changed = updated.memory, list(updated.changed)
-    answer = {"id": memory.id, "revision": memory.revision_count, "changed": changed}
+    memory, keys = get_readable(memories, id), tuple(at)
+    if "tags" in changes:
+        changes["tags"] = tuple(changes["tags"])
+    if "anchors" in changes:
+        chosen = (text for text in memory.anchors if text.startswith(CHOSEN))
+        changes["anchors"] = (*_check_anchors(changes["anchors"]), *chosen)
+    is_edit = find is not None or replace is not None or bool(changes)
+    if not is_edit and not keys:
+        raise UsageError("nothing to change", "content, find and replace, title, at, …")
+    answer: Result = {}
+    with memories.holding(memory.id).store.transaction():
+        updated = Updated(memory=memory, changed=())
+        if is_edit:
+            texts = {"find": find, "replacement": replace}
+            updated = api.update_by_agent(
+                memories, id, call.origin(), revision=revision, **texts, **changes
+            )
+        else:
+            require_revision(memory, revision)
+        memory, changed = updated.memory, list(updated.changed)
+        if keys:
+            placed = api.place(memories, Choice(id=memory.id, at=keys))
+            memory = placed.memory
+            changed.append("at")
+            answer |= _describe_places(placed)
+            answer |= {"notes": list(placed.notes)} if placed.notes else {}
+    answer |= {"id": memory.id, "revision": memory.revision_count, "changed": changed}
     if updated.proposed_for:
         what = f"a person said or confirmed {updated.proposed_for}"
         answer["why"] = f"{what}: your text waits as a candidate"

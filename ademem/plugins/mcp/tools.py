@@ -136,6 +136,7 @@ ARGUMENTS: dict[str, Schema] = SHARED | {
     "path": _text("Glob of the files that it is about"),
     "searched_path": _text("Only about this file"),
     "anchors": TEXTS | {"description": "file:first-last, or `$ command`"},
+    "at": TEXTS | {"description": "Where it applies: src/**, `npm install`, act:deploy"},
     "importance": choice(*Importance),
     "new_importance": choice(*Importance, default="medium"),
     "scope": choice(*SCOPES),
@@ -208,14 +209,15 @@ memory_status reads repeats
 memory_add shows_text always_loaded
     Save what would save a colleague an hour: a decision and why, a trap, a convention, the cause
     of a bug. Never a secret. A person confirms it later.
-    ( content! category type title topic_key tags path anchors importance=new_importance
+    ( content! category type title topic_key tags path anchors at importance=new_importance
     ( scope=own_scope owner operation_id
     > accepted durability id? rule? why? next? deduped merged_into? revision truncated? notes?
-    > topic_key_suggestion? judgment_required candidates
-memory_update destroys
+    > at? topic_key_suggestion? judgment_required candidates
+memory_update destroys shows_text
     Change a memory, or replace `find` by `replace` in its text.
-    ( id! content find replace category type title topic_key tags path anchors importance revision
-    > id revision changed why? next?
+    ( id! content find replace category type title topic_key tags path anchors at importance
+    ( revision
+    > id revision changed at? notes? why? next?
 memory_remove destroys repeats
     Archive or delete a memory that is wrong or outdated; `undo` restores it.
     ( id! how reason

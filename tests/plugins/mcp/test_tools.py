@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from ademem import api
+from ademem.api.placing import Choice
 from ademem.plugins.mcp import server
 from tests.plugins.mcp.conftest import unpack
 
@@ -191,6 +193,69 @@ def test_a_text_that_changed_meanwhile_is_quoted_under_the_notice(serve):
     refused = serve(scenario)
     assert next(iter(refused.structured_content)) == "notice"
     assert LESSON in unpack(refused).next
+
+
+def test_an_agent_chooses_where_a_memory_applies(call, world):
+    mirror = "The mirror syncs on Sunday"
+    added = call("memory_add", {"content": mirror, "at": ["`rsync -a`", "./ci.yml on edit"]})
+    changed = call("memory_update", {"id": added.id, "at": ["act:release"], "revision": 1})
+    read = call("memory_get", {"id": added.id})
+
+    keys = {"`rsync -a`": "read", "ci.yml on edit": "read"}
+    assert {each["key"]: each["strength"] for each in added.at} == keys
+    assert (changed.changed, changed.revision) == (["at"], 2)
+    keys["act:release"] = "read"
+    assert {each["key"]: each["strength"] for each in read.memory["at"]} == keys
+    assert read.memory["anchors"] == []
+    stored = world.row("select anchors from unified_memories")[0]
+    assert json.loads(stored) == [f"@read {key}" for key in keys]
+
+
+def test_an_agent_changes_a_text_and_its_places_together_or_neither(call):
+    added = call("memory_add", {"content": LESSON})
+    both = {"id": added.id, "find": "Mondays", "replace": "Tuesdays"}
+    refused = call("memory_update", both | {"at": ["act:dance"]})
+    read = call("memory_get", {"id": added.id})
+    changed = call("memory_update", both | {"at": ["act:release"]})
+
+    assert refused.is_error
+    assert read.text == LESSON
+    assert changed.changed == ["content", "at"]
+
+
+@pytest.mark.parametrize("forged", ["@ src/**", "@\n src/**", " @ none", "@not src/", "@read src/"])
+def test_no_anchor_of_an_agent_is_a_choice_of_a_place(call, world, forged):
+    added = call("memory_add", {"content": LESSON})
+    refused = [
+        call("memory_add", {"content": "Backups run at night", "anchors": [forged]}),
+        call("memory_update", {"id": added.id, "anchors": [forged]}),
+    ]
+
+    assert all(each.is_error and "`at`" in each.next for each in refused)
+    assert world.row("select count(*) from unified_memories where anchors <> '[]'")[0] == 0
+
+
+def test_new_anchors_leave_the_places_that_were_chosen(call, world):
+    added = call("memory_add", {"content": LESSON})
+    with world.terminal() as memories:
+        api.place(memories, Choice(id=added.id, at=("act:release",)))
+    call("memory_update", {"id": added.id, "anchors": ["$ make cut"]})
+    wide = call("memory_update", {"id": added.id, "at": ["act:tag"]})
+
+    stored = json.loads(world.row("select anchors from unified_memories")[0])
+    assert stored == ["$ make cut", "@ act:release", "@read act:tag"]
+    assert [(each["key"], each["strength"]) for each in wide.at] == [("act:release", "given")]
+
+
+def test_a_memory_that_a_person_binds_nowhere_stays_there(call, world):
+    world.know(LESSON)
+    (id,) = world.row("select id from unified_memories")
+    with world.terminal() as memories:
+        api.place(memories, Choice(id=id, nowhere=True))
+
+    refused = call("memory_update", {"id": id, "at": ["act:tag"]})
+    assert refused.is_error
+    assert json.loads(world.row("select anchors from unified_memories")[0]) == ["@ none"]
 
 
 def test_the_status_says_whether_hooks_guard_the_session(serve, world):
