@@ -1,6 +1,21 @@
 # shellcheck shell=sh disable=SC2154
 # Ends the hook before a tool call that meets no memory; `start.sh` sources it.
 
+# The file of a call decides whose memory is asked, whichever project the session started in.
+case $payload in
+*'"file_path":"/'*) path=${payload%%'"file_path":"/'*} ;;
+*'"notebook_path":"/'*) path=${payload%%'"notebook_path":"/'*} ;;
+*'"cwd":"/'*) path= && [ -n "$folder" ] || path=${payload%%'"cwd":"/'*} ;;
+*) path= ;;
+esac
+if [ -n "$path" ] && [ ${#path} -le 4000 ]; then
+  path=${payload#"$path"}
+  path=${path#*'":"'} path=${path%%'"'*}
+  until [ -z "$path" ] || [ -d "$path/.ade" ] || [ -f "$path/.git" ]; do path=${path%/*}; done
+fi
+[ -n "$folder$path" ] || exit 0
+case $path in '' | "$folder") ;; *) folder= ;; esac # another project, with lists of its own
+
 # Python leaves the flag `.ade/run/clear/<turn or agent>` once nothing in that turn needs it but what
 # memory has to say. The id is read only from before "tool_input": what the model wrote comes after
 # it. Inside a JSON string every quote has a backslash, so no path or title can look like one of these
@@ -21,7 +36,7 @@ case $id in
   case $head in *'"tool_name":"mcp__'*__mem*) id= ;; esac
   # A link that came with a clone is not ours: Python refuses it, and says so.
   marks=$folder/.ade/run
-  if [ -n "$id" ] && [ -f "$marks/clear/$id" ] && [ ! -L "$folder/.ade" ] && [ ! -L "$marks" ] &&
+  if [ -n "$id" ] && [ -n "$folder" ] && [ -f "$marks/clear/$id" ] && [ ! -L "$folder/.ade" ] && [ ! -L "$marks" ] &&
     [ ! -L "$marks/clear" ] && [ ! -L "$marks/keys" ]; then
     # What the call names, in which folder below the project, and all that it says.
     # Braces around it would pass for those of a command.

@@ -35,6 +35,8 @@ folder=${ADEMEM_PROJECT:-${CLAUDE_PROJECT_DIR:-$PWD}}
 case $folder in /*) ;; *) folder=$PWD/$folder ;; esac
 until [ -z "$hook" ] || [ -d "$folder/.ade" ] || [ -f "$folder/.git" ]; do
   if [ -z "$folder" ]; then
+    # A session above several projects: the file of a call may be in one.
+    [ "$hook" != pre_tool_use ] || break
     # The plugin offers an interactive session to enrol its project, once.
     [ "$hook${CLAUDE_PLUGIN_ROOT:+ plugin} $CLAUDE_CODE_ENTRYPOINT" = 'session_start plugin cli' ] || exit 0
     break

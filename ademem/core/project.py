@@ -108,6 +108,15 @@ def at(root: str) -> Project:
     return Project(root=root, home=_home(root))
 
 
+def of_file(path: str) -> Project | None:
+    """Find the enrolled project whose file this is, wherever a session started."""
+    folder = os.path.dirname(os.path.realpath(path))
+    while not os.path.isdir(folder) and os.path.dirname(folder) != folder:
+        folder = os.path.dirname(folder)  # of a file in folders that are made with it
+    root = _find_enrolled_above(folder) or _worktree_of_enrolled(folder)
+    return at(root) if root else None
+
+
 def enclosing(where: str) -> str:
     return _find_enrolled_above(where) or repository.git_root(where) or os.path.realpath(where)
 

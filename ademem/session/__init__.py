@@ -70,8 +70,14 @@ def answer(
         folder = os.sep
         with suppress(FileNotFoundError):  # the model may remove its working folder
             folder = os.getcwd()
-        found = project.find(None, environment, folder)
+        with suppress(NotEnrolled):
+            found = project.find(None, environment, folder)
         payload = client.read(raw)
+        if event == "pre_tool_use" and (payload.path or found is None):  # whose file it is decides
+            path = os.path.join(payload.cwd or folder, payload.path or "any")
+            found = project.of_file(path) or found
+        if found is None:
+            raise NotEnrolled(folder)
         if is_writable(found):
             wait_s = SHORT_WAITS_S.get(event, WAIT_S)
             runtime = open_runtime(found, environment, now, wait_s=wait_s, limit_s=wait_s)

@@ -1,6 +1,7 @@
 """The default mode of the guard as the client meets it: prompts and tool calls in order."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -330,6 +331,20 @@ def test_what_a_rule_speaks_of_beside_its_place_neither_stops_nor_shows(world):
     assert world.failures() == []
     assert session.write("src/schema.py")
     assert session.denied
+
+
+def test_the_file_of_a_call_decides_whose_memory_is_asked(world, tmp_path):
+    from tests.world import World
+
+    (world.root / "inner").mkdir()
+    inner = World(world.root / "inner", home=Path(world.environment["HOME"]))
+    inner.know("The schema is frozen", anchors=("@ src/schema.py",), **BY_PERSON)
+    session = Session(world)
+    session.ask("Add a column", "p1")
+
+    assert "frozen" in session.write("inner/src/schema.py")
+    assert session.denied
+    assert session.write("src/schema.py") == ""
 
 
 def test_a_prompt_that_is_sent_again_is_answered_again(world):

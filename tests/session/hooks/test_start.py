@@ -371,6 +371,34 @@ def test_a_call_at_a_place_of_ours_reaches_python_in_a_clear_turn_too(machine, g
     assert machine.asked
 
 
+@pytest.mark.parametrize(
+    ("payload", "asked"),
+    [
+        pytest.param("file", True, id="a file of an enrolled project below"),
+        pytest.param("folder", True, id="a command in one"),
+        pytest.param("elsewhere", False, id="a file of none"),
+    ],
+)
+def test_a_session_above_projects_asks_that_of_the_call(machine, tmp_path, payload, asked):
+    given = {
+        "file": editing(f"{machine.project}/src/a.py"),
+        "folder": running("make", cwd=str(machine.project)),
+        "elsewhere": editing(f"{tmp_path}/other/a.py"),
+    }
+    machine.start("PreToolUse", given[payload], CLAUDE_PROJECT_DIR=str(tmp_path / "above"))
+
+    assert machine.asked is asked
+
+
+def test_a_file_of_an_inner_project_is_for_python(machine):
+    machine.clear("turn-1")
+    machine.list({})
+    (machine.project / "inner/.ade").mkdir(parents=True)
+    machine.start("PreToolUse", editing(f"{machine.project}/inner/src/a.py"))
+
+    assert machine.asked
+
+
 def test_a_turn_without_lists_is_for_python(machine):
     machine.clear("turn-1")
 
