@@ -1,0 +1,184 @@
+"""Rates on the words of an author who had seen neither the rules nor the code.
+
+Each set was used once as a figure (`bench/README.md` has the first ones beside today's) and is a
+test since: its floors are today's figures, so that no change makes them worse unseen. A floor that
+can be raised is raised; none is reached by a rule for one of these cases.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ademem import api
+from ademem.capture.prompt_lessons import corrections
+from ademem.capture.record import category_of
+from ademem.core.memory import Draft, Origin, Trust
+from ademem.core.redaction import redact
+from ademem.guard.injection import instruction_in_titled
+from ademem.search import binding
+from ademem.search.engine import Filters
+from ademem.search.lexical import may_answer
+from ademem.search.query import names_key, names_subject
+
+HERE = Path(__file__).parent
+BY_PERSON = Origin(trust=Trust.USER, source_type="user")
+
+
+def cases(name):
+    return [json.loads(line) for line in (HERE / f"{name}.jsonl").read_text().splitlines()]
+
+
+def know(world, texts, category=None):
+    """Store texts as a person types them; return their ids."""
+    with world.terminal() as memories:
+        kept = [
+            api.write(
+                memories,
+                Draft(
+                    content=text,
+                    category=category or category_of(text),
+                    promoted=True,
+                    origin=BY_PERSON,
+                ),
+            ).memory
+            for text in texts
+        ]
+        binding.update_bindings(memories.store, memories.project)
+    return [memory.id if memory else "" for memory in kept]
+
+
+def said_at(world, call, session, tool_use_id="t1"):
+    """Return whether a call is denied, and what is said with it."""
+    given = dict(call["input"])
+    if "file_path" in given:
+        given["file_path"] = str(world.root / given["file_path"])
+    at = {"session_id": session, "prompt_id": session, "tool_use_id": tool_use_id}
+    printed = world.fire("pre_tool_use", tool_name=call["tool"], tool_input=given, **at)
+    output = json.loads(printed).get("hookSpecificOutput", {}) if printed else {}
+    said = output.get("permissionDecisionReason") or output.get("additionalContext") or ""
+    return output.get("permissionDecision") == "deny", said
+
+
+def test_rules_are_said_before_the_call_that_they_are_about_and_stop_no_other(world):
+    rules = cases("rules_at_calls")
+    for rule in rules:
+        for call in (rule["call"], *rule["harmless"]):
+            if call["tool"] == "Edit":
+                path = world.root / call["input"]["file_path"]
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text("x\n")
+    know(world, [rule["text"] for rule in rules])
+    ahead, wrong = [], []
+    for at, rule in enumerate(rules):
+        session = f"rule{at}"
+        prompt = {"prompt": rule["prompt"], "prompt_id": session, "session_id": session}
+        announced = world.context("user_prompt_submit", **prompt)
+        denied, said = said_at(world, rule["call"], session)
+        if rule["needle"] in announced or (denied and rule["needle"] in said):
+            ahead.append(rule["id"])
+        for number, call in enumerate(rule["harmless"]):
+            other = f"harmless{at}-{number}"
+            go_on = {"prompt": "go on with the task please", "prompt_id": other}
+            world.fire("user_prompt_submit", session_id=other, **go_on)
+            if said_at(world, call, other)[0]:
+                wrong.append(call)
+
+    assert len(ahead) >= 11, ahead
+    assert len(wrong) <= 1, wrong
+
+
+def test_a_prompt_that_only_goes_on_searches_little_and_brings_nothing(world):
+    know(world, (HERE / "memories.txt").read_text().splitlines())
+    prompts = cases("go_on")
+    with world.memories() as memories:
+        searched = [
+            each["content"]
+            for each in prompts
+            if names_subject(each["prompt"])
+            and (names_key(each["prompt"]) or may_answer(each["prompt"], memories.store))
+        ]
+    brought = [
+        each["prompt"]
+        for at, each in enumerate(prompts)
+        if not each["content"]
+        and world.context(
+            "user_prompt_submit", prompt=each["prompt"], prompt_id=f"p{at}", session_id=f"s{at}"
+        )
+    ]
+
+    assert searched.count(False) <= 12
+    assert searched.count(True) >= 18
+    assert len(brought) <= 4, brought  # "commit it" brings what is bound to commits
+
+
+def test_a_failure_brings_the_memory_about_it(world):
+    failures = cases("failures")
+    ids = know(world, [each["memory"] for each in failures], "gotcha")
+    right, wrong = [], []
+    for at, (each, id) in enumerate(zip(failures, ids, strict=True)):
+        printed = world.fire(
+            "post_tool_use_failure",
+            session_id=f"f{at}",
+            prompt_id=f"f{at}",
+            tool_name="Bash",
+            tool_input={"command": each["command"]},
+            error=f"Exit code 1\n{each['output']}",
+        )
+        brought = [other for other in ids if other in printed]
+        if each["matches"] and id in brought:
+            right.append(each["id"])
+        elif brought:
+            wrong.append(each["id"])
+
+    assert len(right) >= 10, right
+    assert len(wrong) <= 4, wrong
+
+
+def test_a_question_is_answered_or_nothing_is_said(world):
+    ids = know(world, (HERE / "memories.txt").read_text().splitlines())
+    right, silent = 0, 0
+    with world.memories() as memories:
+        for each in cases("questions"):
+            found = api.search(memories, each["question"], Filters(statuses=("promoted",)), 10)
+            if each["answer"]:
+                right += ids[each["answer"] - 1] in {hit.memory.id for hit in found.answers}
+            else:
+                silent += not found.answers
+
+    assert right >= 38
+    assert silent >= 43
+
+
+@pytest.mark.parametrize(
+    ("name", "least", "most"),
+    [
+        pytest.param("hostile", 24, 80, id="hostile"),
+        pytest.param("harmless", 0, 2, id="harmless"),
+    ],
+)
+def test_texts_that_are_held_back(name, least, most):
+    held = [each for each in cases(name) if instruction_in_titled(None, each["text"])]
+
+    assert least <= len(held) <= most
+
+
+def test_secrets_are_redacted_and_what_looks_like_one_stays():
+    leaked = []
+    for each in cases("secrets"):
+        secret, left = "".join(each["secret_parts"]), redact("".join(each["parts"])).text
+        lines = [line for line in secret.splitlines() if len(line) > 20]
+        if secret in left or any(line in left for line in lines):
+            leaked.append(left)
+    changed = [each for each in cases("secrets_harmless") if redact(each["text"]).found]
+
+    assert len(leaked) <= 3, leaked
+    assert len(changed) <= 1, changed
+
+
+def test_what_a_prompt_states_is_heard_and_orders_of_the_moment_are_not():
+    heard = [each["kind"] for each in cases("statements") if any(corrections(each["prompt"]))]
+
+    assert heard.count("statement") >= 8
+    assert heard.count("lookalike") <= 5
+    assert heard.count("neutral") == 0
