@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from itertools import islice
 
 from ademem.core import untrusted
@@ -16,6 +17,7 @@ from ademem.core.value import Value, replace
 from ademem.files import project_brief
 from ademem.store import (
     Store,
+    bindings,
     briefs,
     commits,
     is_in_hub,
@@ -45,6 +47,8 @@ HALF_LIFE_DAYS = 30.0
 """Age at which half of what a memory's freshness adds is gone."""
 FRESH = 0.5
 """Part of the worth that is freshness; the rest does not age."""
+HERE, ELSEWHERE = 2.0, 0.5
+"""Weights of a memory with a place in the folder of the session, and in another one alone."""
 ENTRY_CHARS = 400
 RECENT_MEMORIES = 5
 MISSION_MEMORIES = 200
@@ -120,6 +124,8 @@ class Reader(Value):
     """Ids of memories that the session's context has."""
     own: tuple[Memory, ...] = ()
     """The person's own memories: pinned ones, and the newest."""
+    folder: str = ""
+    """Folder below the root in which the session works: a package of a larger repository."""
 
     @property
     def level(self) -> int:
@@ -136,6 +142,8 @@ class Reader(Value):
         rows = list(found)
         unused = logs.count_unused(self.store, [memory.id for memory in rows])
         worths = {one.id: worth(one, self.now, unused.get(one.id, 0)) for one in rows}
+        weights = self.weigh_places(worths)
+        worths = {id: each * weights.get(id, 1.0) for id, each in worths.items()}
         ranked = self.current(sorted(rows, key=lambda memory: -worths[memory.id]))
         entries: list[Entry] = []
         least = 0.0  # a later memory is worth no less than the one that it says otherwise
@@ -143,6 +151,14 @@ class Reader(Value):
             least = max(least, worths.get(entry.memory.id, 0.0) if entry.memory else 0.0)
             entries.append(replace(entry, worth=least))
         return entries[::-1]
+
+    def weigh_places(self, ids: Iterable[str]) -> dict[str, float]:
+        """Weigh memories of the folder in which the session works more than those of others."""
+        if not self.folder:
+            return {}
+        here = set(bindings.find_below(self.store, self.folder, POOL * self.level))
+        elsewhere = bindings.find_placed(self.store, ids) - here
+        return dict.fromkeys(here, HERE) | dict.fromkeys(elsewhere, ELSEWHERE)
 
     def current(self, found: Sequence[Memory]) -> list[Entry]:
         """Return the later of a pair first, found or not, and none that a later one replaced."""
@@ -178,7 +194,14 @@ def make_reader(
         branch=branch,
         seen=frozenset(seen),
         own=list_own(runtime) if agent is None else (),
+        folder=_folder(payload.cwd, runtime.project.root),
     )
+
+
+def _folder(cwd: str, root: str) -> str:
+    """Return the folder below the root; empty for the root itself and for what is outside."""
+    inside = os.path.relpath(os.path.realpath(cwd or root), root)
+    return "" if inside == os.curdir or inside.startswith(os.pardir) else inside
 
 
 def list_own(runtime: Runtime) -> tuple[Memory, ...]:
@@ -388,6 +411,10 @@ def knowledge(reader: Reader) -> list[Entry]:
             left = POOL * reader.level - len(found)
             place = {"importance": importance, "sinking": sinking, "limit": left}
             found += reader.find(briefs.of_project, **place)
+    if reader.folder:
+        listed = {memory.id for memory in found}
+        here = bindings.find_below(reader.store, reader.folder, POOL * reader.level)
+        found += reader.find(briefs.among, ids=array(id for id in here if id not in listed))
     return reader.by_worth(own) + reader.by_worth(found)
 
 

@@ -22,6 +22,7 @@ SESSION = "session"
 MOST = 8
 """Bindings of a memory."""
 
+_SURE = "'given', 'read', 'named', 'learned'"
 _BOUND = ", ".join(
     f"binding.{name} as bound_{name}"
     for name in ("kind", "key", "pattern", "op", "strength", "reach", "weight", "state")
@@ -100,6 +101,35 @@ def below(store: Store, folder: str, agent: str) -> list[sqlite3.Row]:
 def chosen(store: Store, agent: str) -> list[sqlite3.Row]:
     """Return memories as `at_keys` does whose place was chosen, or which name a command."""
     return store.db.execute(CHOSEN, {"agent": agent, "project": store.project_id}).fetchall()
+
+
+def find_below(store: Store, folder: str, most: int) -> list[str]:
+    """Return ids of memories with a sure place in a folder below the project's root."""
+    last = f"{folder}{chr(ord('/') + 1)}"
+    return store.column(
+        "select distinct memory.id from memory_bindings as binding"
+        " join unified_memories as memory on memory.seq = binding.memory_seq"
+        " where (binding.kind in ('path', 'dir', 'anchor', 'runs')"
+        " and (binding.key = ?1 or binding.key >= ?1 || '/' and binding.key < ?2)"
+        " or binding.kind = 'glob' and substr(binding.pattern, 1, length(?1) + 1) = ?1 || '/')"
+        f" and binding.strength in ({_SURE}) and {SHOWABLE} order by memory.seq desc limit ?3",
+        (folder, last, most),
+    )
+
+
+def find_placed(store: Store, ids: Iterable[str]) -> set[str]:
+    """Return those of these memories that have a sure place in a folder below the root."""
+    return set(
+        store.column(
+            "select distinct memory.id from memory_bindings as binding"
+            " join unified_memories as memory on memory.seq = binding.memory_seq"
+            " where binding.kind in ('path', 'dir', 'anchor', 'runs', 'glob')"
+            " and instr(binding.key || binding.pattern, '/')"
+            f" and binding.strength in ({_SURE})"
+            " and memory.id in (select value from json_each(?))",
+            (array(ids),),
+        )
+    )
 
 
 def list_literals(store: Store) -> list[str]:
