@@ -190,6 +190,28 @@ def describe(binding: Binding) -> str:
     return binding_keys.show(binding)
 
 
+SHORT_ID = 6
+"""Digits of an id in a command that is offered."""
+
+
+def join_places(at: Iterable[Binding]) -> str:
+    return ", ".join(
+        f"{describe(each)} ({each.strength}{', gone' if each.state == 'gone' else ''})"
+        for each in at
+    )
+
+
+def at_line(
+    id: str, at: Iterable[Binding], maybe: Iterable[Binding] = (), program: str = "ademem"
+) -> str:
+    """Write where a memory applies in one line, with the command that changes it."""
+    command = f"{program} at {id[:SHORT_ID]} --at KEY"
+    if places := join_places(at):
+        return f"at: {places} · elsewhere? {command} | --none"
+    offered = ", ".join(map(describe, maybe))
+    return f"at: no place{f' · maybe {offered}' if offered else ''} · {command}"
+
+
 def write_lists(project: Project, store: Store) -> None:
     if _write(project, "", _listed(store)):
         prune_lists(project)

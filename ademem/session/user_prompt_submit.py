@@ -17,6 +17,7 @@ from ademem.session.turn_tracking import mark_read, new_key, set_flag
 from ademem.store import injections, ledger, logs, receipts, sessions, turns
 from ademem.store.injections import SAVED, place, place_entries
 from ademem.store.memories import any_kept_copy
+from ademem.store.runtime import program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -147,7 +148,24 @@ def _saved_lines(dictated: list[Written], runtime: Runtime) -> list[str]:
         return []
     more = len(saved) - MOST_DICTATED
     saved = saved[:MOST_DICTATED] + ([f"and {more} more"] if more > 0 else [])
-    return [SAVED_LINE if runtime.by.is_person else NOTED_LINE, untrusted.fence(saved)]
+    head = SAVED_LINE if runtime.by.is_person else NOTED_LINE
+    return [head, untrusted.fence(saved), *_places_of(dictated, runtime)]
+
+
+def _places_of(written: list[Written], runtime: Runtime) -> list[str]:
+    """Say where each applies, so that the model chooses a better place without a question."""
+    from ademem.search import binding
+    from ademem.store import bindings
+
+    binding.refresh(runtime)
+    lines = []
+    for memory in [one.memory for one in written if one.memory][:MOST_DICTATED]:
+        at = bindings.list_of(runtime.store, memory)
+        sure = [each for each in at if each.strength not in ("worded", "guessed")]
+        maybe = [each for each in at if each not in sure]
+        line = binding.at_line(memory.id, sure, maybe, program(runtime.environment))
+        lines.append(untrusted.escape(line))
+    return lines
 
 
 def _hint_of(prompt: str, key: TurnKey, runtime: Runtime) -> str:

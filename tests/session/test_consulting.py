@@ -347,6 +347,16 @@ def test_the_file_of_a_call_decides_whose_memory_is_asked(world, tmp_path):
     assert session.write("src/schema.py") == ""
 
 
+def test_what_is_dictated_says_where_it_applies_and_is_listed_at_once(world):
+    session = Session(world)
+    said = session.ask("remember: never edit legacy/a.py", "p1")
+
+    assert "at: legacy/a.py (named) · elsewhere? " in said
+    assert "a.py" in (world.root / ".ade/run/keys/words").read_text().splitlines()
+    assert "never edit" in session.write("legacy/a.py")
+    assert world.failures() == []
+
+
 def test_a_prompt_that_is_sent_again_is_answered_again(world):
     world.know("Wait for the smoke test", anchors=("$ git push",), **BY_PERSON)
     session = Session(world)

@@ -52,10 +52,6 @@ class Withheld(AdememError):
         super().__init__(f"{memory.id} is {waits_for(memory)}", BY_PERSON)
 
 
-SHORT_ID = 6
-"""Digits of an id in a command that is offered."""
-
-
 def to_model() -> bool:
     """Tell whether this is a shell of a coding agent's client."""
     return who.of_process().by is who.By.AGENT
@@ -446,23 +442,15 @@ def keys_json(at: Iterable[Binding]) -> list[dict[str, Any]]:
 
 
 def _join_keys(at: Iterable[Binding]) -> str:
-    from ademem.search.binding import describe
+    from ademem.search.binding import join_places
 
-    gone = {"gone": ", gone"}
-    return ", ".join(
-        f"{describe(each)} ({each.strength}{gone.get(each.state or '', '')})" for each in at
-    )
+    return join_places(at)
 
 
 def at_line(placed: Placed) -> str:
-    """Write where a memory applies in one line, with the command that changes it."""
-    from ademem.search.binding import describe
+    from ademem.search import binding
 
-    id = placed.memory.id[:SHORT_ID]
-    if placed.at:
-        return f"at: {_join_keys(placed.at)} · elsewhere? ademem at {id} --at KEY | --none"
-    maybe = ", ".join(map(describe, placed.candidates))
-    return f"at: no place{f' · maybe {maybe}' if maybe else ''} · ademem at {id} --at KEY"
+    return binding.at_line(placed.memory.id, placed.at, placed.candidates)
 
 
 def verdict(
