@@ -103,7 +103,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
 
 
 def _may_answer(prompt: str, runtime: Runtime) -> bool:
-    if names_key(prompt):
+    if names_key(prompt) or any(sign in prompt for sign in "?？؟"):
         return True
     from ademem.search.lexical import may_answer  # the ranking has it, too
 

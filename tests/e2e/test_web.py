@@ -40,6 +40,7 @@ when the session started
 before the change
 at src/auth.py
 at stage now
+after the error stage: error: quota of zone north exceeded
 to a subagent
 for the summary of the conversation
 after a compaction
@@ -90,7 +91,8 @@ def test_a_session_shows_what_the_client_received(world: World, ademem: Product)
     world.program("npm", "exit 0")
     world.program("stage", "echo 'stage: error: quota of zone north exceeded' >&2\nexit 1")
     ademem("add", "Use pnpm, never npm", "--category", "convention", "--command", "npm")
-    ademem("add", RULE, "--category", "convention", "--path", "src/**")
+    ademem("add", RULE, "--note", "--path", "src/**")
+    ademem("add", "Wait for the smoke test", "--command", "stage now")
     ademem("add", QUOTA, "--category", "gotcha")
     session = world.chat(
         person("Thanks!"),

@@ -30,6 +30,7 @@ LESSON = Wording(title="Ship it", trigger="asked to ship", markdown="1. Run `npm
 DONE = {
     "add": 'add "Invoices are in euro" --dry-run --explain',
     "archive": "archive CONFIRMED",
+    "at": "at CONFIRMED --at src/auth.py",
     "backup": "backup",
     "config list": "config list",
     "config set": "config set search.limit 7",

@@ -76,6 +76,10 @@ class Agent(Value):
     """Takes *dry_run*."""
 
 
+VERSION_S = 10.0
+"""Longest wait for the version of the client."""
+
+
 def install(
     project: str, where: Where, *, python: str, hooks: str, dry_run: bool = False
 ) -> Change:
@@ -87,12 +91,13 @@ def install(
     if where in OF_PROJECT and not os.path.isdir(os.path.join(project, ".ade")):
         raise NotEnrolled(project)
     if where is Where.SHARED:
-        groups = registration.make_groups(
-            python="", hooks=f'"{PREFIX}/share/ademem/hooks"', events=registration.IN_SETTINGS
-        )
+        groups = registration.make_groups(python="", hooks=f'"{PREFIX}/share/ademem/hooks"')
     else:
+        version = client_version()
         groups = registration.make_groups(
-            python=quote(python), hooks=quote(hooks), events=registration.IN_SETTINGS
+            python=quote(python),
+            hooks=quote(hooks),
+            events=registration.events_of(version),
         )
     target = Target(
         path=settings_path(project, where),
@@ -101,6 +106,26 @@ def install(
         permissions=registration.PERMISSIONS,
     )
     return register(target, dry_run=dry_run)
+
+
+def client_version() -> tuple[int, ...]:
+    """Ask the client on PATH for its version; empty without one, or if it does not say."""
+    import re
+    import subprocess
+
+    try:
+        ran = subprocess.run(
+            ["claude", "--version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=VERSION_S,
+            check=False,
+        )
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return ()
+    found = re.match(r"(\d+)\.(\d+)\.(\d+)", ran.stdout)
+    return tuple(map(int, found.groups())) if found else ()
 
 
 def register(target: Target, *, dry_run: bool = False) -> Change:
@@ -158,7 +183,6 @@ def own_commands() -> dict[str, str]:
     groups = registration.make_groups(
         python=quote(sys.executable),
         hooks=quote(hooks_folder()),
-        events=registration.IN_SETTINGS,
     )
     return registration.list_commands(
         {"hooks": {event: [group] for event, group in groups.items()}}

@@ -47,12 +47,18 @@ EVENTS = (
     Event("SessionEnd", "closing the session", timeout=5),
 )
 """Names known to the oldest supported client, where an unknown one can disable the file."""
-IN_SETTINGS = (
-    *EVENTS,
-    Event("PreSkillShellCommand", "checking memory", script="pre_tool_use"),
-)
-"""Also an event that only newer clients know: in a plugin it would disable the file for others."""
-EVENT_NAMES = tuple(event.name for event in IN_SETTINGS)
+NEWER = {
+    (2, 1, 332): Event("PreSkillShellCommand", "checking memory", script="pre_tool_use"),
+}
+"""Events that a client knows from this version on. An older one asks the person about the file, and
+a plugin's would disable its hooks (observed in 2.1.197)."""
+EVENT_NAMES = tuple(event.name for event in (*EVENTS, *NEWER.values()))
+
+
+def events_of(version: tuple[int, ...]) -> tuple[Event, ...]:
+    """Return the events that a client of this version knows; an unknown one knows the oldest."""
+    return (*EVENTS, *(event for since, event in NEWER.items() if version >= since))
+
 
 PERMISSIONS = (
     *(f"Bash(ademem {verb}:*)" for verb in ("recall", "search", "get", "add")),

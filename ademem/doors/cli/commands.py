@@ -51,7 +51,7 @@ PANELS = {
     "Review": "review promote reject edit pin archive restore delete undo propose",
     "Team": "files core import export trust",
     "Set-up": "init install uninstall config model",
-    "Upkeep": "doctor backup scrub projects",
+    "Upkeep": "doctor backup sweep scrub projects",
     "Insight": "status log why session prompts relations guard",
 }
 
@@ -68,7 +68,7 @@ OF_PARTS = {
 
 HIDDEN = frozenset(
     (
-        *("learn", "topic-key", "timeline", "context", "work", "sweep", "merge-file", "serve"),
+        *("learn", "topic-key", "timeline", "context", "work", "merge-file", "serve"),
         "cost",
     )
 )

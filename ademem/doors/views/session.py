@@ -62,7 +62,7 @@ STOPS = {
     "Evidence": "it has too little in common with what was asked",
     "Ranked": "too many others answer better",
     "Among the shown": "others answer better, and few are shown",
-    "Tied to the file or command": "it is tied to no file or command of the call",
+    "Bound to the file or command": "it is bound to no file or command of the call",
     "Known for the error": "it is not known for this error",
     "Found by the search": "the search does not find it",
     "New to the context": "the session has it already, or wrote it",

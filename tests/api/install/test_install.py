@@ -18,7 +18,7 @@ from ademem.api.install import (
     settings_path,
     uninstall,
 )
-from ademem.api.install.registration import IN_SETTINGS, PERMISSIONS
+from ademem.api.install.registration import EVENTS, PERMISSIONS
 from ademem.core.errors import NotEnrolled
 
 FOREIGN = (
@@ -79,11 +79,40 @@ def test_uninstall_gives_every_byte_back(project, local, text):
     local.write_bytes(text.encode())
 
     put(project)
-    assert count(project) == len(IN_SETTINGS)
+    assert count(project) == len(EVENTS)
 
     take(project)
     assert local.read_bytes() == text.encode()
     assert os.listdir(project / ".ade/run") == []
+
+
+@pytest.mark.parametrize(
+    ("says", "known"),
+    [
+        pytest.param("echo 2.1.332 '(Claude Code)'", True, id="a client that knows it"),
+        pytest.param("echo 2.2.0", True, id="a later one"),
+        pytest.param("echo 2.1.330 '(Claude Code)'", False, id="an earlier one"),
+        pytest.param("echo what", False, id="no version"),
+        pytest.param("exit 1", False, id="a client that fails"),
+    ],
+)
+def test_shell_lines_of_skills_are_read_where_the_client_knows_the_event(
+    project, tmp_path, monkeypatch, says, known
+):
+    client = tmp_path / "bin/claude"
+    client.parent.mkdir()
+    client.write_text(f"#!/bin/sh\n{says}\n")
+    client.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{client.parent}:/usr/bin:/bin")
+    put(project)
+    found = find_commands(str(project), Where.LOCAL)
+
+    assert ("PreSkillShellCommand" in found) == known
+    assert "hook=pre_tool_use " in found.get("PreSkillShellCommand", "hook=pre_tool_use ")
+    put(project, Where.SHARED)
+    assert "PreSkillShellCommand" not in find_commands(str(project), Where.SHARED)
+    take(project)
+    assert count(project) == 0
 
 
 @pytest.mark.parametrize("text", BEFORE)
@@ -159,7 +188,7 @@ def test_another_interpreter_takes_the_place_of_the_old_one(project, local):
 
     assert put(project).changes
     assert "/old" not in local.read_text()
-    assert count(project) == len(IN_SETTINGS)
+    assert count(project) == len(EVENTS)
 
     take(project)
     assert local.read_text() == FOREIGN
@@ -283,7 +312,7 @@ def test_the_user_s_settings_need_no_project(tmp_path, home, monkeypatch):
 
     put(tmp_path, Where.USER)
 
-    assert count(tmp_path, Where.USER) == len(IN_SETTINGS)
+    assert count(tmp_path, Where.USER) == len(EVENTS)
     assert (home / "elsewhere/settings.json").exists()
 
 
@@ -301,7 +330,7 @@ def test_three_installs_stand_side_by_side(project):
 
     take(project, Where.SHARED)
 
-    assert [count(project, where) for where in Where] == [len(IN_SETTINGS), 0, len(IN_SETTINGS)]
+    assert [count(project, where) for where in Where] == [len(EVENTS), 0, len(EVENTS)]
 
 
 def test_the_hooks_of_this_checkout_are_found():

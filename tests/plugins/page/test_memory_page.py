@@ -127,8 +127,8 @@ def test_similar_memories_sites_and_lines_in_files_are_listed(browser):
     assert "Login tokens never expire in local time" in page.partition("Similar by words")[2]
     assert ".ade/memory/knowledge.jsonl:" in page
     page = texts(browser.get(f"/memory/{rule.id}").text).partition("Comes up at")[2]
-    assert "command make lint" in page
-    assert "file src/*.py" in page
+    assert "src/*.py" in page
+    assert "act:commit" in page
 
 
 def test_vectors_tell_what_is_near_in_meaning(browser):

@@ -126,12 +126,12 @@ def test_a_site_tells_the_patterns_of_the_memory(browser):
     call = {"tool_name": "Edit", "tool_input": {"file_path": str(world.root / "db/schema.sql")}}
     world.fire("pre_tool_use", session_id="s2", prompt_id="p1", tool_use_id="t1", **call)
     found, stages = explain(browser, "pre_tool_use", "Of another file")
-    tied = stages["Tied to the file or command"]
+    tied = stages["Bound to the file or command"]
     _, shown = explain(browser, "pre_tool_use", "of the schema")
 
     assert not found.was_shown
-    assert (tied.passed, tied.figures["sites"], tied.figures["place"]) == (False, "web/*.js", None)
-    assert shown["Tied to the file or command"].figures["of"] == 6
+    assert (tied.passed, tied.figures["at"], tied.figures["place"]) == (False, "web/*.js", None)
+    assert shown["Bound to the file or command"].figures["of"] == 6
 
 
 def test_an_error_tells_what_is_known_for_it(browser):
