@@ -111,20 +111,14 @@ def install(
 def client_version() -> tuple[int, ...]:
     """Ask the client on PATH for its version; empty without one, or if it does not say."""
     import re
-    import subprocess
+
+    from ademem.core import process
 
     try:
-        ran = subprocess.run(
-            ["claude", "--version"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=VERSION_S,
-            check=False,
-        )
-    except (OSError, ValueError, subprocess.SubprocessError):
+        ran = process.run(["claude", "--version"], timeout_s=VERSION_S)
+    except OSError:
         return ()
-    found = re.match(r"(\d+)\.(\d+)\.(\d+)", ran.stdout)
+    found = re.match(r"(\d+)\.(\d+)\.(\d+)", ran.text)
     return tuple(map(int, found.groups())) if found else ()
 
 

@@ -48,7 +48,8 @@ def home(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def project(tmp_path):
+def project(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")  # without a client
     (tmp_path / "project/.ade").mkdir(parents=True)
     return tmp_path / "project"
 
