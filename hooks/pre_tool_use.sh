@@ -52,8 +52,10 @@ case $id in
       # A shell takes the square of the length to remove a text: behind a long one the call is all.
       rest=${text%%"$part"*}
       [ ${#rest} -gt 4000 ] || { call=${text#*"$part"} && call=${call%%'"'*}; }
-      # A path with a quote in it was cut there.
+      # A path with a quote in it was cut there; a link may lead to any place.
       case $call in *\\) call=$text ;; esac
+      [ ! -L "$call" ] || id=
+      call="$call $(cd -P "${call%/*}" 2>/dev/null && pwd -P)/"
     fi
     # A command that may be ours is read in every turn: approving is for people. So is one at a place
     # of ours, by any tool, and a call in such a place, which need not name it.

@@ -99,7 +99,7 @@ def read_binding(row: sqlite3.Row) -> Binding:
 
 
 def relative_paths(writes: Iterable[str], root: str) -> list[str]:
-    """Return the paths below *root*, through links where they leave it; `.` is the root."""
+    """Return the paths below *root*, as they are named and through links; `.` is the root."""
     found: dict[str, None] = {}
     for path in writes:
         if len(path) > LONGEST_PATH:  # which no file system has
@@ -108,7 +108,6 @@ def relative_paths(writes: Iterable[str], root: str) -> list[str]:
             inside = os.path.relpath(each, root)
             if inside != os.pardir and not inside.startswith(os.pardir + os.sep):
                 found[inside.replace(os.sep, "/")] = None
-                break
     return list(found)
 
 

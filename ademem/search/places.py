@@ -423,7 +423,8 @@ _NOUNS = frozenset(
 def _acts(text: str) -> Iterator[Binding]:
     """An act is a sure place in an order, and where a clause begins with it; else a word."""
     is_order = mentions.gives_order(text)
-    openings = re.findall(r"(?:^|[.;:,!?\n]\s*)((?:\S+\s*){1,3})", text[:READ_CHARS])
+    dense = re.sub(r"\n\s+", "\n", text[:READ_CHARS])
+    openings = re.findall(r"(?:^|[.;:,!?\n]\s*)((?:\S+\s*){1,3})", dense)
     opening = {act for words in openings for act in acts.find_acts(words)}
     for act in acts.acts_in(text):
         is_sure = (is_order or act in opening) and act not in _NOUNS

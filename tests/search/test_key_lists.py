@@ -248,6 +248,20 @@ def test_python_hears_of_a_place_however_the_call_spells_it(listed, place, tool,
     assert listed.lets_through(tool_input, tool)
 
 
+@pytest.mark.parametrize("named", ["link/new.py", "alias.md"])
+def test_a_file_behind_a_link_is_at_the_place_it_leads_to(listed, named):
+    (listed.root / "legacy").mkdir()
+    (listed.root / "legacy/a.md").touch()
+    (listed.root / "link").symlink_to("legacy")
+    (listed.root / "alias.md").symlink_to("legacy/a.md")
+    listed.know("one", anchors=("@ legacy/",))
+    tool_input, root = write(str(listed.root / named)), str(listed.root)
+
+    assert meet(touch("Write", tool_input, root, GuardSettings()), root, listed.store)
+    assert listed.lets_through(tool_input, "Write")
+    assert not listed.lets_through(write(str(listed.root / "other.md")), "Write")
+
+
 @pytest.mark.parametrize("command", ["ls lib", "head a.txt", "cat <a.txt >b.txt; cd lib"])
 def test_a_command_about_something_else_starts_no_python(listed, command):
     listed.know("one", anchors=("@ src/auth.py", "@ act:deploy"))
