@@ -240,11 +240,14 @@ def test_new_anchors_leave_the_places_that_were_chosen(call, world):
     with world.terminal() as memories:
         api.place(memories, Choice(id=added.id, at=("act:release",)))
     call("memory_update", {"id": added.id, "anchors": ["$ make cut"]})
-    wide = call("memory_update", {"id": added.id, "at": ["act:tag"]})
+    more = call("memory_update", {"id": added.id, "at": ["act:tag"]})
 
     stored = json.loads(world.row("select anchors from unified_memories")[0])
     assert stored == ["$ make cut", "@ act:release", "@read act:tag"]
-    assert [(each["key"], each["strength"]) for each in wide.at] == [("act:release", "given")]
+    assert {each["key"]: each["strength"] for each in more.at} == {
+        "act:release": "given",
+        "act:tag": "read",
+    }
 
 
 def test_a_memory_that_a_person_binds_nowhere_stays_there(call, world):
