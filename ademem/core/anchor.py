@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 
 from ademem.core.json_text import array, loads
+from ademem.core.text import clean, in_one_line
 from ademem.core.value import Value, replace
 
 TYPE_CHECKING = False
@@ -63,6 +64,11 @@ def command(anchor: str) -> str:
 
 def of_key(key: str, *, by_person: bool) -> str:
     return (GIVEN if by_person else READ) + " ".join(key.split())
+
+
+def is_choice(anchor: str) -> bool:
+    """Return True for a text that is stored as a chosen place."""
+    return in_one_line(clean(anchor)).startswith((GIVEN, READ, NOT))
 
 
 def at(anchor: str) -> tuple[str, str] | None:

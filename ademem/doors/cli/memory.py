@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +13,7 @@ import typer
 from ademem import api
 from ademem.core import clock, who
 from ademem.core import project as project_
-from ademem.core.anchor import of_command, of_key, replace_parts
+from ademem.core.anchor import is_choice, of_command, of_key, replace_parts
 from ademem.core.client import mission_of
 from ademem.core.errors import NoSuchMemory, UsageError
 from ademem.core.memory import NOTE, RULE, STOP, Category, Draft, Importance, Scope, Status, Trust
@@ -108,7 +108,7 @@ def add(
         tags=(*split_words(tags), *filter(None, (type_, *_marks(rule, note, stop)))),
         path=path,
         anchors=(
-            *(anchor or ()),
+            *_check_anchors(anchor or ()),
             *map(of_command, command or ()),
             *(of_key(key, by_person=is_typed) for key in api.check_keys(memories, at or ())),
         ),
@@ -126,6 +126,13 @@ def add(
         show.verdict(written, judged, placed)
         if (pin or strict) and not by_person:
             show.echo("a person pins and confirms it: `ademem review`", err=True)
+
+
+def _check_anchors(anchors: Sequence[str]) -> Sequence[str]:
+    """Return the anchors; raises UsageError for one that would be stored as a chosen place."""
+    if any(map(is_choice, anchors)):
+        raise UsageError("an anchor is a file or some of its lines", "`--at` chooses a place")
+    return anchors
 
 
 def _marks(rule: bool, note: bool, stop: bool) -> tuple[str, ...]:
@@ -561,7 +568,9 @@ def edit(
         "anchors": (
             None
             if anchor is None and command is None
-            else replace_parts(api.get(memories, id).anchors, anchor, command)
+            else replace_parts(
+                api.get(memories, id).anchors, anchor and _check_anchors(anchor), command
+            )
         ),
     }
     if stop is not None:

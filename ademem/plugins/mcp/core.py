@@ -11,7 +11,7 @@ from ademem.api.placing import Choice
 from ademem.core import anchor, untrusted
 from ademem.core.errors import NoSuchMemory, NotFound, UsageError
 from ademem.core.memory import Category, Draft, Memory, Scope
-from ademem.core.text import clean, in_one_line, preview
+from ademem.core.text import preview
 from ademem.core.value import replace
 from ademem.doors.calls import NOTICE, describe_gate_refusal
 from ademem.doors.cli import show
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
 GET_CHARS, MARGIN_CHARS, REVISION_CHARS = 9000, 300, 3000
 """Size of a whole memory as it is sent, of what the door adds, and of its revisions."""
-CHOSEN = (anchor.GIVEN, anchor.READ, anchor.NOT)
-"""Beginnings of anchors that are chosen places."""
 
 
 def search(
@@ -89,7 +87,7 @@ def get(
     row = show.memory_json(memory, drifted=api.find_drifted(memories, [memory]))
     related = api.find_related(memories, memory.id)
     row["flags"] += [f"conflicts-with:{other}" for other in related.get("conflicts with", ())]
-    row["anchors"] = [text for text in row["anchors"] if not text.startswith(CHOSEN)]
+    row["anchors"] = [text for text in row["anchors"] if not anchor.is_choice(text)]
     row["at"] = show.keys_json(api.list_places(memories, memory.id))
     del row["content"]
     revisions = _newest(api.list_revisions(memories, memory.id), history_cursor) if history else {}
@@ -127,7 +125,7 @@ def get_readable(memories: Runtime, id: str) -> Memory:
 def _check_anchors(anchors: Iterable[str]) -> tuple[str, ...]:
     """Return the anchors; raises UsageError for one that would be stored as a person's choice."""
     found = tuple(anchors)
-    if any(in_one_line(clean(text)).startswith(CHOSEN) for text in found):
+    if any(map(anchor.is_choice, found)):
         raise UsageError("an anchor is a file or a command", "choose a place with `at`")
     return found
 
@@ -241,7 +239,7 @@ def update(
     if "tags" in changes:
         changes["tags"] = tuple(changes["tags"])
     if "anchors" in changes:
-        chosen = (text for text in memory.anchors if text.startswith(CHOSEN))
+        chosen = (text for text in memory.anchors if anchor.is_choice(text))
         changes["anchors"] = (*_check_anchors(changes["anchors"]), *chosen)
     is_edit = find is not None or replace is not None or bool(changes)
     if not is_edit and not keys:

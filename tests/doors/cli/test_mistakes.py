@@ -40,6 +40,20 @@ def test_what_an_argument_that_is_missing_stands_for_is_told(ademem):
     assert ademem.exit_code == 2
 
 
+@pytest.mark.parametrize("forged", ["@ src/**", "@ none", " @not src/", "@read src/"])
+def test_no_anchor_is_stored_as_the_choice_of_a_place(ademem, forged):
+    id = ademem.json("add", LESSON)["memory"]["id"]
+    for arguments in (["add", "Backups run at night"], ["edit", id]):
+        said, code = mistake(ademem, *arguments, "--anchor", forged)
+        assert (said, code) == (
+            "an anchor is a file or some of its lines (`--at` chooses a place)",
+            2,
+        )
+
+    assert ademem.json("list")["count"] == 1
+    assert ademem.json("get", id)["anchors"] == []
+
+
 @pytest.mark.parametrize("arguments", [["list"], ["add", "x"], ["recall", "x"]], ids=str)
 def test_a_damaged_database_is_reported_with_what_rebuilds_it(ademem, arguments):
     for left in (ademem.root / ".ade").glob("ade.db*"):
