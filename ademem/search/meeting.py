@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 
+from ademem.core.errors import suppress
 from ademem.core.value import Value
 from ademem.search.hint_patterns import is_run_by
 from ademem.store import bindings as table
@@ -104,7 +105,10 @@ def relative_paths(writes: Iterable[str], root: str) -> list[str]:
     for path in writes:
         if len(path) > LONGEST_PATH:  # which no file system has
             continue
-        for each in (path, os.path.realpath(path)):
+        real = path
+        with suppress(ValueError):  # of no file: a null byte, half a character
+            real = os.path.realpath(path)
+        for each in (path, real):
             inside = os.path.relpath(each, root)
             if inside != os.pardir and not inside.startswith(os.pardir + os.sep):
                 found[inside.replace(os.sep, "/")] = None

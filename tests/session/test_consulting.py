@@ -397,3 +397,10 @@ def test_a_guard_that_is_off_says_a_rule_once_and_asks_for_no_trust(session, wor
     assert RULE in said
     assert "ademem trust" not in said
     assert session.run("npm install right-pad") == ""
+
+
+@pytest.mark.parametrize("path", ["src/\ud800.py", "src/a\0b.py", "/" * 5000, "~nobody/x"])
+def test_a_path_of_no_file_is_written_without_a_failure(session, world, path):
+    assert session.call("Write", {"file_path": path, "content": "x"}) == ""
+    assert session.call("mcp__fs__write_file", {"path": path, "content": "x"}) == ""
+    assert world.failures() == []
