@@ -50,8 +50,10 @@ def before_call(call: ToolCall, payload: Payload, key: TurnKey, runtime: Runtime
 
 
 def write_rest_lists(key: TurnKey, runtime: Runtime) -> None:
-    said = logs.list_said(runtime.store, key, runtime.now)
-    bindings.write_rest(runtime.project, runtime.store, key, said)
+    """Let the shell leave out what was said; what was not accepted here is said at each call."""
+    store = runtime.store
+    said = logs.list_said(store, key, runtime.now) if store.is_trusted else ()
+    bindings.write_rest(runtime.project, store, key, memories.find_accepted(store, said))
 
 
 def find(touch: Touch, payload: Payload, runtime: Runtime) -> list[Met]:

@@ -319,6 +319,15 @@ def find_confirmed(store: Store, ids: Iterable[str]) -> set[str]:
     return set(rows)
 
 
+def find_accepted(store: Store, ids: Iterable[str]) -> set[str]:
+    """Return those that are of this clone, or were accepted in it."""
+    query = (
+        "select id from unified_memories where claimed_author is null"
+        " and id in (select value from json_each(?))"
+    )
+    return set(store.column(query, (array(ids),)))
+
+
 def is_of_person(store: Store, memory: Memory) -> bool:
     return memory.trust is Trust.USER or bool(find_confirmed(store, [memory.id]))
 
