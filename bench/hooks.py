@@ -169,6 +169,7 @@ def editing(path: str) -> Callable[[Bench], dict[str, Any]]:
             for name in ("billing", "auth", "net"):
                 draft = Draft(content=f"Mind the {name}", path=f"src/{name}/**", promoted=True)
                 api.write(bench.memories, draft)
+        while bindings.has_bindings(bench.memories.store, "due"):  # the worker's, else
             refresh(bench.memories)
         write_lists(bench.memories.project, bench.memories.store)
         call = writing()

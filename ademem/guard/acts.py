@@ -283,14 +283,21 @@ def programs_of(act: str) -> frozenset[str]:
     """
     of = {"force push": "push", "whole suite": "test"}.get(act, act)
     programs = {
-        command.split()[0] for command in COMMANDS.get(of, "").split(",") if command.strip()
+        _word_of(command.split()) for command in COMMANDS.get(of, "").split(",") if command.strip()
     }
     if of in ("install", "dependency"):
         programs |= {"npm", "pip", "pnpm", "yarn", "bun", "pipenv", "uv", "gem"}
-    return frozenset(programs | ({_STEMS.get(of, of)} if of in NAMED else set()))
+    return frozenset(programs | ({STEMS.get(of, of)} if of in NAMED else set()))
 
 
-_STEMS = {"migration": "migrat", "release": "publish"}
+def _word_of(words: Sequence[str]) -> str:
+    """Return the subcommand, which says more than `git`, unless it has several names."""
+    is_plain = len(words) > 1 and words[0] not in _RENAMED and words[1][:1].isalpha()
+    return words[1] if is_plain else words[0]
+
+
+_RENAMED = frozenset(each.split()[0] for each in SYNONYMS) | {"python", "pip"}
+STEMS = {"migration": "migrat", "release": "publish"}
 
 
 def find_acts(text: str) -> list[str]:

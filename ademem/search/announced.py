@@ -1,13 +1,12 @@
 """Which memories a prompt announces: it names the act, the program or the place they are bound to.
 
-Said with the prompt, a rule needs no denial at the call.
+Said with the prompt, a rule needs no denial at the call. Only what the table has is looked for, so
+that a prompt loads the vocabulary of acts where something is bound to one.
 """
 
 from __future__ import annotations
 
-import re
-
-from ademem.search import meeting, mentions
+from ademem.search import meeting
 from ademem.search.meeting import Met
 from ademem.store import bindings as table
 from ademem.store.bindings import STRENGTHS
@@ -20,8 +19,8 @@ if TYPE_CHECKING:
     from ademem.store import Store
 
 READ_CHARS = 4000
-PATHS = (mentions.PATH, mentions.FOLDER)
-PROGRAMS = (mentions.COMMAND, mentions.PROGRAM)
+AROUND = "\"'`“”‘’«»()[]{}<>,;:!?…"
+"""Signs around a word of a prompt that are no part of a path."""
 
 
 def announced(
@@ -31,39 +30,48 @@ def announced(
 
     A question names no act.
     """
-    text = prompt[:READ_CHARS]
-    from ademem.guard import acts
+    kinds = table.list_sure_kinds(store)
+    if not kinds:
+        return []
+    words = [word.strip(AROUND).rstrip(".") for word in prompt[:READ_CHARS].split()]
+    named: set[str] = set()
+    if kinds & {"act", "program"} and not is_question:
+        from ademem.guard import acts
 
-    found = mentions.find_mentions(text)
-    named = set() if is_question else set(acts.find_acts(text))
-    paths = [each.text.strip("/").removeprefix("./") for each in found if each.kind in PATHS]
-    argvs = [acts.canonical(each.text.split()) for each in found if each.kind in PROGRAMS]
+        named = set(acts.find_acts(prompt[:READ_CHARS]))
+    paths = [
+        word.strip("/").removeprefix("./")
+        for word in words
+        if "/" in word.strip("/") or "." in word.strip(".")
+    ]
     keys = {key for path in paths for key in meeting.path_keys(path)}
-    keys |= {("program", argv[0]) for argv in argvs}
+    keys |= {("program", word) for word in words} if "program" in kinds else set()
     keys |= {("act", act) for act in named}
-    keys |= {("family", name) for argv in argvs for name in acts.families_of(argv)}
+    if "family" in kinds:
+        from ademem.guard import acts
+
+        keys |= {("family", name) for word in words for name in acts.families_of((word,))}
     rows = table.at_keys(store, keys, agent) if keys else []
-    words = set(_words(text))
-    chosen = [row for row in table.chosen(store, agent) if _is_named(row, words, named)]
+    found = [row for row in rows if _holds(row, paths, words, named)]
+    if kinds - {"act", "family"}:
+        telling = set(_telling(words))
+        found += [row for row in table.chosen(store, agent) if _is_named(row, telling, named)]
     kept: dict[str, Met] = {}
-    for row in (*(row for row in rows if _holds(row, paths, argvs, named)), *chosen):
+    for row in found:
         meeting.keep(row, kept)
     return sorted(kept.values(), key=lambda each: STRENGTHS.index(each.binding.strength))
 
 
-def _holds(
-    row: sqlite3.Row, paths: list[str], argvs: list[tuple[str, ...]], named: set[str]
-) -> bool:
-    kind, key, pattern = row["bound_kind"], row["bound_key"], row["bound_pattern"]
+def _holds(row: sqlite3.Row, paths: list[str], words: list[str], named: set[str]) -> bool:
+    kind, pattern = row["bound_kind"], row["bound_pattern"]
     if kind == "program":
-        wanted = pattern.split()
-        return any(
-            argv[0] == key and all(word in argv or word in named for word in wanted)
-            for argv in argvs
-        )
+        return all(word in words or word in named for word in pattern.split())
     if kind == "family":
+        from ademem.guard import acts
+
         right = {word.removeprefix("!") for word in pattern.split()}
-        return any(argv[0] not in right for argv in argvs)
+        members = (word for word in words if row["bound_key"] in acts.families_of((word,)))
+        return any(word not in right for word in members)
     if kind == "glob":
         return any(meeting.matches(path, pattern) for path in paths)
     return True
@@ -73,20 +81,21 @@ def _is_named(row: sqlite3.Row, words: set[str], named: set[str]) -> bool:
     """Tell whether the words are the folder or the stem of a place, or name a command's act."""
     kind, key = row["bound_kind"], row["bound_key"]
     if kind == "program":
+        if not named:
+            return False
         from ademem.guard import acts
 
         return not named.isdisjoint(acts.acts_of((key, *row["bound_pattern"].split())))
-    names = key.split("/") if kind != "glob" else [key]
-    last = names[-1].partition(".")[0].lower()
+    last = key.rpartition("/")[2].partition(".")[0].lower()
     return last in words
 
 
-def _words(text: str) -> Iterator[str]:
-    """Yield words that say something: no act, and none of those that any prompt has."""
+def _telling(words: list[str]) -> Iterator[str]:
+    """Yield words that say something, and not those that any prompt has."""
     from ademem.search.common_words import COMMON_WORDS
     from ademem.search.query import STOP_WORDS
 
-    for word in re.findall(r"[^\W_][\w-]{2,60}", text):
+    for word in words:
         lower = word.lower()
-        if lower not in COMMON_WORDS and lower not in STOP_WORDS:
+        if len(word) > 2 and lower not in COMMON_WORDS and lower not in STOP_WORDS:
             yield lower

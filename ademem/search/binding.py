@@ -298,12 +298,12 @@ def _strings(binding: Binding) -> dict[str, list[str]]:
         case "act":
             from ademem.guard import acts
 
-            return {"pieces": sorted(acts.programs_of(key))}
+            return _sorted_out(acts.programs_of(key))
         case "family":
             from ademem.guard import acts
 
             members = acts.FAMILIES.get(key, "").split(",")
-            return {"pieces": sorted({each.split()[0] for each in members if each})}
+            return _sorted_out({each.split()[0] for each in members if each.strip()})
         case "literal":
             return {"texts": _cases(key)}
     return {}
@@ -315,6 +315,17 @@ def _cases(text: str) -> list[str]:
         return [text]
     upper = "".join(char.upper() if len(char.upper()) == 1 else char for char in text)
     return list(dict.fromkeys((text, upper, upper[0] + text[1:])))
+
+
+def _sorted_out(names: Iterable[str]) -> dict[str, list[str]]:
+    """List stems and programs with a number behind their name as pieces, all others as words."""
+    from ademem.guard import acts
+
+    stems = {*acts.NAMED, *acts.STEMS.values(), *RENAMING}
+    sorts: dict[str, list[str]] = {"words": [], "pieces": []}
+    for name in sorted(names):
+        sorts["pieces" if name in stems else "words"].append(name)
+    return sorts
 
 
 def _names(path: str) -> dict[str, list[str]]:

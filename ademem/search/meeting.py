@@ -162,6 +162,8 @@ def _holds(row: sqlite3.Row, touch: Touch, paths: list[str], families: dict[str,
     kind, key, pattern, op = (row[f"bound_{name}"] for name in ("kind", "key", "pattern", "op"))
     if row["bound_state"] == "gone" and kind != "anchor":
         return False
+    if row["bound_strength"] in (WORDED, GUESSED) and kind not in (*BELOW, "suffix"):
+        return False
     if op != "any" and (not touch.changes or touch.creates != (op == "create")):
         return False
     match kind:

@@ -17,11 +17,14 @@ SHOWABLE = f"status = 'promoted' and {CURRENT} and {BROWSED}"
 
 STRENGTHS = ("given", "read", "named", "learned", "worded", "guessed")
 """The surest first: a person's flag, an agent's choice, the text, its session, a word, words."""
+KINDS = tuple("path dir glob suffix runs program family act literal code anchor".split())
 SESSION = "session"
 """Source of a binding that is not derived from the memory, and outlives its edits."""
 MOST = 8
 """Bindings of a memory."""
 
+_FILES = "'path', 'dir', 'glob', 'anchor', 'suffix'"
+"""Kinds of places at which words that an edit shares with a memory bring it up."""
 _SURE = "'given', 'read', 'named', 'learned'"
 _BOUND = ", ".join(
     f"binding.{name} as bound_{name}"
@@ -132,6 +135,19 @@ def find_placed(store: Store, ids: Iterable[str]) -> set[str]:
     )
 
 
+def list_sure_kinds(store: Store) -> set[str]:
+    """Return the kinds of places that somebody chose or a text names."""
+    return {
+        kind
+        for kind in KINDS
+        if store.has_row(
+            "select 1 from memory_bindings where kind = ?"
+            " and strength in ('given', 'read', 'named') limit 1",
+            (kind,),
+        )
+    }
+
+
 def list_literals(store: Store) -> list[str]:
     return store.column("select distinct key from memory_bindings where kind = 'literal'", ())
 
@@ -236,6 +252,7 @@ def list_all(store: Store, hidden: Iterable[str] = ()) -> list[Binding]:
         " from memory_bindings as binding"
         " join unified_memories as memory on memory.seq = binding.memory_seq"
         f" where binding.kind <> 'due' and {SHOWABLE}"
+        f" and (binding.strength not in ('worded', 'guessed') or binding.kind in ({_FILES}))"
         " and memory.id not in (select value from json_each(?))"
         " order by binding.kind, binding.key, binding.pattern",
         (array(sorted(hidden)),),

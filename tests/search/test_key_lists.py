@@ -87,7 +87,7 @@ def test_a_binding_lists_what_each_call_that_meets_it_holds(listed):
     found = listed.files()
 
     assert {"src", "a[1].md", "push"} <= {*found["words"]}
-    assert {"docs/ ", 'docs"', "kubectl"} <= {*found["pieces"]}
+    assert {"docs/ ", 'docs"', "deploy"} <= {*found["pieces"]}
     assert found["texts"] == ["console"]
 
 
