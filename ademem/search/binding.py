@@ -183,6 +183,12 @@ def refresh(runtime: Runtime) -> None:
         write_lists(runtime.project, runtime.store)
 
 
+def refresh_shown(runtime: Runtime) -> None:
+    """Derive what calls may meet; candidates wait for a command or the worker."""
+    if table.is_shown_due(runtime.store):
+        refresh(runtime)
+
+
 def describe(binding: Binding) -> str:
     """Write a binding as `--at` reads it."""
     from ademem.search import binding_keys
@@ -224,7 +230,7 @@ def write_rest(project: Project, store: Store, key: TurnKey, said: Iterable[str]
 
 def _listed(store: Store, hidden: Iterable[str] = ()) -> list[Binding] | None:
     """Return the bindings of all memories but those; None while some are not derived yet."""
-    return None if table.has_bindings(store, "due") else table.list_all(store, hidden)
+    return None if table.is_shown_due(store) else table.list_all(store, hidden)
 
 
 def lacks_lists(project: Project, key: TurnKey) -> bool:

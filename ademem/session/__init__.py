@@ -93,7 +93,7 @@ def answer(
             if event in WRITING and not runtime.is_read_only:
                 from ademem.search import binding
 
-                binding.refresh(runtime)
+                binding.refresh_shown(runtime)
             if text and not runtime.is_read_only:
                 from ademem.store import logs  # most hooks print nothing
 

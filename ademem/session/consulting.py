@@ -38,7 +38,7 @@ SHARED = 1
 
 def before_call(call: ToolCall, payload: Payload, key: TurnKey, runtime: Runtime) -> str | None:
     """Return a denial, or what is said beside the call; None where no memory applies to it."""
-    bindings.refresh(runtime)
+    bindings.refresh_shown(runtime)
     touch = touches.touch(
         payload.tool_name, payload.tool_input, payload.cwd, runtime.settings.guard
     )

@@ -24,7 +24,7 @@ from ademem.session import briefing, flags, notices
 from ademem.session.briefing import make_reader
 from ademem.store import agreements, injections, jobs, ledger, logs, sessions
 from ademem.store import commits as table
-from ademem.store.bindings import has_bindings
+from ademem.store.bindings import has_bindings, is_shown_due
 from ademem.store.runtime import Runtime, program
 
 TYPE_CHECKING = False
@@ -86,7 +86,8 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     key = TurnKey(session_id=payload.session_id)
     with runtime.store.transaction():
         # another worktree may have changed the hints, or a compaction dropped them
-        update_bindings(runtime.store, runtime.project, DERIVE_S)
+        if is_shown_due(runtime.store):
+            update_bindings(runtime.store, runtime.project, DERIVE_S)
         if has_bindings(runtime.store, "anchor"):
             jobs.queue(runtime.store, "anchors", "project", runtime.now)
         write_lists(runtime.project, runtime.store)

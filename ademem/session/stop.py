@@ -53,7 +53,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         jobs.queue(runtime.store, "mirror", "project", runtime.now)
     else:
         ledger.renew(runtime.store, ledger.READ, runtime.project.root, runtime.now)
-    binding.refresh(runtime)
+    binding.refresh_shown(runtime)
     worker.start(runtime)
     return None
 

@@ -157,6 +157,15 @@ def has_bindings(store: Store, kind: str) -> bool:
     return store.has_row(query, (kind,))
 
 
+def is_shown_due(store: Store) -> bool:
+    """Tell whether a memory that may be shown is to be read again, or one that is gone."""
+    return store.has_row(
+        "select 1 from memory_bindings as binding"
+        " left join unified_memories as memory on memory.seq = binding.memory_seq"
+        f" where binding.kind = 'due' and (memory.seq is null or {SHOWABLE}) limit 1"
+    )
+
+
 def list_due(store: Store, most: int) -> list[Memory]:
     from ademem.store import memories  # with the model of a memory, which few calls need
 
