@@ -357,6 +357,17 @@ def test_what_is_dictated_says_where_it_applies_and_is_listed_at_once(world):
     assert world.failures() == []
 
 
+def test_what_one_session_is_told_reaches_the_next_call_of_another(world):
+    one, other = Session(world), Session(world)
+    world.fire("user_prompt_submit", prompt="Add a column", session_id="s9", prompt_id="p9")
+    other.prompt_id = "p9"
+    assert other.write("legacy/a.py", session_id="s9") == ""
+    one.ask("remember: never edit legacy/a.py", "p1")
+
+    assert "never edit" in other.write("legacy/a.py", session_id="s9", tool_use_id="t9")
+    assert other.denied
+
+
 def test_a_prompt_that_is_sent_again_is_answered_again(world):
     world.know("Wait for the smoke test", anchors=("$ git push",), **BY_PERSON)
     session = Session(world)

@@ -100,6 +100,8 @@ def _show_foreign(report: Report, dry_run: bool) -> None:
         f"stored in part, {preview(each.where, WHERE_CHARS)}: {each.why}" for each in report.cut
     ]
     notes += [f"not imported: {report.dropped}"] if report.dropped else []
+    if report.inserted and not dry_run:
+        notes.append("places for what names none: `ademem at --pending`")
     show.report(head | counts | rest, [line], notes)
 
 
