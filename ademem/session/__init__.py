@@ -72,7 +72,14 @@ def answer(
             folder = os.getcwd()
         with suppress(NotEnrolled):
             found = project.find(None, environment, folder)
-        payload = client.read(raw)
+        if found is None and event != "pre_tool_use":
+            raise NotEnrolled(folder)
+        try:
+            payload = client.read(raw)
+        except client.BadPayload:
+            if found is None:  # then nothing of it is ours
+                raise NotEnrolled(folder) from None
+            raise
         if event == "pre_tool_use" and (payload.path or found is None):  # whose file it is decides
             path = os.path.join(payload.cwd or folder, payload.path or "any")
             found = project.of_file(path) or found

@@ -112,7 +112,7 @@ def test_each_command_of_the_table_has_its_act_and_a_word_that_finds_it():
             words = command.split()
 
             assert act in acts_of([*words, "x"]), command
-            assert words[0] in programs_of(act)
+            assert not programs_of(act).isdisjoint(words)
 
 
 def test_the_vocabulary_is_closed_and_no_program_is_twice_in_a_family():

@@ -99,8 +99,13 @@ def add(
     by_person = not show.to_model()
     origin = api.origin(memories)
     is_typed = origin.trust is Trust.USER
+    content = text_or_stdin(text)
+    if is_typed and not (category or type_):
+        from ademem.capture.record import category_of
+
+        category = category_of(content)  # as of what a prompt dictates
     draft = Draft(
-        content=text_or_stdin(text),
+        content=content,
         category=api.categorize(category, type_),
         importance=importance or "medium",
         title=title,
