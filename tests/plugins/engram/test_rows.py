@@ -454,7 +454,8 @@ def test_e31_damage_is_found_by_its_check_and_repaired(ademem, add):
     with closing(database.connect(project.at(str(ademem.root)).database, wait_s=0)) as db:
         db.execute("delete from unified_memories_fts")
         db.commit()
-    page = ademem.root / ".ade/memory/facts.md"
+    pages = (ademem.root / ".ade/memory").glob("[a-z]*.md")  # of its category
+    page = next(each for each in pages if "Mondays" in each.read_text())
     page.write_text(page.read_text().replace("Mondays", "Tuesdays"))
     checks = {row["check"]: row["ok"] for row in ademem.json("doctor")["findings"]}
     ademem("doctor", "--fix")
