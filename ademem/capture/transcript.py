@@ -9,9 +9,9 @@ from __future__ import annotations
 import heapq
 import os
 import re
-import stat
 
 from ademem.core.json_text import loads
+from ademem.core.transcript_lines import read_lines
 from ademem.core.typed_text import MACHINES, is_machine_text
 from ademem.core.untrusted import without_recalled
 from ademem.core.value import Value
@@ -19,10 +19,8 @@ from ademem.core.value import Value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any, BinaryIO
+    from typing import Any
 
-LINE_BYTES = 4_000_000
-"""Longest line that is parsed; a picture is longer."""
 TEXT_CHARS = 20_000
 """Characters that are kept of one text: its beginning, and of a result also its end."""
 
@@ -105,22 +103,7 @@ def all_events(path: str, *, since: str = "") -> Iterator[Event]:
 
 def lines(path: str, *, tail: int = 0) -> Iterator[bytes]:
     """Yield complete lines that may hold events, one at a time."""
-    # a device would never end, and a pipe would block
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        os.close(handle)
-        raise OSError(f"{path} is not a regular file")
-    with open(handle, "rb") as file:
-        if tail and os.fstat(file.fileno()).st_size > tail:
-            file.seek(-tail, os.SEEK_END)
-            _skip_line(file)
-        while line := file.readline(LINE_BYTES):
-            if not line.endswith(b"\n"):
-                if len(line) < LINE_BYTES:  # half a line: it is still being written
-                    return
-                _skip_line(file)
-            elif _MATTERS.search(line):
-                yield line
+    return (line for line in read_lines(path, tail=tail) if _MATTERS.search(line))
 
 
 def subagent_transcripts(path: str) -> list[str]:
@@ -130,12 +113,6 @@ def subagent_transcripts(path: str) -> list[str]:
     except OSError:
         return []
     return [os.path.join(folder, name) for name in names if name.endswith(".jsonl")]
-
-
-def _skip_line(file: BinaryIO) -> None:
-    while rest := file.readline(LINE_BYTES):
-        if rest.endswith(b"\n"):
-            return
 
 
 def _events(row: dict[str, Any]) -> Iterator[Event]:

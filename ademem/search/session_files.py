@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 
+from ademem.core.transcript_lines import read_lines
 from ademem.store import Store, sessions
 
 READ_BYTES = 4_000_000
@@ -19,12 +20,10 @@ def files_of(store: Store, session_id: str, root: str) -> list[str]:
     if session is None or not session.transcript:
         return []
     try:
-        with open(session.transcript, "rb") as file:
-            file.seek(0, os.SEEK_END)
-            file.seek(max(0, file.tell() - READ_BYTES))
-            found = _PATH.findall(file.read())
+        lines = [*read_lines(session.transcript, tail=READ_BYTES)]
     except OSError:
         return []
+    found = [path for line in lines for path in _PATH.findall(line)]
     paths: dict[str, None] = {}
     for raw in reversed(found):
         path = os.path.relpath(os.path.join(root, raw.decode("utf-8", "replace")), root)

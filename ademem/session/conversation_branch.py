@@ -8,6 +8,7 @@ UserPromptSubmit it is not written yet.
 from __future__ import annotations
 
 from ademem.core.json_text import loads
+from ademem.core.transcript_lines import read_lines
 
 READ_BYTES = 4_000_000
 """End of a transcript that is read; what lies before counts as on the branch."""
@@ -45,11 +46,7 @@ def find_left(transcript: str, tool_use_id: str) -> set[str]:
 
 def _rows(transcript: str) -> list[dict[str, object]]:
     try:
-        with open(transcript, "rb") as file:
-            file.seek(0, 2)
-            size = file.tell()
-            file.seek(max(0, size - READ_BYTES))
-            lines = file.read().splitlines()[1 if size > READ_BYTES else 0 :]
+        lines = [*read_lines(transcript, tail=READ_BYTES)]
     except OSError:
         return []
     rows = []

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from ademem.capture import transcript
 from ademem.capture.transcript import Call, Interruption, Message, Prompt, Result
 from ademem.core.clock import stamp
+from ademem.core.transcript_lines import LINE_BYTES
 from tests.capture.talk import Talk
 
 
@@ -164,7 +165,7 @@ def test_subagents_are_read_in_the_order_of_time(tmp_path):
     assert [type(event) for event in events] == [Prompt, Call, Result, Message]
 
 
-LONG = "y" * transcript.LINE_BYTES
+LONG = "y" * LINE_BYTES
 
 
 @pytest.mark.parametrize(
