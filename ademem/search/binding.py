@@ -19,7 +19,7 @@ from ademem.core.memory import Trust
 from ademem.core.value import replace
 from ademem.store import Store
 from ademem.store import bindings as table
-from ademem.store.bindings import MOST, STRENGTHS, Binding
+from ademem.store.bindings import MOST, SESSION, STRENGTHS, Binding
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,11 +57,15 @@ begins a tab, the end of a line and a quote."""
 
 
 def derive(
-    memory: Memory, tree: Tree | None = None, session_files: Sequence[str] = ()
+    memory: Memory,
+    tree: Tree | None = None,
+    session_files: Sequence[str] = (),
+    learned: Sequence[Binding] = (),
 ) -> list[Binding]:
     """Return where a memory applies, the surest first.
 
-    A person's choice replaces all others, but for what an agent added to it since.
+    A person's choice replaces all others, but for what an agent added to it since. What was
+    *learned* from the session counts again, as its files may be unknown by now.
     """
     from ademem.core import anchor
 
@@ -73,8 +77,9 @@ def derive(
     from ademem.search import places
 
     found = [*chosen, *places.places_in(memory.whole_text, tree)]
-    if tree and not any(each.kind in PLACED and each.strength != "worded" for each in found):
-        found += places.candidates(memory.whole_text, tree, session_files)
+    if not any(each.kind in PLACED and each.strength != "worded" for each in found):
+        found += learned
+        found += places.candidates(memory.whole_text, tree, session_files) if tree else ()
     wrong = {text.removeprefix(anchor.NOT) for text in memory.anchors if anchor.NOT in text}
     if wrong:
         found = [each for each in found if describe(each) not in wrong]
@@ -140,8 +145,9 @@ def update_bindings(
     with store.transaction():
         changed = table.list_due(store, MOST_DUE)
         for memory in changed:
-            table.drop(store, memory, session=False)
-            table.put(store, memory, derive(memory, tree, files.of(memory)))
+            learned = [each for each in table.list_of(store, memory) if each.source == SESSION]
+            table.drop(store, memory)
+            table.put(store, memory, derive(memory, tree, files.of(memory), learned))
             done.append(memory)
             if deadline.left_s <= 0:
                 break
@@ -155,9 +161,9 @@ def update_bindings(
 def _open_tree(project: Project | None) -> Tree | None:
     if project is None:
         return None
-    from ademem.search.tree import index_path, open_tree
+    from ademem.search.tree import open_tree
 
-    return open_tree(project) if confined.exists(project.root, index_path(project)) else None
+    return open_tree(project)
 
 
 class _SessionFiles:

@@ -19,7 +19,7 @@ STRENGTHS = ("given", "read", "named", "learned", "worded", "guessed")
 """The surest first: a person's flag, an agent's choice, the text, its session, a word, words."""
 KINDS = tuple("path dir glob suffix runs program family act literal code anchor".split())
 SESSION = "session"
-"""Source of a binding that is not derived from the memory, and outlives its edits."""
+"""Source of a binding that the memory itself does not tell; it outlives edits of the memory."""
 MOST = 8
 """Bindings of a memory."""
 
@@ -248,10 +248,8 @@ def put(store: Store, memory: Memory, bindings: Iterable[Binding]) -> None:
     )
 
 
-def drop(store: Store, memory: Memory, *, session: bool) -> None:
-    """Delete what is bound to a memory, where *session* is set that of its session, too."""
-    kept = "" if session else f" and source <> '{SESSION}'"
-    store.db.execute(f"delete from memory_bindings where memory_seq = ?{kept}", (memory.seq,))
+def drop(store: Store, memory: Memory) -> None:
+    store.db.execute("delete from memory_bindings where memory_seq = ?", (memory.seq,))
 
 
 def list_all(store: Store, hidden: Iterable[str] = ()) -> list[Binding]:

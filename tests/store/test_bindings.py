@@ -16,6 +16,7 @@ from ademem.search.hint_patterns import expand_glob
 from ademem.search.meeting import matches, path_keys
 from ademem.store import bindings as table
 from ademem.store import logs, memories
+from ademem.store.bindings import Binding
 from ademem.store.memories import Change
 from tests import builders
 from tests.builders import NOW, memory
@@ -152,3 +153,25 @@ def test_a_look_up_scans_neither_memories_nor_sites(store):
         plans += [row["detail"] for row in store.db.execute(f"explain query plan {query}", names)]
 
     assert [plan for plan in plans if plan.startswith("SCAN") and "VIRTUAL" not in plan] == []
+
+
+LEARNED = Binding(kind="path", key="src/queue.py", strength="learned", source="session")
+
+
+@pytest.mark.parametrize(
+    ("changes", "stays"),
+    [
+        pytest.param({"content": "Other words"}, True, id="another text"),
+        pytest.param({"anchors": ("@ docs/a.md",)}, False, id="a place that a person chose"),
+        pytest.param({"anchors": ("@not src/queue.py",)}, False, id="a place that was dropped"),
+        pytest.param({"anchors": ("@ none",)}, False, id="nowhere"),
+        pytest.param({"content": "Never edit docs/a.md"}, False, id="a text that names a file"),
+    ],
+)
+def test_what_a_session_taught_outlives_an_edit_until_a_surer_place_is_known(store, changes, stays):
+    row = put(store)
+    table.put(store, row, [LEARNED])
+    edit(store, row, **changes)
+    update_bindings(store)
+
+    assert (LEARNED.key in {each.key for each in table.list_of(store, row)}) is stays
