@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from ademem.api.curation import _decide, get_speaker
@@ -18,6 +19,7 @@ from ademem.store import memories, transitions
 from ademem.store.bindings import Binding
 from ademem.store.runtime import Runtime
 from ademem.store.transitions import CannotDo
+from ademem.store.tree_index import Tree
 
 MOST_UNPLACED = 20
 MOST_OFFERED = 5
@@ -44,12 +46,23 @@ class Choice(Value):
     nowhere: bool = False
 
 
+@contextmanager
+def _tree_of(runtime: Runtime) -> Iterator[Tree | None]:
+    tree = open_tree(runtime.project)
+    try:
+        yield tree
+    finally:
+        if tree:
+            tree.close()
+
+
 def show_places(runtime: Runtime, id: str) -> Placed:
     """Return where a memory applies, and what else its words suggest."""
     runtime = runtime.holding(id)
     binding.refresh(runtime)
     memory = memories.get(runtime.store, id)
-    return _placed(memory, runtime)
+    with _tree_of(runtime) as tree:
+        return _placed(memory, runtime, tree)
 
 
 def list_places(runtime: Runtime, id: str) -> list[Binding]:
@@ -65,7 +78,8 @@ def read_keys(runtime: Runtime, keys: Iterable[str]) -> tuple[tuple[str, ...], t
     Raises NoKey, and CannotDo for a place that is too wide.
     """
     wanted = [binding_keys.parse_at(key, runtime.project.root) for key in keys]
-    notes = _check_reach(wanted, False, runtime)
+    with _tree_of(runtime) as tree:
+        notes = _check_reach(wanted, False, tree)
     shown = map(binding_keys.show, wanted)
     return tuple(anchor.of_key(key, by_person=False) for key in shown), tuple(notes)
 
@@ -83,18 +97,20 @@ def place(runtime: Runtime, choice: Choice) -> Placed:
     """
     runtime = runtime.holding(choice.id)
     memory = memories.get(runtime.store, choice.id)
-    anchors, notes = _choose(memory, choice, runtime)
-    if anchors != memory.anchors:
-        memory = _decide(transitions.place, runtime, choice.id, anchors)
-    binding.refresh(runtime)
-    return replace(_placed(memory, runtime), notes=tuple(notes))
+    with _tree_of(runtime) as tree:
+        anchors, notes = _choose(memory, choice, runtime, tree)
+        if anchors != memory.anchors:
+            memory = _decide(transitions.place, runtime, choice.id, anchors)
+        binding.refresh(runtime)
+        return replace(_placed(memory, runtime, tree), notes=tuple(notes))
 
 
 def place_all(runtime: Runtime, choices: Sequence[Choice]) -> list[Placed]:
     """Choose places for several memories: all, or none if one of them cannot be."""
     for choice in choices:
         holder = runtime.holding(choice.id)
-        _choose(memories.get(holder.store, choice.id), choice, holder)
+        with _tree_of(holder) as tree:
+            _choose(memories.get(holder.store, choice.id), choice, holder, tree)
     return [place(runtime, choice) for choice in choices]
 
 
@@ -102,7 +118,8 @@ def list_unplaced(runtime: Runtime, most: int = MOST_UNPLACED) -> list[Placed]:
     """Return memories of which nobody chose a place, confirmed and new ones first."""
     binding.refresh(runtime)
     found = table.list_unchosen(runtime.store, most)
-    return [_placed(memory, runtime) for memory in found]
+    with _tree_of(runtime) as tree:
+        return [_placed(memory, runtime, tree) for memory in found]
 
 
 def read_choices(text: str) -> list[Choice]:
@@ -138,12 +155,14 @@ def _texts(given: dict[str, Any], name: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _choose(memory: Memory, choice: Choice, runtime: Runtime) -> tuple[tuple[str, ...], list[str]]:
+def _choose(
+    memory: Memory, choice: Choice, runtime: Runtime, tree: Tree | None
+) -> tuple[tuple[str, ...], list[str]]:
     by_person = get_speaker(runtime) is Trust.USER
     root = runtime.project.root
     wanted = [binding_keys.parse_at(key, root) for key in choice.at]
     unwanted = check_keys(runtime, choice.drop)
-    notes = _check_reach(wanted, by_person, runtime)
+    notes = _check_reach(wanted, by_person, tree)
     old = list(memory.anchors)
     if choice.nowhere:
         _require_right(memory, by_person, runtime)
@@ -183,38 +202,26 @@ def _require_right(memory: Memory, by_person: bool, runtime: Runtime) -> None:
         raise transitions.OfPerson(memory, "at")
 
 
-def _check_reach(wanted: Sequence[Binding], by_person: bool, runtime: Runtime) -> list[str]:
-    tree = open_tree(runtime.project)
-    if tree is None:
-        return []
+def _check_reach(wanted: Sequence[Binding], by_person: bool, tree: Tree | None) -> list[str]:
     notes = []
-    try:
-        for each in (places.settle(each, tree) for each in wanted):
-            key = binding_keys.show(each)
-            if each.state == "gone":
-                notes.append(f"{key} is no place in the project yet")
-            if each.reach > WIDEST:
-                share = f"{key} is {each.reach:.0%} of the tracked files"
-                if not by_person:
-                    raise CannotDo(share, "name a narrower place, or leave it to a person")
-                notes.append(share)
-    finally:
-        tree.close()
+    for each in (places.settle(each, tree) for each in wanted) if tree else ():
+        key = binding_keys.show(each)
+        if each.state == "gone":
+            notes.append(f"{key} is no place in the project yet")
+        if each.reach > WIDEST:
+            share = f"{key} is {each.reach:.0%} of the tracked files"
+            if not by_person:
+                raise CannotDo(share, "name a narrower place, or leave it to a person")
+            notes.append(share)
     return notes
 
 
-def _placed(memory: Memory, runtime: Runtime) -> Placed:
+def _placed(memory: Memory, runtime: Runtime, tree: Tree | None) -> Placed:
     at = table.list_of(runtime.store, memory)
-    offered: list[Binding] = []
-    if not any(each.strength in (*FIRM, "named") for each in at):
-        tree = open_tree(runtime.project)
-        if tree is not None:
-            try:
-                known = {(each.kind, each.key) for each in at}
-                likely = places.candidates(memory.whole_text, tree)
-                offered = [each for each in likely if (each.kind, each.key) not in known]
-            finally:
-                tree.close()
     sure = tuple(each for each in at if each.strength not in UNSURE)
     maybe = [each for each in at if each.strength in UNSURE]
-    return Placed(memory=memory, at=sure, candidates=(*maybe, *offered)[:MOST_OFFERED])
+    if tree and not any(each.strength in (*FIRM, "named") for each in at):
+        known = {(each.kind, each.key) for each in at}
+        likely = places.candidates(memory.whole_text, tree)
+        maybe += [each for each in likely if (each.kind, each.key) not in known]
+    return Placed(memory=memory, at=sure, candidates=tuple(maybe[:MOST_OFFERED]))

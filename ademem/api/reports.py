@@ -75,10 +75,10 @@ def list_effects(
     """
     about = {"session": session, "memory": memory}
     since = since or datetime.fromtimestamp(0, UTC)
-    found = effects.list_seen(runtime.store, since, until, **about)
-    found += effects.list_learned(runtime.store, since, until, **about)
+    found = effects.list_effects(runtime.store, since, until, learned=False, **about)
+    found += effects.list_effects(runtime.store, since, until, learned=True, **about)
     if own := runtime.open_personal():
-        learned = effects.list_learned(own.store, since, until, **about)
+        learned = effects.list_effects(own.store, since, until, learned=True, **about)
         here = effects.find_sessions(runtime.store, {each.session_id for each in learned})
         found += [each for each in learned if each.session_id in here]
     return Effects(rows=tuple(sorted(found, key=lambda each: each.at, reverse=True)))

@@ -50,7 +50,6 @@ def meet(touch: Touch, root: str, store: Store, agent: str = "") -> list[Met]:
     families = _families(touch)
     if touch.changes:  # to look something up with the other program is no fault
         keys |= {("family", name) for name in families}
-    if touch.changes:
         keys |= {("runs", name) for name in _runs(touch, root)}
         keys |= _literal_keys(touch, store)
     if not keys:

@@ -6,12 +6,12 @@ import re
 
 from ademem.core import client
 from ademem.core.memory import is_rule
-from ademem.core.value import as_dict
+from ademem.core.value import replace
 from ademem.guard import touch as touches
 from ademem.guard.policy import MOST_CARRIED, Carry, Finding, Show, ToolCall, Wait, consult
 from ademem.search import binding as bindings
 from ademem.search import meeting
-from ademem.search.meeting import GIVEN, GUESSED, LEARNED, NAMED, READ, WORDED, Met
+from ademem.search.meeting import GIVEN, GUESSED, NAMED, READ, WORDED, Met
 from ademem.session import hint_events
 from ademem.session.turn_tracking import log_decision
 from ademem.store import ledger, logs, memories, turns
@@ -99,14 +99,7 @@ def find_announced(prompt: str, is_question: bool, runtime: Runtime) -> list[Mem
         for each in announced(prompt, runtime.store, is_question=is_question)
         if each.memory.source_branch in (None, runtime.branch)
     ]
-    confirmed = memories.find_confirmed(runtime.store, [each.memory.id for each in found])
-    firm = [
-        each.memory
-        for each in found
-        if to_finding(
-            each, each.memory.id in confirmed or _is_typed(each.memory), True, True
-        ).is_firm
-    ]
+    firm = [each.memory for each in found if is_firm(each)]
     firm.sort(key=lambda memory: not is_rule(memory))
     return firm[:MOST_CARRIED]
 
@@ -130,20 +123,27 @@ def _put_current_first(met: list[Met], payload: Payload, runtime: Runtime) -> li
     return [by_id.get(id) or Met(memory=memory, binding=first) for id, memory in later.items()]
 
 
+def is_firm(each: Met) -> bool:
+    """Tell whether a place was chosen, or is named by a rule that somebody typed."""
+    is_typed_rule = is_rule(each.memory) and _is_typed(each.memory)
+    return each.binding.strength in (GIVEN, READ) or (
+        each.binding.strength == NAMED and is_typed_rule
+    )
+
+
 def to_finding(each: Met, is_confirmed: bool, may_deny: bool, changes: bool) -> Finding:
     """Judge a memory by the binding that a call meets; *changes* tells that the call does."""
     from ademem.core.memory import STOP
 
-    strength, memory = each.binding.strength, each.memory
-    typed = is_rule(memory) and _is_typed(memory)
+    binding, memory = each.binding, each.memory
     is_marked = STOP in memory.tags
     return Finding(
         id=memory.id,
         is_rule=is_rule(memory) and (is_confirmed or is_marked),
         is_marked=is_marked,
-        is_firm=strength in (GIVEN, READ) or (strength == NAMED and typed),
-        is_named=strength == NAMED and each.binding.kind in ("path", "dir", "program", "runs"),
-        is_beside=strength in (GIVEN, READ, NAMED, LEARNED, WORDED, GUESSED) and changes,
+        is_firm=is_firm(each),
+        is_named=binding.strength == NAMED and binding.kind in ("path", "dir", "program", "runs"),
+        is_beside=changes,
         may_deny=may_deny,
     )
 
@@ -177,8 +177,12 @@ def _decide(
                 each, memory.id in confirmed or _is_typed(memory), accepted, touch.changes
             )
             if past := seen.get(memory.id):
-                told = {"in_turn": past.in_turn, "in_context": past.is_said}
-                finding = Finding(**as_dict(finding) | told | {"carried": past.carried})
+                finding = replace(
+                    finding,
+                    in_turn=past.in_turn,
+                    in_context=past.is_said,
+                    carried=past.carried,
+                )
             findings.append(finding)
         outcome = consult(
             findings,

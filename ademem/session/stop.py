@@ -9,7 +9,6 @@ from ademem.core.clock import parse
 from ademem.core.errors import suppress
 from ademem.core.memory import HEARD
 from ademem.core.project import files_changed
-from ademem.search import binding
 from ademem.session import flags
 from ademem.session.turn_tracking import key_of, mark_read
 from ademem.store import agreements, jobs, ledger, memory_queries, turns
@@ -53,7 +52,6 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         jobs.queue(runtime.store, "mirror", "project", runtime.now)
     else:
         ledger.renew(runtime.store, ledger.READ, runtime.project.root, runtime.now)
-    binding.refresh_shown(runtime)
     worker.start(runtime)
     return None
 

@@ -30,6 +30,16 @@ _BOUND = ", ".join(
     f"binding.{name} as bound_{name}"
     for name in ("kind", "key", "pattern", "op", "strength", "reach", "weight", "state")
 )
+_TOLD = f"""memory.project_id = :project and {SHOWABLE}
+and (scope = 'project' or scope = 'agent' and scope_owner_id is :agent)"""
+_ROWS = f"""select memory.*, {_BOUND}
+from memory_bindings as binding
+cross join unified_memories as memory on memory.seq = binding.memory_seq"""
+_IN_FOLDER = """(binding.kind in ('path', 'anchor', 'dir', 'runs')
+  and (:first = '/' or binding.key >= :first and binding.key < :last)
+  or binding.kind = 'glob'
+  and (:first = '/' or substr(binding.pattern, 1, length(:first)) = :first))"""
+"""SQL for a place below a folder; `_folder` has its values."""
 AT_KEYS = f"""
 select memory.*, {_BOUND}
 from json_each(:keys) as wanted
@@ -37,31 +47,14 @@ cross join memory_bindings as binding
   on binding.kind = substr(wanted.value, 1, instr(wanted.value, ' ') - 1)
   and binding.key = substr(wanted.value, instr(wanted.value, ' ') + 1)
 cross join unified_memories as memory on memory.seq = binding.memory_seq
-where memory.project_id = :project
-and {SHOWABLE}
-and (scope = 'project' or scope = 'agent' and scope_owner_id is :agent)
+where {_TOLD}
 """
-BELOW = f"""
-select memory.*, {_BOUND}
-from memory_bindings as binding
-cross join unified_memories as memory on memory.seq = binding.memory_seq
-where memory.project_id = :project
-and (binding.kind in ('path', 'anchor', 'dir', 'runs')
-  and (:first = '/' or binding.key >= :first and binding.key < :last)
-  or binding.kind = 'glob'
-  and (:first = '/' or substr(binding.pattern, 1, length(:first)) = :first))
-and {SHOWABLE}
-and (scope = 'project' or scope = 'agent' and scope_owner_id is :agent)
-"""
+BELOW = f"{_ROWS} where {_IN_FOLDER} and {_TOLD}"
 CHOSEN = f"""
-select memory.*, {_BOUND}
-from memory_bindings as binding
-cross join unified_memories as memory on memory.seq = binding.memory_seq
-where memory.project_id = :project
-and binding.kind in ('path', 'dir', 'glob', 'anchor', 'runs', 'program')
+{_ROWS}
+where binding.kind in ('path', 'dir', 'glob', 'anchor', 'runs', 'program')
 and (binding.strength in ('given', 'read') or binding.kind = 'program')
-and {SHOWABLE}
-and (scope = 'project' or scope = 'agent' and scope_owner_id is :agent)
+and {_TOLD}
 """
 
 
@@ -96,9 +89,13 @@ def below(store: Store, folder: str, agent: str) -> list[sqlite3.Row]:
 
     A slash alone is the whole project.
     """
-    last = folder[:-1] + chr(ord("/") + 1)
-    values = {"first": folder, "last": last, "agent": agent, "project": store.project_id}
+    values = {"agent": agent, "project": store.project_id} | _folder(folder)
     return store.db.execute(BELOW, values).fetchall()
+
+
+def _folder(folder: str) -> dict[str, str]:
+    """Return the bounds of what lies in a folder, which is named with a slash behind it."""
+    return {"first": folder, "last": folder[:-1] + chr(ord("/") + 1)}
 
 
 def chosen(store: Store, agent: str) -> list[sqlite3.Row]:
@@ -108,15 +105,13 @@ def chosen(store: Store, agent: str) -> list[sqlite3.Row]:
 
 def find_below(store: Store, folder: str, most: int) -> list[str]:
     """Return ids of memories with a sure place in a folder below the project's root."""
-    last = f"{folder}{chr(ord('/') + 1)}"
     return store.column(
         "select distinct memory.id from memory_bindings as binding"
         " join unified_memories as memory on memory.seq = binding.memory_seq"
-        " where (binding.kind in ('path', 'dir', 'anchor', 'runs')"
-        " and (binding.key = ?1 or binding.key >= ?1 || '/' and binding.key < ?2)"
-        " or binding.kind = 'glob' and substr(binding.pattern, 1, length(?1) + 1) = ?1 || '/')"
-        f" and binding.strength in ({_SURE}) and {SHOWABLE} order by memory.seq desc limit ?3",
-        (folder, last, most),
+        " where (binding.kind in ('path', 'dir', 'anchor', 'runs') and binding.key = :folder"
+        f" or {_IN_FOLDER})"
+        f" and binding.strength in ({_SURE}) and {SHOWABLE} order by memory.seq desc limit :most",
+        {"folder": folder, "most": most} | _folder(f"{folder}/"),
     )
 
 
@@ -192,20 +187,15 @@ def has_gone(store: Store) -> bool:
 
 def mark_due(store: Store, paths: Iterable[str] | None) -> None:
     """Let memories be read again that are bound to these paths or to none that is there; or all."""
-    query = (
-        "insert or ignore into memory_bindings (memory_seq, kind, key)"
-        " select distinct memory_seq, 'due', '' from memory_bindings where kind <> 'due'"
-    )
+    insert = "insert or ignore into memory_bindings (memory_seq, kind, key)"
     if paths is None:
-        query = (
-            "insert or ignore into memory_bindings (memory_seq, kind, key)"
-            " select seq, 'due', '' from unified_memories where deleted_at is null"
-        )
-        store.db.execute(query)
+        all_ = "select seq, 'due', '' from unified_memories where deleted_at is null"
+        store.db.execute(f"{insert} {all_}")
         return
     store.db.execute(
-        f"{query} and (kind in ('path', 'dir', 'glob', 'runs') and (state = 'gone'"
-        " or key in (select value from json_each(?))))",
+        f"{insert} select distinct memory_seq, 'due', '' from memory_bindings"
+        " where kind in ('path', 'dir', 'glob', 'runs')"
+        " and (state = 'gone' or key in (select value from json_each(?)))",
         (array(sorted(paths)),),
     )
 

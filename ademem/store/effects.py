@@ -56,40 +56,28 @@ and {_WITHIN.format(session="source_session_id", memory="id")}
 """
 
 
-def list_seen(
+def list_effects(
     store: Store,
     since: datetime,
     until: datetime | None = None,
     *,
+    learned: bool,
     session: str = "",
     memory: str = "",
 ) -> list[Effect]:
-    """Return what memories prevented and answered, by the log of what was shown."""
-    return _list(store, _SEEN, since, until, session, memory)
+    """Return what memories prevented and answered, by the log of what was shown.
 
-
-def list_learned(
-    store: Store,
-    since: datetime,
-    until: datetime | None = None,
-    *,
-    session: str = "",
-    memory: str = "",
-) -> list[Effect]:
-    """Return memories that sessions made and that are neither dropped nor merged away today."""
-    return _list(store, _LEARNED, since, until, session, memory)
+    Where *learned* is set, return the memories that sessions made and that are neither dropped nor
+    merged away today.
+    """
+    end = stamp(until) if until else FOREVER
+    values = {"project": store.project_id, "since": stamp(since), "until": end}
+    values |= {"session": session, "memory": memory, "events": array(EVENTS)}
+    rows = store.db.execute(_LEARNED if learned else _SEEN, values)
+    return [Effect(**dict(row)) for row in rows]
 
 
 def find_sessions(store: Store, ids: Iterable[str]) -> set[str]:
     """Return those of the ids that are sessions of the project."""
     query = "select id, id from sessions where id in (select value from json_each(?))"
     return set(store.pairs(query, (array(ids),)))
-
-
-def _list(
-    store: Store, query: str, since: datetime, until: datetime | None, session: str, memory: str
-) -> list[Effect]:
-    end = stamp(until) if until else FOREVER
-    values = {"project": store.project_id, "since": stamp(since), "until": end}
-    values |= {"session": session, "memory": memory, "events": array(EVENTS)}
-    return [Effect(**dict(row)) for row in store.db.execute(query, values)]
