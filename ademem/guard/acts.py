@@ -292,11 +292,11 @@ def programs_of(act: str) -> frozenset[str]:
 
 def _word_of(words: Sequence[str]) -> str:
     """Return the subcommand, which says more than `git`, unless it has several names."""
-    is_plain = len(words) > 1 and words[0] not in _RENAMED and words[1][:1].isalpha()
+    is_plain = len(words) > 1 and words[0] not in RENAMED and words[1][:1].isalpha()
     return words[1] if is_plain else words[0]
 
 
-_RENAMED = frozenset(each.split()[0] for each in SYNONYMS) | {"python", "pip"}
+RENAMED = frozenset(each.split()[0] for each in SYNONYMS) | {"python", "pip"}
 STEMS = {"migration": "migrat", "release": "publish"}
 
 

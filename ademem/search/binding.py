@@ -45,7 +45,8 @@ MOST_LINES = 5000
 ANYTHING = ""
 """The string that every line holds."""
 RENAMING = frozenset("npm pnpm yarn bun cnpm conda cargo pip python".split())
-"""Programs whose subcommands have several names, or that have a number behind their own."""
+"""Programs whose subcommands have several names, or that have a number behind their own; here, as
+a session that starts does not load the vocabulary of acts."""
 MAX_AGE_S = 7 * 86_400
 DERIVE_S = 0.2
 """Seconds in which a hook or a command derives bindings; the worker does what is left."""

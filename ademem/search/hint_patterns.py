@@ -14,15 +14,10 @@ MOST_STARS = 12
 MOST_CHOICES = 16
 """Patterns that the braces and the `**/` of one pattern may stand for; more are left out."""
 
-LONGEST_COMMAND = 200
-"""Characters of a command in a text; longer ones are listings."""
 MOST_WORDS = 8
-READ_CHARS = 20_000
 
-_BACKTICKED = r"(?<!`)`(?:\$ )?([^`\n]+)`(?!`)"
 _PROGRAM = r"[\w.+/~-]+"
 _WORD = r"[\w./:=@%+,~-]+"
-_BETWEEN = str.maketrans(dict.fromkeys("\t\n\r;|&()<>{}`$\"'=", " "))
 
 
 def expand_glob(pattern: str) -> list[str]:
@@ -69,21 +64,13 @@ class NoSuchCommand(UsageError):
     hint = 'a program and its first words, such as "git push"'
 
 
-def find_commands(text: str) -> list[str]:
-    """The commands that stand in backticks in a text; one word alone is more likely a name."""
-    import re  # which a hook need not load
-
-    found = (each.strip() for each in re.findall(_BACKTICKED, text) if len(each) <= LONGEST_COMMAND)
-    return list(filter(None, (command_words(each, 2) for each in found if " " in each)))
-
-
 def check_command(command: str) -> str:
     if not command_words(command):
         raise NoSuchCommand(f"{command!r} names no command")
     return command
 
 
-def command_words(command: str, least: int = 1) -> str:
+def command_words(command: str) -> str:
     """The words that tell the command, wrappers off, separated by a blank; empty: it is none.
 
     What only stands for something (`<branch>`, `"$file"`, `…`) and all after it is left out.
@@ -92,25 +79,13 @@ def command_words(command: str, least: int = 1) -> str:
     from itertools import takewhile
 
     given = list(takewhile(re.compile(_WORD).fullmatch, command.split()))
-    if len(given) < least or not re.fullmatch(_PROGRAM, given[0]):
+    if not given or not re.fullmatch(_PROGRAM, given[0]):
         return ""
     from ademem.guard import shell
 
     script = shell.parse(" ".join(given))
     argv = next(shell.argvs(script), ()) if script else ()
     return " ".join([_name(argv[0]), *argv[1:MOST_WORDS]]) if argv else ""
-
-
-def possible_programs(command: str) -> set[str]:
-    """All words of a shell command that may be its programs; cheap, and more than there are."""
-    return {_name(word) for word in command[:READ_CHARS].translate(_BETWEEN).split()}
-
-
-def parse_commands(command: str) -> list[tuple[str, ...]]:
-    from ademem.guard import shell
-
-    script = shell.parse(command[:READ_CHARS])
-    return [(_name(argv[0]), *argv[1:]) for argv in shell.argvs(script)] if script else []
 
 
 def is_run_by(words: Sequence[str], argv: Sequence[str]) -> bool:

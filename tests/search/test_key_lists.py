@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from ademem.core.client import TurnKey
 from ademem.core.project import at
 from ademem.core.settings import GuardSettings
+from ademem.guard import acts
 from ademem.guard.touch import touch
 from ademem.search import binding as lists
 from ademem.search.meeting import meet
@@ -89,6 +90,10 @@ def test_a_binding_lists_what_each_call_that_meets_it_holds(listed):
     assert {"src", "a[1].md", "push"} <= {*found["words"]}
     assert {"docs/ ", 'docs"', "deploy"} <= {*found["pieces"]}
     assert found["texts"] == ["console"]
+
+
+def test_a_program_whose_subcommands_have_several_names_is_listed_by_its_own():
+    assert acts.RENAMED <= lists.RENAMING
 
 
 def test_a_reader_has_lists_of_what_is_left(listed):
