@@ -37,10 +37,12 @@ PAGES_KIB = 16_384
 IDLE_PAGES_KIB = 4096
 DECODE = methodcaller("decode", "utf-8", "replace")
 """Reads a text with damaged bytes, too, so that one row cannot fail a whole query."""
-SCHEMA_VERSION = 1 + len(MIGRATIONS)
+FIRST_VERSION = 2
+"""Version of SCHEMA."""
+SCHEMA_VERSION = FIRST_VERSION + len(MIGRATIONS)
 APPLICATION_ID = int.from_bytes(b"adem")
-EARLIER = range(31, 40)
-"""Versions from before the first release, without an application id; see `migration.take_over`."""
+EARLIER = (1, *range(31, 40))
+"""Versions from before the first release, all but 1 without an application id; see `take_over`."""
 MAGIC, HEADER_BYTES = b"SQLite format 3\0", 100
 SCHEMA_PAGES = (5, 13)
 """First bytes of an inner page and of a leaf of a table."""
@@ -365,7 +367,8 @@ def is_outdated(db: sqlite3.Connection) -> bool:
 
 def is_earlier(db: sqlite3.Connection) -> bool:
     """Return True for a database of ours from before the first release."""
-    return version(db) in EARLIER and not is_marked(db)
+    found = version(db)
+    return found in EARLIER and is_marked(db) == (found < FIRST_VERSION)
 
 
 def is_marked(db: sqlite3.Connection) -> bool:
@@ -374,11 +377,14 @@ def is_marked(db: sqlite3.Connection) -> bool:
 
 def run_schema(db: sqlite3.Connection, done: int = 0, upto: int | None = None) -> None:
     """Bring a database of the version *done* to that of *upto*, or to today's."""
-    for name in (SCHEMA, *MIGRATIONS)[done:upto]:
+    last = SCHEMA_VERSION if upto is None else upto
+    for version, name in enumerate((SCHEMA, *MIGRATIONS), FIRST_VERSION):
+        if not done < version <= last:
+            continue
         with open(os.path.join(FOLDER, name), encoding="utf-8") as file:
             for statement in statements(file.read()):
                 db.execute(statement)
-    mark(db, SCHEMA_VERSION if upto is None else upto)
+    mark(db, last)
 
 
 def mark(db: sqlite3.Connection, version: int) -> None:
