@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from ademem.core import project as project_
-from ademem.core.memory import Category, Importance, Memory, Scope, Status, Tier, Trust
+from ademem.core.memory import Category, Importance, Memory, Scope, Status, Tier, Trust, stage_of
 from ademem.core.settings import Settings
 from ademem.core.text import dedupe_key, sha256_hex
 from ademem.core.value import replace
@@ -32,6 +32,7 @@ def memory(content: str = "WAL needs shared memory", **changes: Any) -> Memory:
         "id": sha256_hex(made.content, made.scope, made.scope_owner_id or "")[:16],
         "sync_id": sha256_hex("sync", made.content, made.scope, made.scope_owner_id or "")[:32],
         "dedupe_key": dedupe_key(made.content, made.topic_key),
+        "stage": stage_of(Status(made.status), made.stage),
     }
     return replace(made, **(given | changes))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ademem.core.memory import HEARD, Category, Draft, Origin, Trust
+from ademem.core.memory import HEARD, Category, Draft, Origin, Stage, Trust
 from ademem.core.text import sha256_hex
 from ademem.core.value import replace
 from ademem.guard.policy import SHELL_TOOLS
@@ -87,6 +87,7 @@ def capture_correction(
         content=correction.rule,
         category=category_of(correction.rule, Category.CONVENTION),
         evidence=correction.sentence if correction.sentence != correction.rule else None,
+        stage=Stage.HEARD,
         origin=replace(origin, trust=Trust.AGENT, source_type=HEARD),
     )
     return write_once(draft, source_key, runtime, home)

@@ -101,6 +101,24 @@ class Status(StrEnum):
     ARCHIVED = "archived"
 
 
+class Stage(StrEnum):
+    """Trust in a memory; those before CONFIRMED are the steps of a candidate."""
+
+    HEARD = "heard"
+    CANDIDATE = "candidate"
+    SUPPORTED = "supported"
+    CONFIRMED = "confirmed"
+
+
+def stage_of(status: Status, stage: Stage) -> Stage:
+    """Return the stage that a memory of this *status* has, which had *stage* before."""
+    if status is Status.PROMOTED:
+        return Stage.CONFIRMED
+    if status is Status.CANDIDATE and stage is Stage.CONFIRMED:
+        return Stage.CANDIDATE
+    return stage
+
+
 class Tier(IntEnum):
     PINNED = 1
     ACTIVE = 2
@@ -158,6 +176,7 @@ class Draft(Value):
     created_at: datetime | None = None
     evidence: str | None = None
     """The sentence that states the text; the history keeps it."""
+    stage: Stage = Stage.CANDIDATE
     origin: Origin = Origin()
 
     @property
@@ -219,6 +238,7 @@ class Memory(Value):
     deleted_at: datetime | None = None
     kept_of: str | None = None
     """Id of the memory that this person stated so and another person changed."""
+    stage: Stage = Stage.CANDIDATE
 
     @property
     def whole_text(self) -> str:
@@ -255,8 +275,7 @@ class Memory(Value):
     @property
     def is_heard(self) -> bool:
         """True if a prompt seems to state it and no person confirmed it: it is for review alone."""
-        is_confirmed = self.status is Status.PROMOTED or self.promoted_at is not None
-        return self.source_type == HEARD and not is_confirmed
+        return self.stage is Stage.HEARD and self.status is not Status.PROMOTED
 
     @property
     def has_lost_branch(self) -> bool:

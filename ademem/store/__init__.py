@@ -40,7 +40,7 @@ CURRENT = "deleted_at is null and superseded_by is null and quarantine_reason is
 """SQL for what may be shown as true, of any status; the partial index has these words."""
 BROWSED = "source_type not in ('skill', 'episode')"
 """Not `Memory.hidden`, in SQL."""
-TOLD = "(status <> 'candidate' or source_type <> 'intervention')"
+TOLD = "(status <> 'candidate' or stage <> 'heard')"
 """Not `Memory.is_heard`, in SQL."""
 UNPLACED = "it came with an import and waits for your review"
 HUB = "hub"

@@ -14,10 +14,12 @@ from ademem.core.memory import (
     Importance,
     Memory,
     Scope,
+    Stage,
     Status,
     Tier,
     Trust,
     claimed_name,
+    stage_of,
     without_name,
 )
 from ademem.core.text import sha256_hex
@@ -49,6 +51,7 @@ _MEMBERS = tuple(
     for name, kind in (
         *(("scope", Scope), ("tier", Tier), ("category", Category)),
         *(("importance", Importance), ("status", Status), ("trust", Trust)),
+        ("stage", Stage),
     )
 )
 """Members by value; calling the enum takes ten times as long."""
@@ -108,7 +111,8 @@ def insert(store: Store, memory: Memory, change: Change, written: str | None = N
             said = f"{memory.id} {memory.whole_text}" if change.made else ""
             written = stamps.of_new(stamps.tick(store, change.at, made=change.made, said=said))
         row = row_of(memory) | {"stamps": written}
-        memory = replace(memory, seq=db.execute(_INSERT, row).lastrowid)
+        seq = db.execute(_INSERT, row).lastrowid
+        memory = replace(memory, seq=seq, stage=stage_of(memory.status, memory.stage))
         _note_place(store, None, row)
         _record(store, memory.id, row, _last_revision(db, memory.id) + 1, change)
         if is_act:
@@ -397,8 +401,10 @@ def _read(values: dict[str, Any]) -> dict[str, Any]:
     if not 0 <= values["confidence"] <= 1:
         raise ValueError(f"confidence is {values['confidence']}")
     for name, kind, members in _MEMBERS:
-        if name in values:
+        if values.get(name) is not None:
             values[name] = members.get(values[name]) or kind(values[name])
+    # An earlier snapshot or another's table has no stage.
+    values["stage"] = stage_of(values["status"], values.get("stage") or Stage.CANDIDATE)
     values["pinned"] = bool(values["pinned"])
     values["tags"] = tuple(values["tags"].split())
     values["anchors"] = () if values["anchors"] == "[]" else _read_anchors(values["anchors"])
@@ -424,6 +430,7 @@ def row_of(memory: Memory) -> dict[str, Any]:
     row["pinned"] = int(memory.pinned)
     row["tags"] = " ".join(memory.tags)
     row["anchors"] = array(memory.anchors)
+    row["stage"] = stage_of(memory.status, memory.stage)
     for name in _MOMENTS:
         row[name] = stamp(row[name]) if row[name] else None
     return row

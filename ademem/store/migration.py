@@ -18,6 +18,11 @@ from ademem.store.inspection import quote
 BYTES_PER_S = 4_000_000
 """Size of a database that is surely taken over in a second; 20 to 40 MB were measured."""
 _FORMER = "former_"
+_STAGES = """
+update unified_memories set stage = case
+  when status = 'promoted' or promoted_at is not null then 'confirmed'
+  when source_type = 'intervention' then 'heard' else 'candidate' end
+"""
 
 
 class TakesLonger(UnusableStore):
@@ -93,6 +98,8 @@ def take_over(db: sqlite3.Connection) -> None:
         listed = ", ".join(columns)
         db.execute(f"delete from {table}")
         db.execute(f"insert into {table} ({listed}) select {listed} from {_FORMER}{table}")
+        if table == memories.TABLE and "stage" not in columns:
+            db.execute(_STAGES)
     for name in former:
         db.execute(f"drop table {quote(_FORMER + name)}")
     db.execute("delete from jobs where kind = 'map'")  # of which nothing is left that does it

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from ademem.core.clock import datetime, stamp
 from ademem.core.json_text import array
-from ademem.core.memory import HEARD
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value, replace
 from ademem.store import Store, database
@@ -73,7 +72,7 @@ def _open(memory: str) -> str:
     return (
         f"{memory}.status <> 'archived' and {memory}.deleted_at is null"
         f" and {memory}.superseded_by is null and {memory}.quarantine_reason is null"
-        f" and ({memory}.status <> 'candidate' or {memory}.source_type <> '{HEARD}')"
+        f" and ({memory}.status <> 'candidate' or {memory}.stage <> 'heard')"
     )
 
 

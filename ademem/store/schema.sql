@@ -60,7 +60,8 @@ create table unified_memories (
   stamps text not null default '{}' check (case when json_valid(stamps) then json_type(stamps) = 'object' else 0 end),  -- JSON: when each replicated field was last written
   foreign_fields text,  -- JSON: fields that only an imported format knows
   said_in text not null default '[]' check (case when json_valid(said_in) then json_type(said_in) = 'array' else 0 end),  -- JSON: main folders of the projects in which a memory of the person was said
-  kept_of text  -- the memory that another person changed, of which this is the copy
+  kept_of text,  -- the memory that another person changed, of which this is the copy
+  stage text not null default 'candidate' check (stage in ('heard', 'candidate', 'supported', 'confirmed'))  -- confirmed if the status is or was promoted; what comes before stays on this machine
 );
 create index idx_unified_memories_project_scope_tier on unified_memories(project_id, scope, tier);
 create index idx_unified_memories_project_status on unified_memories(project_id, status, category);
@@ -592,6 +593,20 @@ create table memory_bindings (
   primary key (kind, key, memory_seq, pattern)
 ) without rowid;
 create index idx_memory_bindings_memory on memory_bindings(memory_seq);
+
+-- What speaks for a memory that no person confirmed; it stays on this machine.
+create table evidence (
+  id integer primary key,
+  memory_id text not null references unified_memories(id) on delete cascade,
+  kind text not null check (kind in ('said', 'claude_add', 'client_file', 'reader', 'error_met', 'commit')),
+  session_id text not null default '',
+  prompt_id text not null default '',
+  message text not null default '',  -- the message, file, error or commit that has it
+  quote text not null default '',  -- its words, redacted
+  tainted integer not null default 0 check (tainted in (0, 1)),  -- 1: written in a turn that had read an outside source
+  at text not null check (at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z')
+);
+create unique index idx_evidence_once on evidence(memory_id, kind, session_id, prompt_id, message, quote);
 
 create trigger unified_memory_embeddings_stale after update of title, content on unified_memories
 when old.content is not new.content or old.title is not new.title

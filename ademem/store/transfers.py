@@ -13,6 +13,7 @@ from ademem.core.value import replace
 from ademem.store import (
     LIVE,
     Store,
+    evidence,
     memories,
     memory_queries,
     relations,
@@ -81,6 +82,9 @@ def copy_memories(source: Store, target: Store, ids: str, now: datetime) -> dict
                         _insert(target, table, _rename_ids(each, names))
                 change = Change(operation=MERGE, actor="ademem", at=now)
                 stamps.follow_up(target, None, memories.raw_row(target.db, new["id"]), change)
+            for each in source.dicts("select * from evidence where memory_id = ?", (row["id"],)):
+                _insert(target, "evidence", _rename_ids(each, names))
+            evidence.update_stage(target, names[row["id"]])
     return names
 
 

@@ -7,7 +7,7 @@ import pytest
 from ademem import api
 from ademem.core import clock
 from ademem.core.client import TurnKey
-from ademem.core.memory import Category, Status, Trust
+from ademem.core.memory import Category, Stage, Status, Trust
 from ademem.doors.views import effects as views
 from ademem.store import logs
 from tests.builders import insert, memory
@@ -99,9 +99,7 @@ def test_the_period_is_that_of_the_last_showing(world, memories, ids):
         pytest.param({"claimed_author": "Ann"}, 0, id="came with files"),
         pytest.param({"trust": Trust.IMPORT}, 0, id="imported"),
         pytest.param({"source_type": "merge"}, 0, id="the text that lost"),
-        pytest.param(
-            {"source_type": "intervention", "status": Status.CANDIDATE}, 0, id="seemingly stated"
-        ),
+        pytest.param({"stage": Stage.HEARD, "status": Status.CANDIDATE}, 0, id="seemingly stated"),
         pytest.param({"category": Category.HANDOFF}, 0, id="the session's summary"),
     ],
 )

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from ademem.api import curation
 from ademem.core.clock import stamp
+from ademem.core.memory import Stage
 from ademem.core.settings import LifecycleSettings
 from ademem.store import jobs, logs, maintenance, memories, transitions
 from ademem.store.transitions import Act
@@ -92,9 +93,9 @@ def test_no_use_and_no_repetition_confirms_a_candidate(store, access_count, conf
 @pytest.mark.parametrize(
     ("row", "expected"),
     [
-        pytest.param(candidate("a", 13, source_type="intervention"), WAITING, id="13 days"),
-        pytest.param(candidate("a", 14, source_type="intervention"), GONE, id="14 days"),
-        pytest.param(aged("a", 14, source_type="intervention"), ACTIVE, id="confirmed"),
+        pytest.param(candidate("a", 13, stage=Stage.HEARD), WAITING, id="13 days"),
+        pytest.param(candidate("a", 14, stage=Stage.HEARD), GONE, id="14 days"),
+        pytest.param(aged("a", 14, stage=Stage.HEARD), ACTIVE, id="confirmed"),
         pytest.param(candidate("a", 14), WAITING, id="of another source"),
     ],
 )
@@ -107,7 +108,7 @@ def test_what_a_prompt_seems_to_state_ends_unless_a_person_confirms_it(store, ro
 
 
 def test_what_is_said_again_waits_anew(store):
-    (row,) = insert(store, candidate("a", 14, source_type="intervention"))
+    (row,) = insert(store, candidate("a", 14, stage=Stage.HEARD))
     heard(store, row, "s2")
     sweep(store, NOW + 13 * DAY)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ademem.core.clock import datetime, timedelta
-from ademem.core.memory import STATED, Category, Importance, Memory, Scope, Status, Trust
+from ademem.core.memory import STATED, Category, Importance, Memory, Scope, Stage, Status, Trust
 from ademem.core.text import dedupe_key, sha256_hex, unique, words
 from ademem.core.value import replace
 from ademem.store import Store, memory_queries, transitions
@@ -97,6 +97,7 @@ def build_row(draft: Reviewed, sync_id: str, project_id: str, now: datetime) -> 
         quarantine_reason=draft.quarantine_reason,
         claimed_author=draft.origin.claimed_author,
         dedupe_key=draft.dedupe_key,
+        stage=draft.stage,
         created_at=draft.created_at or now,
         updated_at=now,
         last_accessed_at=now,
@@ -177,6 +178,7 @@ def merge_row(
         claimed_author=_claimed_author(memory, draft, content),
         write_gate_reason=rule,
         last_accessed_at=now,
+        stage=_stage(memory, draft),
     )
 
 
@@ -211,6 +213,7 @@ def revise_row(memory: Memory, draft: Reviewed, now: datetime) -> Memory:
         claimed_author=_claimed_author(memory, draft, draft.content),
         quarantine_reason=None,
         last_accessed_at=now,
+        stage=_stage(memory, draft),
     )
 
 
@@ -226,6 +229,11 @@ def _may_promote(memory: Memory, draft: Reviewed) -> bool:
 
     lifts = draft.promoted or draft.pinned
     return memory.quarantine_reason is None and not (lifts and instruction_in_memory(memory))
+
+
+def _stage(memory: Memory, draft: Reviewed) -> Stage:
+    """Return the stage of a memory that was only heard, if somebody wrote it now."""
+    return draft.stage if memory.stage is Stage.HEARD else memory.stage
 
 
 def _branch(memory: Memory, draft: Reviewed) -> str | None:
