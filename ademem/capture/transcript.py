@@ -47,6 +47,14 @@ class Prompt(Value):
     text: str
     at: str
     queued: bool = False
+    prompt_id: str = ""
+
+
+class MachineText(Value):
+    """What an agent, a channel or the client put where a person types."""
+
+    text: str
+    at: str
 
 
 class Interruption(Value):
@@ -78,7 +86,7 @@ class Result(Value):
     at: str
 
 
-Event = Prompt | Interruption | Message | Call | Result
+Event = Prompt | MachineText | Interruption | Message | Call | Result
 
 
 def events(path: str, *, since: str = "", tail: int = 0) -> Iterator[Event]:
@@ -133,7 +141,8 @@ def _events(row: dict[str, Any]) -> Iterator[Event]:
             if block.get("type") == "tool_result":
                 yield _read_result(block, at)
         if not any(row.get(name) for name in _NOT_OF_A_PERSON):
-            yield from _prompt_events(message.get("content"), _origin(row), at)
+            prompt_id = _text(row, "promptId")
+            yield from _prompt_events(message.get("content"), _origin(row), at, prompt_id=prompt_id)
 
 
 def _agent_events(block: dict[str, Any], row: dict[str, Any], at: str) -> Iterator[Event]:
@@ -170,7 +179,9 @@ def _origin(row: dict[str, Any]) -> str:
     return _text(origin, "kind") if isinstance(origin, dict) else ""
 
 
-def _prompt_events(content: Any, origin: str, at: str, *, queued: bool = False) -> Iterator[Event]:
+def _prompt_events(
+    content: Any, origin: str, at: str, *, queued: bool = False, prompt_id: str = ""
+) -> Iterator[Event]:
     """Yield what a person typed; of a command, its name and its arguments.
 
     Beside the typed block there may be others of the client, as for the file that is open.
@@ -183,11 +194,14 @@ def _prompt_events(content: Any, origin: str, at: str, *, queued: bool = False) 
     if is_command and (command := _COMMAND.search(text)):
         text = _typed_command(command["name"], text)
     else:
-        texts = (_REMINDER.sub("", _text(block, "text")) for block in _blocks(content))
+        texts = [_REMINDER.sub("", _text(block, "text")) for block in _blocks(content)]
+        for one in texts:
+            if is_machine_text(one, origin) and (shown := without_recalled(one).strip()):
+                yield MachineText(text=shown[:TEXT_CHARS], at=at)
         text = "\n".join(one for one in texts if one and not is_machine_text(one, origin))
     text = without_recalled(_REMINDER.sub("", text)).strip()
     if text:
-        yield Prompt(text=text[:TEXT_CHARS], at=at, queued=queued)
+        yield Prompt(text=text[:TEXT_CHARS], at=at, queued=queued, prompt_id=prompt_id)
 
 
 def _typed_command(name: str, text: str) -> str:

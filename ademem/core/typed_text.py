@@ -11,6 +11,10 @@ MACHINES = frozenset(
 
 FEWEST_CAPITALS = 2
 
+_FENCES = ("```", "~~~")
+_QUOTED = (">", "    ", "\t")
+"""Beginnings of a line that Markdown takes for a quotation or for code."""
+
 
 def is_machine_text(text: str, origin: str = "") -> bool:
     """True for a message of an agent or a channel, a reminder, a notice or a command's output.
@@ -62,3 +66,37 @@ def read_dictation(line: str) -> str | None:
 
         word = unicodedata.normalize("NFC", word)
     return line.lstrip()[at + 1 :].strip() if word in KEYWORDS else None
+
+
+def split_pasted(prompt: str) -> list[tuple[bool, str]]:
+    """Split a prompt into parts in order, each with True for what Markdown marks as not one's own.
+
+    These are fences, quoted lines, indented code and elements such as `<log>…</log>`.
+    """
+    parts: list[tuple[bool, list[str]]] = []
+    closing = ""
+    for line in prompt.splitlines():
+        head = line.lstrip()
+        is_pasted = True
+        if closing:
+            closing = "" if closing in line else closing
+        elif head.startswith(_FENCES):
+            closing = "" if head[:3] in head[3:] else head[:3]
+        elif name := _element(head):
+            closing = "" if f"</{name}>" in line else f"</{name}>"
+        else:
+            is_pasted = line.startswith(_QUOTED)
+        if not head and not is_pasted:
+            continue
+        if not parts or parts[-1][0] != is_pasted:
+            parts.append((is_pasted, []))
+        parts[-1][1].append(line)
+    return [(is_pasted, "\n".join(lines)) for is_pasted, lines in parts]
+
+
+def _element(line: str) -> str:
+    """Return the name of the element that a line opens; empty for none."""
+    name, end, _ = line[1:].partition(">")
+    first = name.split(" ", 1)[0]
+    is_name = first[:1].isalpha() and first.replace("-", "").replace("_", "").isalnum()
+    return first if line[:1] == "<" and end and is_name else ""

@@ -207,11 +207,22 @@ class Price(Value):
 
 
 def begin_call(
-    store: Store, purpose: str, provider: str, now: datetime, *, daily_calls: int
+    store: Store,
+    purpose: str,
+    provider: str,
+    now: datetime,
+    *,
+    daily_calls: int,
+    most: int | None = None,
 ) -> int | None:
-    """Add a call before it is made, as an aborted one counts; None after the UTC day's last."""
+    """Add a call before it is made, as an aborted one counts; None after the UTC day's last.
+
+    *most*, where given, is the number of calls of this purpose in a day.
+    """
     with store.transaction() as db:
         if count_calls_today(store, now) >= daily_calls:
+            return None
+        if most is not None and count_calls_today(store, now, purpose) >= most:
             return None
         entered = db.execute(
             "insert into ai_calls (project_id, at, purpose, provider, outcome)"
@@ -233,11 +244,12 @@ def end_call(
     )
 
 
-def count_calls_today(store: Store, now: datetime) -> int:
+def count_calls_today(store: Store, now: datetime, purpose: str | None = None) -> int:
     return store.number(
         "select count(*) from ai_calls where project_id = :project and at >= :day"
-        " and at < :day || 'T~'",  # not those that a clock ahead noted
-        {"project": store.project_id, "day": stamp(now)[:DAY_CHARS]},
+        " and at < :day || 'T~'"  # not those that a clock ahead noted
+        " and (:purpose is null or purpose = :purpose)",
+        {"project": store.project_id, "day": stamp(now)[:DAY_CHARS], "purpose": purpose},
     )
 
 

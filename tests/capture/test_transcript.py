@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ademem.capture import transcript
-from ademem.capture.transcript import Call, Interruption, Message, Prompt, Result
+from ademem.capture.transcript import Call, Interruption, MachineText, Message, Prompt, Result
 from ademem.core.clock import stamp
 from ademem.core.transcript_lines import LINE_BYTES
 from tests.capture.talk import Talk
@@ -52,16 +52,6 @@ def test_a_conversation_is_read_in_its_order(read):
         pytest.param(lambda t: t.types("x", isCompactSummary=True), id="a summary"),
         pytest.param(lambda t: t.types("x", isVisibleInTranscriptOnly=True), id="never shown"),
         pytest.param(lambda t: t.types("x", isSidechain=True), id="an order to a subagent"),
-        pytest.param(lambda t: t.types("<local-command-stdout>x</...>"), id="a command's output"),
-        pytest.param(lambda t: t.types("<bash-input>ls</bash-input>"), id="a shell of the person"),
-        pytest.param(lambda t: t.types("<task-notification>x"), id="news of a subagent"),
-        pytest.param(lambda t: t.queues("<agent-message>never use x"), id="a queued message"),
-        pytest.param(lambda t: t.types("[SYSTEM NOTIFICATION] x"), id="a notification"),
-        pytest.param(lambda t: t.types("x", origin={"kind": "peer"}), id="another session"),
-        pytest.param(
-            lambda t: t.types("<channel>\n<command-name>fix</command-name>"),
-            id="a message that quotes a command",
-        ),
         pytest.param(lambda t: t.types("<command-name>/compact</command-name>"), id="/compact"),
         pytest.param(lambda t: t.types("<system-reminder>x</system-reminder>"), id="a reminder"),
         pytest.param(lambda t: t.types("<system-reminder>x"), id="a reminder without an end"),
@@ -83,6 +73,34 @@ def test_a_conversation_is_read_in_its_order(read):
 )
 def test_what_no_person_or_model_wrote_is_left_out(read, add):
     assert read(add(Talk())) == []
+
+
+@pytest.mark.parametrize(
+    "add",
+    [
+        pytest.param(lambda t: t.types("<local-command-stdout>x</...>"), id="a command's output"),
+        pytest.param(lambda t: t.types("<bash-input>ls</bash-input>"), id="a shell of the person"),
+        pytest.param(lambda t: t.types("<task-notification>x"), id="news of a subagent"),
+        pytest.param(lambda t: t.queues("<agent-message>never use x"), id="a queued message"),
+        pytest.param(lambda t: t.types("[SYSTEM NOTIFICATION] x"), id="a notification"),
+        pytest.param(lambda t: t.types("x", origin={"kind": "peer"}), id="another session"),
+        pytest.param(
+            lambda t: t.types("<channel>\n<command-name>fix</command-name>"),
+            id="a message that quotes a command",
+        ),
+    ],
+)
+def test_a_text_of_a_machine_is_no_prompt(read, add):
+    (event,) = read(add(Talk()))
+
+    assert isinstance(event, MachineText)
+    assert event.text
+
+
+def test_a_prompt_has_the_id_that_hooks_know(read):
+    (event,) = read(Talk().types("Fix it", promptId="p1"))
+
+    assert event.prompt_id == "p1"
 
 
 def test_an_answer_that_the_client_made_up_is_none(read):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from itertools import islice
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from ademem.core.redaction import redact
 from ademem.core.settings import AISettings
@@ -21,6 +21,8 @@ from ademem.core.value import Value, replace
 from ademem.store import maintenance
 from ademem.store.maintenance import Price
 from ademem.store.runtime import Runtime
+
+T = TypeVar("T")
 
 PROVIDERS = ("claude", "openai")
 PROMPT_CHARS = 120_000
@@ -45,6 +47,12 @@ class Question(Value):
     prompt: str = ""
     schema: dict[str, Any] = {}
     purpose: str = ""
+    system: str = ""
+    """The system prompt; RULES and the schema by default."""
+    options: tuple[str, ...] = ("--setting-sources", "user")  # they name the account
+    """Further options of `claude`."""
+    max_usd: str = "0.50"
+    """US dollars after which `claude` gives up."""
 
 
 class Reply(Value):
@@ -86,32 +94,44 @@ def ask(
     None without a provider, after the day's last call, and for every failure; `ademem status cost`
     lists the call under *purpose*.
     """
-    settings = runtime.settings.ai
     if not is_available(runtime):
         return None
-    call = maintenance.begin_call(
-        runtime.store, purpose, settings.provider, runtime.now, daily_calls=settings.daily_calls
-    )
-    if call is None:
-        return None
     question = Question(
-        settings=settings,
+        settings=runtime.settings.ai,
         environment=runtime.environment,
         prompt=redact(prompt[: 2 * PROMPT_CHARS]).text[:PROMPT_CHARS],
         schema=schema,
         purpose=purpose,
     )
+    return send(runtime, question, lambda data: validate(data, schema, clean))
+
+
+def send(
+    runtime: Runtime, question: Question, read: Callable[[Any], T], *, most: int | None = None
+) -> T | None:
+    """Send a question to the provider of its settings, and note the call with its price.
+
+    *read* turns the data of the answer into a value, or raises InvalidAnswer. None for every
+    failure, and after the day's last call or, where given, after *most* of this purpose.
+    """
+    settings, store = question.settings, runtime.store
+    call = maintenance.begin_call(
+        *(store, question.purpose, settings.provider, runtime.now),
+        daily_calls=settings.daily_calls,
+        most=most,
+    )
+    if call is None:
+        return None
     began = time.monotonic()
     reply: Reply = _provider(settings.provider).ask(question)
     answer = None
     if reply.outcome == "ok":
         try:
-            data = reply.value if reply.value is not None else find_object(reply.text)
-            answer = validate(data, schema, _clean)
+            answer = read(reply.value if reply.value is not None else find_object(reply.text))
         except InvalidAnswer as error:
             reply = replace(reply, outcome="invalid", error=str(error))
     ms = round((time.monotonic() - began) * 1000)
-    maintenance.end_call(runtime.store, call, reply.outcome, reply.price, ms=ms, error=reply.error)
+    maintenance.end_call(store, call, reply.outcome, reply.price, ms=ms, error=reply.error)
     return answer
 
 
@@ -135,7 +155,8 @@ def problem(settings: AISettings, environment: Mapping[str, str]) -> str:
     return found
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
+    """Return the text without secrets and without characters that nothing shows."""
     visible = "".join(char for char in text if char >= " " or char in "\n\t")
     return redact(replace_surrogates(visible)).text
 

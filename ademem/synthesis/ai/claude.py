@@ -21,7 +21,6 @@ from ademem.synthesis.ai import ANSWER_BYTES, RULES, Question, Reply, number
 
 MODEL = "haiku"
 """A small model, by an alias that every account has."""
-MAX_USD = "0.50"
 UNBOUND = ("/bin/sh", "-c", 'ulimit -S -d "$(ulimit -H -d)" 2>&-; exec "$@"', "sh")
 """Runs a command without the memory limit that a worker sets for itself."""
 SESSION_VARIABLES = frozenset(
@@ -48,12 +47,12 @@ def ask(question: Question) -> Reply:
         "-p",
         *("--output-format", "json"),
         *("--model", question.settings.model or MODEL),
+        *question.options,
         *("--json-schema", schema),
-        *("--system-prompt", RULES + schema),
+        *("--system-prompt", question.system or RULES + schema),
         *("--settings", json.dumps({"disableAllHooks": True, "autoMemoryEnabled": False})),
-        *("--setting-sources", "user"),  # they name the account
         *("--tools", ""),
-        *("--max-budget-usd", MAX_USD),
+        *("--max-budget-usd", question.max_usd),
         "--safe-mode",
         "--strict-mcp-config",
         "--disable-slash-commands",
