@@ -26,13 +26,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ademem import api
-from ademem.api import install
-from ademem.api.install import Where
+from ademem import operations
 from ademem.capture.gate import write
 from ademem.core import clock
 from ademem.core.client import TurnKey
 from ademem.core.memory import Draft, Origin, Trust
+from ademem.operations import install
+from ademem.operations import writing as writing_
+from ademem.operations.install import Where
 from ademem.search.binding import refresh, write_lists
 from ademem.session import flags
 from ademem.store import bindings, turns
@@ -65,10 +66,10 @@ class Bench:
         self.rng = random.Random(size)
         branch = "-".join(["feature/the", *self.rng.sample(NOUNS, 2)])
         subprocess.run(["git", "init", "-q", "-b", branch, root], check=True)
-        api.init(root)
+        operations.init(root)
         install.install(root, Where.LOCAL, python=sys.executable, hooks=install.hooks_folder())
         self.commands = install.find_commands(root, Where.LOCAL)
-        self.memories: Runtime = api.open_memories(root, environment=QUIET)
+        self.memories: Runtime = operations.open_memories(root, environment=QUIET)
         fill(self.memories, size, self.rng)
 
     def required(self, call: dict[str, Any], *, searched: bool = False) -> dict[str, Any]:
@@ -168,7 +169,7 @@ def editing(path: str) -> Callable[[Bench], dict[str, Any]]:
         if not bindings.has_bindings(bench.memories.store, "glob"):
             for name in ("billing", "auth", "net"):
                 draft = Draft(content=f"Mind the {name}", path=f"src/{name}/**", promoted=True)
-                api.write(bench.memories, draft)
+                writing_.write(bench.memories, draft)
         while bindings.has_bindings(bench.memories.store, "due"):  # the worker's, else
             refresh(bench.memories)
         write_lists(bench.memories.project, bench.memories.store)

@@ -19,7 +19,7 @@ import tempfile
 import time
 from typing import Any, NamedTuple
 
-from ademem import api
+from ademem import operations
 from hooks import QUIET, fill, sentence, timed
 
 YARDSTICK = [sys.executable, "-I", "-c", "import json, sqlite3"]
@@ -139,8 +139,8 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as root:
         subprocess.run(["git", "init", "-q", root], check=True)
-        api.init(root)
-        with api.open_memories(root, environment=QUIET) as memories:
+        operations.init(root)
+        with operations.open_memories(root, environment=QUIET) as memories:
             fill(memories, given.size, random.Random(given.size))
         for goal in measure(root, given.runs):
             verdict = "ok" if goal.ratio <= goal.most else "MISSED"

@@ -1,4 +1,4 @@
-"""What the page of `ademem web` costs with many memories, beside the same work of `ademem.api`.
+"""What the page of `ademem web` costs with many memories, beside the same work of operations.
 
     PYTHONPATH=. python bench/page.py [--size 100000] [--runs 30] [--folder DIR]
 
@@ -35,12 +35,12 @@ from typing import Any, NamedTuple
 import stores
 from playwright.sync_api import sync_playwright
 
-from ademem import api
-from ademem.api import install
-from ademem.api.install import Where
+from ademem import operations
 from ademem.core import clock, project
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.core.settings import Settings
+from ademem.operations import curation, install, searching, writing
+from ademem.operations.install import Where
 from ademem.plugins.page.memory_pages import PAGE
 from ademem.plugins.page.pages import PAGES
 from ademem.plugins.page.rendering import static_files
@@ -100,12 +100,12 @@ class Place:
         self.rng = random.Random(size)
         if is_new:
             subprocess.run(["git", "init", "-q", self.root], check=True)
-            api.init(self.root)
+            operations.init(self.root)
             with closing(open_store(project.at(self.root), clock.now())) as store:
                 stores.fill(store, size, model)
         install.install(self.root, Where.LOCAL, python=sys.executable, hooks=install.hooks_folder())
         self.commands = install.find_commands(self.root, Where.LOCAL)
-        self.memories: Runtime = api.open_memories(self.root, environment=os.environ)
+        self.memories: Runtime = operations.open_memories(self.root, environment=os.environ)
         self.questions = [each.text for each in stores.questions(self.memories.store, 200)]
         if is_new:
             self.learn()
@@ -113,7 +113,7 @@ class Place:
     def learn(self) -> None:
         origin = Origin(trust=Trust.AGENT, session_id="s1")
         for _ in range(CANDIDATES):
-            api.write(self.memories, Draft(content=sentence(self.rng), origin=origin))
+            writing.write(self.memories, Draft(content=sentence(self.rng), origin=origin))
         for number in range(SESSIONS):
             self.fire("SessionStart", f"bench-{number}", source="startup")
             for _ in range(PROMPTS):
@@ -213,7 +213,7 @@ def ms(seconds: float) -> str:
 
 
 def over(name: str, page: list[float], alone: list[float], most: float) -> Row:
-    """The page beside `api`, without the 5 ms that an answer may cost in any case."""
+    """The page beside the operations, without the 5 ms that an answer may cost in any case."""
     ours, theirs = statistics.median(page), statistics.median(alone)
     return Row(name, (ours - 0.005) / theirs, most, f"{ms(ours)} against {ms(theirs)}")
 
@@ -226,7 +226,7 @@ def measure_rows(place: Place, server: Server, runs: int) -> Row:
     page, alone = [], []
     for question in place.questions[:runs]:
         asked = partial(server.get, address_of_rows(question), **{"hx-request": "true"})
-        search = partial(api.search, place.memories, question, None, PAGE)
+        search = partial(searching.search, place.memories, question, None, PAGE)
         each = [(asked()[1], seconds_of(search)) for _ in range(ROUNDS)]
         page.append(min(ours for ours, _ in each))
         alone.append(min(theirs for _, theirs in each))
@@ -245,7 +245,7 @@ def measure_keys(place: Place, server: Server, chromium: Any, runs: int) -> Row:
     page.goto(server.new_address())
     spent = []
     for question in place.questions[:runs]:
-        search = partial(api.search, place.memories, question, None, PAGE)
+        search = partial(searching.search, place.memories, question, None, PAGE)
         if min(seconds_of(search) for _ in range(ROUNDS)) > SEARCH_S:
             continue
         page.goto(f"http://127.0.0.1:{server.port}/memories")
@@ -263,7 +263,7 @@ def measure_keys(place: Place, server: Server, chromium: Any, runs: int) -> Row:
 
 
 def measure_pages(place: Place, server: Server, runs: int) -> list[Row]:
-    (memory,) = api.list_memories(place.memories, None, 1)
+    (memory,) = searching.list_memories(place.memories, None, 1)
     shown = {"/memory/{id}": f"/memory/{memory.id}", "/session/{id}": "/session/bench-1"}
     paths = {page.path: shown.get(page.path, page.path) for page in PAGES if page.template}
     paths |= {f"/memories by {order}": f"/memories?order={order}" for order in ORDERS}
@@ -289,12 +289,12 @@ def measure_pages(place: Place, server: Server, runs: int) -> list[Row]:
 
 
 def measure_act(place: Place, server: Server, runs: int) -> Row:
-    first, second = api.list_memories(place.memories, None, 2)
+    first, second = searching.list_memories(place.memories, None, 2)
     page, alone = [], []
     for number in range(runs):
         verb, pinned = ("unpin", False) if number % 2 else ("pin", True)
         page.append(server.post(f"/memory/{first.id}/{verb}"))
-        alone.append(seconds_of(partial(api.pin, place.memories, second.id, pinned=pinned)))
+        alone.append(seconds_of(partial(curation.pin, place.memories, second.id, pinned=pinned)))
     return over("act / api", page, alone, 1.5)
 
 
@@ -304,11 +304,11 @@ def measure_events(place: Place, server: Server, runs: int) -> Row:
     answer = connection.getresponse()
     if answer.status != 200:
         return Row("event after a commit, p95, ms", None, 500, f"answer {answer.status}")
-    (memory,) = api.list_memories(place.memories, None, 1)
+    (memory,) = searching.list_memories(place.memories, None, 1)
     spent = []
     for number in range(runs):
         time.sleep(0.3 + place.rng.random() / 4)
-        api.pin(place.memories, memory.id, pinned=number % 2 == 0)
+        curation.pin(place.memories, memory.id, pinned=number % 2 == 0)
         committed = time.perf_counter()
         while not answer.readline().startswith(b"event: memory"):
             pass

@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING
 
 import stores
 
-from ademem import api
-from ademem.api import install
-from ademem.api.install import Where
+from ademem import operations
 from ademem.core import clock, project
+from ademem.operations import install
+from ademem.operations.install import Where
 from ademem.search import dense
 from ademem.store.opening import open_store
 
@@ -45,7 +45,7 @@ class Place:
         made = not self.root.exists()
         (self.root / ".git").mkdir(parents=True, exist_ok=True)
         if made:
-            api.init(str(self.root))
+            operations.init(str(self.root))
         hooks = install.hooks_folder()
         install.install(str(self.root), Where.LOCAL, python=sys.executable, hooks=hooks)
         self.hook = install.find_commands(str(self.root), Where.LOCAL)["UserPromptSubmit"]

@@ -29,8 +29,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ademem import api
+from ademem import operations
 from ademem.capture.gate import relating
+from ademem.operations import searching
 from ademem.session import answer
 from ademem.store import LIVE
 from ademem.worker import running
@@ -251,8 +252,10 @@ class Year:
         self.environment |= {k: v for k, v in os.environ.items() if k.startswith("ADEMEM_SEARCH")}
         if "ADEMEM_MODELS_DIR" in os.environ:
             self.environment["ADEMEM_MODELS_DIR"] = os.environ["ADEMEM_MODELS_DIR"]
-        api.init(root, environment=self.environment)
-        self.memories = api.open_memories(root, environment=self.environment, now=lambda: self.now)
+        operations.init(root, environment=self.environment)
+        self.memories = operations.open_memories(
+            root, environment=self.environment, now=lambda: self.now
+        )
         self.model = running.find_model(self.memories) if model else None
         self.relate = relating.catch_up if lifecycle else lambda *_given: []
         self.kinds = tuple(kind for kind in running.JOBS if lifecycle or kind.name not in LIFECYCLE)
@@ -302,7 +305,7 @@ class Year:
         return point
 
     def _is_first(self, fact: Fact) -> bool:
-        hits = api.search(self.memories, fact.question, limit=1).hits
+        hits = searching.search(self.memories, fact.question, limit=1).hits
         said = self.truth.read(hits[0].memory.content) if hits else None
         return said is not None and said == Said(fact, self.truth.holds[fact])
 
@@ -346,7 +349,7 @@ class Session:
     def turn(self, area: str) -> None:
         self.ask(self.rng.choice(PROMPTS).format(area=area))
         question = self.rng.choice([f for f in self.truth.facts if f.area == area]).question
-        api.recall(self.year.memories, question, limit=3)
+        searching.recall(self.year.memories, question, limit=3)
         self.bash(f'ademem recall "{question}"', "1 memory")
         path = os.path.join(self.year.root, "src", area, "handlers.py")
         self.use("Edit", {"file_path": path, "old_string": "a", "new_string": "b"}, "ok")

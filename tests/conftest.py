@@ -10,10 +10,10 @@ import pytest
 import typer.main
 from hypothesis import HealthCheck, settings
 
-from ademem import api
-from ademem.api import doctor
+from ademem import operations
 from ademem.core import who
 from ademem.doors.cli import commands
+from ademem.operations import doctor
 from ademem.session import session_start
 from ademem.store import database
 from ademem.store.runtime import Runtime
@@ -67,7 +67,7 @@ def time_to_read():
 def no_work_behind_a_test():
     """In this process doors start no worker, which would work on when the test is over."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(api, "start_worker", lambda _memories: None)
+        patch.setattr(operations, "start_worker", lambda _memories: None)
         yield
 
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import typer.main
 
-from ademem.api import configuring
 from ademem.core import settings
 from ademem.doors.cli.commands import load, panels
+from ademem.operations import configuring
 
 ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md")))

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ademem import api
+from ademem import operations
 from ademem.core import clock, project, repository, trust
 from ademem.files import enrolment
 from ademem.store import admission
@@ -26,7 +26,7 @@ def enrol(root: Path, environment: Mapping[str, str]) -> None:
     """Leave what `ademem init` leaves; in most tests the folder is a new one called `project`."""
     is_new = root.name == NAME and not (root / ".ade").exists()
     if not is_new or repository.git_root(str(root)):
-        api.init(str(root), environment=environment)
+        operations.init(str(root), environment=environment)
         return
     files, secret = _model()
     own = os.urandom(SECRET_BYTES)
@@ -48,7 +48,7 @@ def _model() -> tuple[dict[Path, tuple[bytes, os.stat_result]], bytes]:
     with tempfile.TemporaryDirectory() as home:
         root = Path(home, NAME)
         root.mkdir()
-        api.init(str(root), environment={"HOME": home, "PATH": os.environ["PATH"]})
+        operations.init(str(root), environment={"HOME": home, "PATH": os.environ["PATH"]})
         made = project.at(str(root))
         db = open_read_only(made.database, 1.0, 1.0)
         secret = bytes.fromhex(read_secret(db))

@@ -26,7 +26,7 @@ WORKED_ON = "tests/plugins/test_doors.py::test_what_was_learned_without_a_hook_i
 
 OF_EXTRAS = {
     "mcp": (
-        "tests/api/test_doctor_client.py::test_a_registered_server_is_started_and_asked",
+        "tests/operations/test_doctor_client.py::test_a_registered_server_is_started_and_asked",
         "tests/plugins/engram/tools",
         "tests/plugins/mcp",
         "tests/plugins/test_canaries.py",  # all doors; the package mcp brings those of http

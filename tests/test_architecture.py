@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from ademem import api
+from ademem import operations
 from ademem.core import clock
 from ademem.core.memory import Draft, Origin, Trust
+from ademem.operations import writing
 from ademem.session import answer, user_prompt_submit
 from bench import house
 from tests import extras
@@ -26,7 +27,7 @@ HOOKS = sorted((ROOT / "hooks").glob("*.py"))
 
 ROOMS = tuple(
     """
-    core guard store search capture files sync synthesis worker session api doors plugins
+    core guard store search capture files sync synthesis worker session operations doors plugins
     """.split()
 )
 """The names at the root, each with one job; a room imports those before it. See ARCHITECTURE."""
@@ -100,12 +101,6 @@ def test_the_root_has_the_rooms_and_nothing_else():
     assert sorted(names) == sorted(ROOMS)
 
 
-def test_every_function_of_the_api_is_where_it_is_listed():
-    listed = [name for names in api.FUNCTIONS.values() for name in names.split()]
-
-    assert [name for name in listed if not callable(getattr(api, name))] == []
-
-
 def test_rooms_import_one_way():
     backwards = [
         f"{path.relative_to(ROOT)} imports {name}"
@@ -141,7 +136,7 @@ def test_a_circle_counts_imports_in_functions_and_none_for_types(tmp_path):
     assert house.circles(house.Checkout(tmp_path)) == [{"ademem.a", "ademem.b", "ademem.c"}]
 
 
-DOORS = ("api", "doors")
+DOORS = ("operations", "doors")
 
 
 def test_events_import_the_capability_they_need_and_no_door():
@@ -253,8 +248,8 @@ def importers(module):
 @pytest.mark.parametrize(
     ("module", "only"),
     [
-        pytest.param("search.embedding.install", "api/model.py", id="installing"),
-        pytest.param("api.model", "doors/cli/model.py", id="the command"),
+        pytest.param("search.embedding.install", "operations/model.py", id="installing"),
+        pytest.param("operations.model", "doors/cli/model.py", id="the command"),
     ],
 )
 def test_nothing_but_a_typed_command_leads_to_a_fetch(module, only):
@@ -272,8 +267,8 @@ def test_nothing_but_a_typed_command_leads_to_a_fetch(module, only):
         pytest.param("plugins.models.graph", "", id="the builder"),
         pytest.param(
             "search.dense",
-            "plugins/evaluation/measuring.py plugins/procedures/learning.py api/inspecting.py"
-            " capture/gate/relating.py search/engine.py"
+            "plugins/evaluation/measuring.py plugins/procedures/learning.py"
+            " operations/inspecting.py capture/gate/relating.py search/engine.py"
             " search/ranking.py synthesis/consolidation.py"
             " worker/embedding.py",
             id="the vectors",
@@ -464,8 +459,8 @@ OPENERS = {
     "guard/own_places.py": "is a file that a call names a link; nothing is opened",
     "guard/client_settings.py": "settings of the client, which a call would change",
     "core/setting_sources.py": "the person's own settings, and what was read of them before",
-    "api/files.py": "is there a database",
-    "api/configuring.py": "writes the person's own settings",
+    "operations/files.py": "is there a database",
+    "operations/configuring.py": "writes the person's own settings",
     "core/failure_log.py": "makes the user's own folder for logs",
     "doors/cli/": "files that the person named on the command line, and the log of crashes",
     "plugins/agents/installing.py": "settings and plugins of other agents",
@@ -474,12 +469,12 @@ OPENERS = {
     "files/readers/": "files that the person named",
     "store/ledger.py": "size and time of files that the person imported",
     "store/foreign.py": "is there a log beside a database that the person named",
-    "api/install/": "settings of the client and hooks of git",
+    "operations/install/": "settings of the client and hooks of git",
     "plugins/evaluation/measuring.py": "a temporary project",
     "worker/read_only.py": "a copy of the checked database, in the user's cache folder",
     "store/runtime.py": "is there a database",
-    "api/doctor.py": "size of the database, /proc/mounts, and a temporary project",
-    "api/recovery.py": "sets a damaged database aside",
+    "operations/doctor.py": "size of the database, /proc/mounts, and a temporary project",
+    "operations/recovery.py": "sets a damaged database aside",
     "store/__init__.py": "size of the log of a database",
     "store/opening.py": "is there a database",
     "store/database.py": "makes the database, and reads the schema",
@@ -632,9 +627,9 @@ class Day:
             "TMPDIR": str(root),
             "ADEMEM_JOBS_AUTO": "false",
         }
-        api.init(str(root))
-        with api.open_memories(str(root), environment=self.environment) as memories:
-            api.write(memories, Draft(content="Login tokens expire in UTC", promoted=True))
+        operations.init(str(root))
+        with operations.open_memories(str(root), environment=self.environment) as memories:
+            writing.write(memories, Draft(content="Login tokens expire in UTC", promoted=True))
             rule = Draft(
                 content="The folder is made anew, and a commit has a ticket",
                 category="convention",
@@ -642,7 +637,7 @@ class Day:
                 promoted=True,
                 origin=Origin(trust=Trust.USER),
             )
-            api.write(memories, rule)
+            writing.write(memories, rule)
         prompt = self.payload("user_prompt_submit", {"prompt": "Fix the login bug in src/auth.py"})
         answer(user_prompt_submit.handle, prompt, self.environment, clock.now())
 
@@ -961,8 +956,13 @@ def for_types(tree):
 
 
 NUMBERED = {
-    *("api/browsing.py", "api/curation.py", "api/inspecting.py", "api/relating.py"),
-    *("api/searching.py", "capture/gate/relating.py", "files/records.py"),
+    *("operations/browsing.py", "operations/curation.py", "operations/inspecting.py"),
+    *(
+        "operations/relating.py",
+        "operations/searching.py",
+        "capture/gate/relating.py",
+        "files/records.py",
+    ),
     *("plugins/engram/answers.py", "plugins/engram/documents.py", "search/engine.py"),
     *("search/newer.py", "search/ranking.py", "session/user_prompt_submit.py"),
     *("worker/embedding.py", "worker/warm_server.py"),

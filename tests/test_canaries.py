@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from ademem import api
+from ademem import operations
 from ademem.core import failure_log, project
 from ademem.core.memory import Draft, Origin
 from ademem.core.value import replace
 from ademem.doors import cli
+from ademem.operations import curation, searching, upkeep, writing
+from ademem.operations.files import export_memories, import_lines, refresh_files, update_brief
 from ademem.session import answer, stop
 from ademem.store.runtime import Runtime
 from ademem.synthesis.anchoring import NoSuchPlace
@@ -43,7 +45,7 @@ class Place:
             "ADEMEM_GUARD_MAX_BLOCKS": "20",
         }
         (root / "tmp").mkdir()
-        api.init(str(self.root))
+        operations.init(str(self.root))
         self.idle = sqlite3.connect(self.root / ".ade/ade.db")
         self.idle.execute("select * from projects").fetchall()
         """Keeps the write-ahead log on disk, as another session would."""
@@ -65,7 +67,7 @@ class Place:
         return datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
     def memories(self) -> Runtime:
-        return api.open_memories(str(self.root), environment=self.environment, now=self.now)
+        return operations.open_memories(str(self.root), environment=self.environment, now=self.now)
 
 
 @pytest.fixture
@@ -78,28 +80,28 @@ def place(tmp_path, monkeypatch):
 def python(place):
     with place.memories() as memories:
         for text, key in zip(TEXTS, KEYS, strict=True):
-            written = api.write(
+            written = writing.write(
                 memories, Draft(content=text, title=key, tags=(key,), path=key, bead=key)
             ).memory
             with pytest.raises(NoSuchPlace):
-                api.write(memories, Draft(content=text, anchors=(key,)))
-            api.write(memories, Draft(content=key, category=key, importance=key))
-            api.write(memories, Draft(content=key, scope="agent", owner=key, topic_key=key))
+                writing.write(memories, Draft(content=text, anchors=(key,)))
+            writing.write(memories, Draft(content=key, category=key, importance=key))
+            writing.write(memories, Draft(content=key, scope="agent", owner=key, topic_key=key))
             origin = Origin(source_id=key, session_id=key, agent_id=key, branch=key, run_id=key)
-            api.write(memories, Draft(content=f"{written.id} is about the key", origin=origin))
-            api.learn(memories, text, bead=key, tags=(key,), key=key)
-            api.edit(
+            writing.write(memories, Draft(content=f"{written.id} is about the key", origin=origin))
+            writing.learn(memories, text, bead=key, tags=(key,), key=key)
+            curation.edit(
                 memories, written.id, content=text, title=key, tags=(key,), file_scope_pattern=key
             )
-            api.recall(memories, text)
-            api.recall(memories, "x" * 480 + text)
-            api.search(memories, text)
+            searching.recall(memories, text)
+            searching.recall(memories, "x" * 480 + text)
+            searching.search(memories, text)
 
 
 def standing_brief(place):
     with place.memories() as memories:
         for text in TEXTS:
-            api.update_brief(memories, {"project_summary": text, "notes": (text,)})
+            update_brief(memories, {"project_summary": text, "notes": (text,)})
 
 
 def files(place):
@@ -111,8 +113,8 @@ def files(place):
             names = {"source_type": key, "agent_id": key, "source_branch": key, "topic_key": key}
             lines = [plain, plain | {"source_session_id": key}, beads, own | names]
             ids = [own | {"id": key, "sync_id": "s2"}, own | {"sync_id": key}]
-            api.import_lines(memories, [json.dumps(line) for line in (*lines, *ids)])
-            api.import_lines(memories, [json.dumps(plain, ensure_ascii=True)[:-5], text])
+            import_lines(memories, [json.dumps(line) for line in (*lines, *ids)])
+            import_lines(memories, [json.dumps(plain, ensure_ascii=True)[:-5], text])
 
 
 def prompts(place):
@@ -185,10 +187,10 @@ def failing_jobs(place):
             raise ValueError(text)
 
         with place.memories() as memories:
-            api.write(memories, "Releases are cut on Mondays")
+            writing.write(memories, "Releases are cut on Mondays")
             failing = tuple(replace(kind, run=fails) for kind in running.JOBS[:1])
             place.monkeypatch.setattr(running, "JOBS", failing)
-            api.work(memories, retry=True)
+            upkeep.work(memories, retry=True)
             place.monkeypatch.undo()
 
 
@@ -200,7 +202,7 @@ def crashes(place):
         def fails(*_, text=text, **__):
             raise RuntimeError(text)
 
-        place.monkeypatch.setattr(api, "open_memories", fails)
+        place.monkeypatch.setattr(operations, "open_memories", fails)
         with pytest.raises(SystemExit, match="3"):
             cli.main()
     place.monkeypatch.undo()
@@ -220,9 +222,9 @@ def ids_of_the_client(place):
         place.fire("subagent_stop", agent_type=key, last_assistant_message="done", **session)
         place.environment["CLAUDE_CODE_SESSION_ID"] = f"run/{key}"
         with place.memories() as memories:
-            api.write(memories, "Releases are cut on Mondays")
-            api.recall(memories, "releases")
-            api.learn(memories, "Releases take an hour")
+            writing.write(memories, "Releases are cut on Mondays")
+            searching.recall(memories, "releases")
+            writing.learn(memories, "Releases take an hour")
         del place.environment["CLAUDE_CODE_SESSION_ID"]
         place.fire("session_end", reason="other", transcript_path=f"/t/{key}.jsonl", **session)
 
@@ -234,9 +236,9 @@ def branches(place):
         (place.root / ".git/HEAD").write_text(f"ref: refs/heads/fix/{key}\n")
         place.fire("session_start", source="startup", session_id=f"b{number}")
         with place.memories() as memories:
-            api.write(memories, f"Service{number} listens on another port")
-            api.refresh_files(memories)
-            api.search(memories, "port")
+            writing.write(memories, f"Service{number} listens on another port")
+            refresh_files(memories)
+            searching.search(memories, "port")
 
 
 def episodes(place):
@@ -252,20 +254,20 @@ def episodes(place):
         place.fire("session_start", source="startup", **session)
         place.fire("session_end", reason="other", **session)
     with place.memories() as memories:
-        api.work(memories)
-        assert len(api.list_memories(memories)) > 0
+        upkeep.work(memories)
+        assert len(searching.list_memories(memories)) > 0
 
 
 def exports(place):
     """What was stored by an older version leaves by no export or file."""
     with place.memories() as memories:
         for text, key in zip(TEXTS, KEYS, strict=True):
-            api.write(
+            writing.write(
                 memories, Draft(content=text, title=f"About {key}", topic_key=key, promoted=True)
             )
-            api.write(memories, Draft(content=f"On {text}", knowledge_key=key, promoted=True))
-        api.refresh_files(memories)
-        told = "\n".join(json.dumps(line) for line in api.export_memories(memories))
+            writing.write(memories, Draft(content=f"On {text}", knowledge_key=key, promoted=True))
+        refresh_files(memories)
+        told = "\n".join(json.dumps(line) for line in export_memories(memories))
     (place.root / ".ade/export.jsonl").write_text(told)
 
 
@@ -300,8 +302,8 @@ def test_no_key_comes_in_by_a_door(place, door, monkeypatch):
             monkeypatch.setattr(sys.modules[__name__], name, some)
     door(place)
     with place.memories() as memories:
-        api.write(memories, "The log of the database holds what was written last")
-        api.refresh_files(memories)
+        writing.write(memories, "The log of the database holds what was written last")
+        refresh_files(memories)
 
     assert (place.root / ".ade/ade.db-wal").stat().st_size > 0
     assert found_below(place.root / ".ade", Path(place.environment["TMPDIR"])) == {}

@@ -17,11 +17,10 @@ from pathlib import Path
 import pytest
 
 import ademem
-from ademem import api
-from ademem.api import doctor, install
-from ademem.api.doctor import rehearse
 from ademem.core.errors import UnusableStore
 from ademem.doors import cli
+from ademem.operations import doctor, install, searching
+from ademem.operations.doctor import rehearse
 from ademem.store import full_text, repair
 from ademem.worker import read_only
 from tests.examples import FULL, examples, some
@@ -166,10 +165,10 @@ def check_soundness(world, one, texts, done):
         assert repair.find_bad_rows(db) == [], one.name
     with world.memories() as memories:
         assert full_text.find_broken(memories.store) == []
-        assert texts <= {memory.content for memory in api.list_memories(memories)}, (
+        assert texts <= {memory.content for memory in searching.list_memories(memories)}, (
             f"{one.name}: {done}"
         )
-        assert api.search(memories, "staging").hits
+        assert searching.search(memories, "staging").hits
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ import sys
 
 import pytest
 
-from ademem.api import doctor
 from ademem.core.project import at
 from ademem.doors import cli
+from ademem.operations import doctor
 from tests.examples import FULL, some
 from tests.world import World
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from ademem import api, worker
-from ademem.api import doctor, install
+from ademem import operations, worker
 from ademem.core import process
 from ademem.core.memory import Draft
+from ademem.operations import doctor, install, upkeep, writing
 from ademem.search.embedding import cache
 from ademem.search.embedding import install as model_install
 from tests.examples import some
@@ -32,7 +32,7 @@ class Planted:
         self.project, self.marks, self.home = root / "project", root / "marks", root / "home"
         for folder in (self.project, self.marks, self.home):
             folder.mkdir()
-        api.init(str(self.project))
+        operations.init(str(self.project))
         for name in NAMES:
             mark = f"open({str(self.marks / name)!r}, 'w')\n"
             (self.project / f"{name}.py").write_text(mark)
@@ -124,11 +124,11 @@ def test_what_hooks_and_commands_start_in_the_background_runs_none(planted, monk
     monkeypatch.setattr("ademem.store.memories.any_vector", lambda _: True)
     monkeypatch.setattr(cache, "state", lambda _: cache.State.INSTALLED)
     environment = planted.environment | {"ADEMEM_JOBS_AUTO": "true"}
-    with api.open_memories(str(planted.project), environment=environment) as memories:
-        api.write(memories, Draft(content="the port is 8081"))
+    with operations.open_memories(str(planted.project), environment=environment) as memories:
+        writing.write(memories, Draft(content="the port is 8081"))
         worker.start(memories)
         worker.start_server(memories)
-        api.download_model(memories)
+        upkeep.download_model(memories)
     work, serve, download = started
     download[download.index("install")] = "status"  # of the same group, without the network
     for command in (work, serve, download):

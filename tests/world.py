@@ -6,9 +6,10 @@ from datetime import UTC, datetime, timedelta
 from importlib import import_module
 from pathlib import Path
 
-from ademem import api
+from ademem import operations
 from ademem.core import trust
 from ademem.core.memory import Draft
+from ademem.operations import searching, upkeep, writing
 from ademem.session import answer
 from ademem.store import relations
 from tests import persons
@@ -81,29 +82,33 @@ class World:
         return json.loads(said)["hookSpecificOutput"]["permissionDecisionReason"] if said else None
 
     def memories(self):
-        return api.open_memories(str(self.root), environment=self.environment, now=lambda: self.now)
+        return operations.open_memories(
+            str(self.root), environment=self.environment, now=lambda: self.now
+        )
 
     def terminal(self):
         """The memories in a terminal of the person's, where what is done is their act."""
         outside = {"CLAUDE_CODE_SESSION_ID": ""}
         environment = self.environment | outside
-        return api.open_memories(str(self.root), environment=environment, now=lambda: self.now)
+        return operations.open_memories(
+            str(self.root), environment=environment, now=lambda: self.now
+        )
 
     def work(self):
         """Let a worker do what is due."""
         with self.memories() as memories:
-            return api.work(memories)
+            return upkeep.work(memories)
 
     def know(self, *texts, **changes):
         """Memories that a person has confirmed."""
         with self.memories() as memories:
             for text in texts:
                 draft = {"content": text, "category": "convention", "promoted": True} | changes
-                assert api.write(memories, Draft(**draft)).accepted
+                assert writing.write(memories, Draft(**draft)).accepted
 
     def live(self):
         with self.memories() as memories:
-            return api.list_memories(memories)
+            return searching.list_memories(memories)
 
     def contradict(self, one, other, reason=""):
         """The two memories wait as a pair."""
@@ -132,7 +137,7 @@ class Open:
         self.root = root
         self.now = NOW
         enrol(root, os.environ)
-        self.memories = api.open_memories(str(root), environment={}, now=lambda: self.now)
+        self.memories = operations.open_memories(str(root), environment={}, now=lambda: self.now)
         self.runtime = self.memories
         self.store = self.runtime.store
 

@@ -1,4 +1,4 @@
-"""What the page and the terminal read through several functions of `api`, and its shape."""
+"""What the page and the terminal read through several operations, and its shape."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
-from ademem import api
-from ademem.api.curation import Waiting
 from ademem.core.clock import stamp
 from ademem.core.errors import NoSuchMemory
 from ademem.core.memory import Memory, Tier
@@ -17,6 +15,8 @@ from ademem.core.text import counted, preview
 from ademem.core.value import Value, replace
 from ademem.doors.views import diff_words, to_row
 from ademem.doors.views import session as session_view
+from ademem.operations import curation, reports, searching, sessions
+from ademem.operations.curation import Waiting
 from ademem.search.engine import UNARCHIVED, Filters
 from ademem.store.runtime import Runtime
 from ademem.store.transitions import waits_for
@@ -45,7 +45,7 @@ def find_place(queue: Sequence[Waiting], key: str) -> int:
 
 
 def read_review(memories: Runtime, key: str) -> dict[str, Any]:
-    queue = api.list_queue(memories)
+    queue = curation.list_queue(memories)
     at = find_place(queue, key)
     start = max(0, at - QUEUE_ROWS // 2)
     items = read_items(memories, queue[start : start + QUEUE_ROWS])
@@ -64,8 +64,8 @@ def read_items(memories: Runtime, waiting: Iterable[Waiting]) -> list[Item]:
     items = []
     for each in waiting:
         with suppress(NoSuchMemory):  # deleted since it was listed
-            other = api.get(memories, each.other) if each.other else None
-            memory = api.get(memories, each.id)
+            other = searching.get(memories, each.other) if each.other else None
+            memory = searching.get(memories, each.id)
             items.append(Item(key=each.key, memory=memory, other=other, conflict=each.conflict))
     return items
 
@@ -74,7 +74,7 @@ def read_card(memories: Runtime, item: Item) -> dict[str, Any]:
     memory, why = item.memory, waits_for(item.memory)
     others: Sequence[Memory] = [item.other] if item.other else []
     if why and not item.other:
-        others = api.find_similar(memories, memory)
+        others = searching.find_similar(memories, memory)
     return {
         "key": item.key,
         "memory": memory,
@@ -91,23 +91,23 @@ def read_card(memories: Runtime, item: Item) -> dict[str, Any]:
 
 def find_memory(memories: Runtime, id: str) -> Memory | None:
     try:
-        return api.get(memories, id)
+        return searching.get(memories, id)
     except NoSuchMemory:
         return None
 
 
 def read_related(memories: Runtime, id: str) -> dict[str, list[Memory]]:
-    found = api.find_related(memories, id)
-    return {name: [api.get(memories, each) for each in ids] for name, ids in found.items()}
+    found = searching.find_related(memories, id)
+    return {name: [searching.get(memories, each) for each in ids] for name, ids in found.items()}
 
 
 def read_overview(memories: Runtime) -> dict[str, Any]:
     week = memories.now - timedelta(days=7)
     learned = Filters(since=week, statuses=UNARCHIVED, order="believed")
-    pinned = api.list_memories(memories, replace(learned, tiers=(Tier.PINNED,)), BEST)
-    best = (each for each in api.list_memories(memories, learned, BEST) if each not in pinned)
-    count = api.count_memories(memories, learned, COUNTED + 1)
-    status = api.get_status(memories)
+    pinned = searching.list_memories(memories, replace(learned, tiers=(Tier.PINNED,)), BEST)
+    best = (each for each in searching.list_memories(memories, learned, BEST) if each not in pinned)
+    count = searching.count_memories(memories, learned, COUNTED + 1)
+    status = reports.get_status(memories)
     scopes = []
     for name, scope in status["scopes"].items():
         full = 0.8 * (scope["limit"] or math.inf)
@@ -119,7 +119,7 @@ def read_overview(memories: Runtime) -> dict[str, Any]:
         "learned": f"{min(count, COUNTED):,}{'+' * (count > COUNTED)}",
         "best": [*pinned, *best][:BEST],
         "scopes": scopes,
-        "last_session": next(iter(api.list_sessions(memories, 1)), None),
+        "last_session": next(iter(sessions.list_sessions(memories, 1)), None),
     }
 
 
@@ -150,17 +150,17 @@ def read_session(
     def moment(kind: str, key: object, at: str, **rest: Any) -> dict[str, Any]:
         return {"kind": kind, "key": f"{kind} {key}", "at": at} | rest
 
-    session, texts = api.get_session(memories, id), api.list_sent(memories, id)[1]
-    prompts = api.search_prompts(memories, "", id, PROMPTS)
+    session, texts = sessions.get_session(memories, id), sessions.list_sent(memories, id)[1]
+    prompts = sessions.search_prompts(memories, "", id, PROMPTS)
     moments = [moment("prompt", row["id"], row["created_at"], text=row["text"]) for row in prompts]
     for number, sent in enumerate(texts):
         text = session_view.to_text(sent, number, is_withheld)
         moments.append(moment("sent", number, sent.created_at, **text))
     moments += [
         moment("learned", each.id, stamp(each.created_at), row=to_row(each))
-        for each in api.list_session_memories(memories, id)
+        for each in sessions.list_session_memories(memories, id)
     ]
-    for row in api.list_decisions(memories, DECISIONS, id):
+    for row in reports.list_decisions(memories, DECISIONS, id):
         if row["decision"] in ("deny", "warn"):
             mark, _, ids = (row["reason"] or "").partition("carried ")
             carried = ids.split(", ") if ids and not mark else []

@@ -6,8 +6,6 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from ademem import api
-from ademem.api.curation import DECISIONS
 from ademem.core import who
 from ademem.core.clock import stamp
 from ademem.core.errors import AdememError, NoSuchMemory, UsageError
@@ -15,6 +13,8 @@ from ademem.core.memory import Memory
 from ademem.core.text import counted, preview
 from ademem.core.value import Value, as_dict, replace
 from ademem.core.who import Who
+from ademem.operations import curation, searching
+from ademem.operations.curation import DECISIONS
 from ademem.store.runtime import Runtime
 
 LABEL_CHARS = 48
@@ -69,12 +69,12 @@ def record(memories: Runtime, done: Done) -> Done:
     done = replace(done, number=time.time_ns(), at=stamp(memories.clock()))
     if not done.in_log:
         with memories.store.transaction():
-            api.put_acts(memories, [*api.list_acts(memories), as_dict(done)])
+            curation.put_acts(memories, [*curation.list_acts(memories), as_dict(done)])
     return done
 
 
 def list_recorded(memories: Runtime) -> list[Done]:
-    return [Done(**row) for row in reversed(api.list_acts(memories))]
+    return [Done(**row) for row in reversed(curation.list_acts(memories))]
 
 
 def reverse(memories: Runtime, done: Done) -> Done:
@@ -96,14 +96,14 @@ def _keep_instead(memories: Runtime, done: Done) -> None:
     if done.in_log:
         return
     with memories.store.transaction():
-        rows = api.list_acts(memories)
+        rows = curation.list_acts(memories)
         put = [as_dict(done) if row["number"] == done.number else row for row in rows]
-        api.put_acts(memories, put)
+        curation.put_acts(memories, put)
 
 
 @inverse
 def undo_event(memories: Runtime, event: str, label: str, memory: str) -> Done:
-    restored = api.undo(memories, event)
+    restored = curation.undo(memories, event)
     return by_event(label, last_event(memories, restored[0].id), memory)
 
 
@@ -123,7 +123,7 @@ def name_again(done: Done, memories: Runtime) -> Done:
     if not (mark and done.memory):
         return done
     try:
-        return replace(done, label=f"{verb}{mark}{_name(api.get(memories, done.memory))}”")
+        return replace(done, label=f"{verb}{mark}{_name(searching.get(memories, done.memory))}”")
     except NoSuchMemory:
         return replace(done, label=verb)
 
@@ -135,7 +135,7 @@ def _name(memory: Memory) -> str:
 
 
 def last_event(memories: Runtime, id: str) -> str:
-    return str(api.list_revisions(memories, id)[-1]["event_id"])
+    return str(curation.list_revisions(memories, id)[-1]["event_id"])
 
 
 def in_order(label: str, *done: Done) -> Done:
@@ -163,7 +163,7 @@ def back_in_order(memories: Runtime, label: str, acts: Sequence[dict[str, Any]])
 
 
 def promote(memories: Runtime, id: str, revision: int | None, *, pinned: bool = False) -> Done:
-    memory = api.promote(memories, id, pinned=pinned, revision=revision)
+    memory = curation.promote(memories, id, pinned=pinned, revision=revision)
     return by_memory("pin" if pinned else "promote", memories, memory)
 
 
@@ -174,17 +174,17 @@ def act_on(verb: str, do: Callable[..., Memory]) -> Callable[..., Done]:
     return act
 
 
-reject = act_on("reject", api.refuse)
-merge = act_on("merge into", api.merge)
-supersede = act_on("archive", api.supersede)
+reject = act_on("reject", curation.refuse)
+merge = act_on("merge into", curation.merge)
+supersede = act_on("archive", curation.supersede)
 """It archives one memory of a contradiction, and keeps the other."""
 
 
 def edit(memories: Runtime, id: str, revision: int | None, **changes: Any) -> Done:
     """Change a memory; a text in quarantine is read and approved, or rejected, before."""
-    if api.get(memories, id).quarantine_reason:
+    if searching.get(memories, id).quarantine_reason:
         raise NotAllowed("a text in quarantine is approved before it is edited")
-    return by_memory("edit", memories, api.edit(memories, id, revision=revision, **changes))
+    return by_memory("edit", memories, curation.edit(memories, id, revision=revision, **changes))
 
 
 def edit_and_promote(memories: Runtime, id: str, revision: int | None, **changes: Any) -> Done:
@@ -193,33 +193,33 @@ def edit_and_promote(memories: Runtime, id: str, revision: int | None, **changes
 
 
 def _twin(memories: Runtime, verb: str, opposite: str, id: str, **given: str) -> Done:
-    label = f"{verb} “{_name(api.get(memories, id))}”"
+    label = f"{verb} “{_name(searching.get(memories, id))}”"
     return Done(label=label, way=opposite, given={"id": id} | given, memory=id)
 
 
 @inverse
 def settle(memories: Runtime, id: str, other: str) -> Done:
     """Keep both memories of a contradiction as true."""
-    api.settle_conflict(memories, id, other)
+    curation.settle_conflict(memories, id, other)
     return _twin(memories, "resolve", "reopen", id, other=other)
 
 
 @inverse
 def reopen(memories: Runtime, id: str, other: str) -> Done:
-    api.reopen_conflict(memories, id, other)
+    curation.reopen_conflict(memories, id, other)
     return _twin(memories, "resolve", "settle", id, other=other)
 
 
 @inverse
 def skip(memories: Runtime, id: str) -> Done:
     """Leave a memory out of the review until tomorrow."""
-    api.skip(memories, id)
+    curation.skip(memories, id)
     return _twin(memories, "skip", "unskip", id)
 
 
 @inverse
 def unskip(memories: Runtime, id: str) -> Done:
-    api.unskip(memories, id)
+    curation.unskip(memories, id)
     return _twin(memories, "skip", "skip", id)
 
 
@@ -231,9 +231,9 @@ def decide_all(memories: Runtime, found: Sequence[Memory], verb: str, tag: str =
     if verb == "tag" and not tag:
         raise UsageError("there is no tag", "type one")
     if verb == "tag":
-        event, decided = api.tag_all(memories, found, tag)
+        event, decided = curation.tag_all(memories, found, tag)
     else:
-        event, decided = api.decide_all(memories, found, verb)
+        event, decided = curation.decide_all(memories, found, verb)
     if not decided:
         raise AdememError("none of them can be decided like this", "open one to see why")
     return by_event(f"{verb} {counted(len(decided), 'memory')}", event)

@@ -2,10 +2,10 @@
 
 import pytest
 
-from ademem import api
 from ademem.capture import commits
 from ademem.core import project
 from ademem.core.clock import Deadline
+from ademem.operations import reports, upkeep
 from ademem.store import commits as table
 from tests.repositories import Repository
 
@@ -191,7 +191,7 @@ def test_a_long_list_is_cut_by_the_level_and_says_so(world, place, level):
     with world.memories() as memories:  # more than git lists in the time of a hook
         late = Deadline(iter(range(9)).__next__, 0)
         assert not commits.look(memories.project, memories.store, world.now, late)
-        api.work(memories)
+        upkeep.work(memories)
 
     told = brief(world, "s2")
     shown = {"lite": 3, "deep": 20}[level]
@@ -226,8 +226,8 @@ def test_no_memory_comes_of_a_commit(world, place):
 def test_the_worker_lists_the_last_commits_and_is_done(world, place):
     place.commit("Mend the login", "src/auth.py")
     with world.memories() as memories:
-        assert "digest" in api.work(memories)
-        assert api.work(memories) == []
+        assert "digest" in upkeep.work(memories)
+        assert upkeep.work(memories) == []
 
     said = world.context("session_start", source="startup")
     told = said.partition("## Last commits\n")[2].splitlines()
@@ -244,8 +244,8 @@ def test_what_cannot_be_read_keeps_nobody_from_working(world, place):
 
     assert brief(world, "s2") == []
     with world.memories() as memories:
-        api.work(memories)
-        assert api.work(memories) == []
+        upkeep.work(memories)
+        assert upkeep.work(memories) == []
     assert world.failures() == []
 
 
@@ -254,11 +254,11 @@ def test_what_waits_can_be_listed_and_is_shown_all_the_same(world, place):
     place.commit("Mend the login", "src/auth.py")
     with world.memories() as memories:
         for _ in range(2):
-            found = api.get_digest(memories)
+            found = reports.get_digest(memories)
             assert [each["subject"] for each in found["commits"]] == ["Mend the login"]
             assert found["folders"] == {"src": 1}
             assert (found["head"], found["branch"]) == (place.head, "main")
 
     assert brief(world, "s2")[0] == "1 commit by Ada"
     with world.memories() as memories:
-        assert api.get_digest(memories)["commits"] == []
+        assert reports.get_digest(memories)["commits"] == []

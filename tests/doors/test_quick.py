@@ -9,9 +9,10 @@ import sys
 
 import pytest
 
-from ademem import __version__, api
+from ademem import __version__, operations
 from ademem.core.memory import Draft
 from ademem.doors.cli import parse_recall
+from ademem.operations import writing
 from tests import extras
 
 CALL = "import sys; from ademem.doors import cli; cli.{door}()"
@@ -19,9 +20,11 @@ CALL = "import sys; from ademem.doors import cli; cli.{door}()"
 
 @pytest.fixture
 def project(tmp_path):
-    api.init(str(tmp_path))
-    with api.open_memories(str(tmp_path), environment={}) as memories:
-        api.write(memories, Draft(content="naïve login tokens expire in UTC 数据库", promoted=True))
+    operations.init(str(tmp_path))
+    with operations.open_memories(str(tmp_path), environment={}) as memories:
+        writing.write(
+            memories, Draft(content="naïve login tokens expire in UTC 数据库", promoted=True)
+        )
     return tmp_path
 
 

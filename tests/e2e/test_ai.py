@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ademem import api
+from ademem import operations
 from ademem.core.settings import AISettings, Settings
 from ademem.core.value import replace
 from ademem.synthesis import ai
@@ -44,7 +44,7 @@ class Machine:
         world.write("CLAUDE.md", "PROJECT NOTES\n")
         (world.config / "CLAUDE.md").write_text("MY OWN NOTES\n", encoding="utf-8")
         ademem("install", "--user", "--project", str(world.project))
-        self.memories = api.open_memories(str(world.project), environment=world.environment)
+        self.memories = operations.open_memories(str(world.project), environment=world.environment)
         self.runtime = self.memories
 
     def ask(self, *replies: Reply, timeout_s: float = 60.0) -> dict[str, Any] | None:

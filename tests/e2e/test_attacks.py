@@ -16,9 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from ademem import api
+from ademem import operations
 from ademem.core import trust
 from ademem.core.memory import STOP, Draft, Memory, Origin, Trust
+from ademem.operations import searching, writing
 from tests.examples import FULL
 
 from .product import Product
@@ -166,8 +167,8 @@ def _plant(world: World, number: int, way: str, act: str) -> Memory:
     origin = Origin(trust=by, source_type=by.value)
     tags = (STOP,) if act == "take off stop" else ()
     draft = Draft(content=text, category="gotcha", tags=tags, origin=origin)
-    with api.open_memories(str(world.project), environment=world.environment) as memories:
-        written = api.write(memories, draft)
+    with operations.open_memories(str(world.project), environment=world.environment) as memories:
+        written = writing.write(memories, draft)
     assert written.memory, (way, act, written.reason)
     return written.memory
 
@@ -221,9 +222,9 @@ def test_no_way_makes_an_agent_a_person(
     world, targets = attacked
     before = targets[way, act]
     number = list(targets).index((way, act))
-    with api.open_memories(str(world.project), environment=world.environment) as memories:
-        now = api.get(memories, before.id)
-        texts = [each for each in api.list_memories(memories) if each.id != before.id]
+    with operations.open_memories(str(world.project), environment=world.environment) as memories:
+        now = searching.get(memories, before.id)
+        texts = [each for each in searching.list_memories(memories) if each.id != before.id]
 
     assert (world.root / f"ran-{number}").exists(), "the attack did not run"
     assert (now.content, now.trust, now.status, now.tags) == (

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from ademem import api
-from ademem.api.install.registration import EVENTS
+from ademem import operations
+from ademem.operations.install.registration import EVENTS
 from tests.examples import FULL, some
 from tests.session.payloads import NAMES, payload
 
@@ -144,7 +144,7 @@ class Machine:
         return self.start(" ".join(arguments), "-c", program, *arguments)
 
     def live(self):
-        with api.open_memories(
+        with operations.open_memories(
             str(self.root), environment=self.environment, catch_up=False
         ) as memories:
             query = (
@@ -154,7 +154,7 @@ class Machine:
             return memories.store.db.execute(query).fetchone()[0]
 
     def states(self):
-        with api.open_memories(
+        with operations.open_memories(
             str(self.root), environment=self.environment, catch_up=False
         ) as memories:
             query = "select content, status from unified_memories"

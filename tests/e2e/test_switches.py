@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from ademem.api import doctor
 from ademem.core import clock, project
+from ademem.operations import doctor
 
 from .product import Product
 from .script import model, person

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from ademem import api
 from ademem.core.memory import Draft, Origin, Trust
+from ademem.operations import curation, writing
 from ademem.plugins.page.pages import ACTS
 from ademem.plugins.page.server import make
 from tests.examples import some
@@ -131,8 +131,8 @@ def test_an_agent_that_starts_the_page_decides_nothing(world: World, ademem: Pro
     with project.memories() as memories:
         for text in (LEARNED[0], ORDER):
             draft = Draft(content=text, origin=Origin(trust=Trust.AGENT, session_id="s1"))
-            assert api.write(memories, draft).accepted
-        waiting = api.review(memories)
+            assert writing.write(memories, draft).accepted
+        waiting = curation.review(memories)
     with opened(world) as browser:
         routes = make(browser.site).app.app.routes
     asked = [

@@ -7,12 +7,12 @@ from datetime import timedelta
 
 import pytest
 
-from ademem import api
 from ademem.core import shared_files
 from ademem.core.memory import Category, Scope
 from ademem.core.settings import Settings
 from ademem.files import project_brief
 from ademem.files.project_brief import StaleCore
+from ademem.operations import curation, files, searching, upkeep, writing
 from ademem.store import briefs
 from ademem.sync import mirror
 from tests.builders import NOW, insert, memory, opened
@@ -131,10 +131,10 @@ def test_nothing_of_an_agent_reaches_a_file_that_git_tracks(tmp_path):
     repository = Repository(tmp_path)
     with world.memories() as memories:
         insert(memories.store, own("the private convention"))
-        api.update_brief(memories, {"notes": ["the private note"]}, "Explore")
-        api.write(memories, "everybody knows")
-        api.promote(memories, api.list_memories(memories)[0].id)
-        api.work(memories)
+        files.update_brief(memories, {"notes": ["the private note"]}, "Explore")
+        writing.write(memories, "everybody knows")
+        curation.promote(memories, searching.list_memories(memories)[0].id)
+        upkeep.work(memories)
     repository.git("add", "-A")
     tracked = repository.git("ls-files").splitlines()
     texts = "".join((tmp_path / path).read_text() for path in tracked)
@@ -148,8 +148,8 @@ def test_nothing_of_an_agent_reaches_a_file_that_git_tracks(tmp_path):
 def test_a_subagent_starts_with_the_brief_and_the_memories_of_its_kind(world):
     with world.memories() as memories:
         insert(memories.store, own("Explore reads tests first"), own("not hers", "Plan"))
-        api.update_brief(memories, {"focus": ["the parser"]}, "Explore")
-        api.update_brief(memories, {"focus": ["the release"]}, "Plan")
+        files.update_brief(memories, {"focus": ["the parser"]}, "Explore")
+        files.update_brief(memories, {"focus": ["the release"]}, "Plan")
 
     said = world.context("subagent_start", agent_id="a1", agent_type="Explore", prompt_id="p1")
     assert "Focus: [set by an agent] the parser" in said
@@ -161,7 +161,7 @@ def test_a_subagent_starts_with_the_brief_and_the_memories_of_its_kind(world):
 
 def test_what_a_person_wrote_into_the_file_is_shown_to_the_next_subagent(world):
     with world.memories() as memories:
-        api.update_brief(memories, {"focus": ["the parser"]}, "Explore")
+        files.update_brief(memories, {"focus": ["the parser"]}, "Explore")
     path = world.root / ".ade/agents/explore/core-memory.json"
     path.write_text(path.read_text().replace("the parser", "the lexer"))
 
@@ -179,14 +179,14 @@ def test_an_agent_without_a_kind_gets_the_brief_of_everybody(world):
 
 def test_a_hand_edit_of_the_projects_brief_reaches_the_next_session(world):
     with world.memories() as memories:
-        api.update_brief(memories, {"focus": ["billing"]})
-        api.work(memories)
+        files.update_brief(memories, {"focus": ["billing"]})
+        upkeep.work(memories)
     path = world.root / ".ade/cto/core-memory.json"
     path.write_text(path.read_text().replace("billing", "invoices"))
 
     assert "Focus: invoices" in world.context("session_start", source="startup")
     with world.memories() as memories:
-        assert (api.get_brief(memories).version, api.get_brief(memories).active_focus) == (
+        assert (files.get_brief(memories).version, files.get_brief(memories).active_focus) == (
             2,
             ("invoices",),
         )

@@ -62,7 +62,7 @@ tmux new -d 'ademem promote 0123abcd'
 expect -c 'spawn ademem promote 0123abcd'
 unbuffer ademem promote 0123abcd
 python3 -c 'import pty; pty.spawn(["ademem", "promote", "0123abcd"])'
-python3 -c "from ademem import api; api.promote(api.open_memories(), '0123abcd')"
+python3 -c "from ademem.operations import curation; curation.promote(memories, '0123abcd')"
 find . -name x -exec ademem promote 0123abcd ;
 yes | ademem promote 0123abcd
 ademem review

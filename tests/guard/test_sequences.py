@@ -14,8 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ademem import api, session
+from ademem import operations, session
 from ademem.core.memory import Draft
+from ademem.operations import searching, writing
 from tests.examples import examples
 
 PROMPTS = {
@@ -250,10 +251,10 @@ class Client:
 
     def recall(self):
         environment = self.environment | {"CLAUDE_CODE_SESSION_ID": self.session}
-        with api.open_memories(
+        with operations.open_memories(
             self.root, environment=environment, now=lambda: self.now
         ) as memories:
-            api.recall(memories, "login")
+            searching.recall(memories, "login")
 
 
 class Play:
@@ -421,10 +422,10 @@ def template(tmp_path_factory):
     root = tmp_path_factory.mktemp("template") / "project"
     root.mkdir()
     environment = {"HOME": person(str(root))}
-    api.init(str(root), environment=environment)
-    with api.open_memories(str(root), environment=environment) as memories:
+    operations.init(str(root), environment=environment)
+    with operations.open_memories(str(root), environment=environment) as memories:
         text = "Login sessions expire after ten minutes"
-        assert api.write(
+        assert writing.write(
             memories, Draft(content=text, category="convention", promoted=True)
         ).accepted
     return str(root)

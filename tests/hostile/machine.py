@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ademem.api.install.registration import EVENTS
+from ademem.operations.install.registration import EVENTS
 from tests import command_line
 from tests.examples import FULL
 from tests.hostile.clones import Clone, Victim

@@ -7,7 +7,7 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
-from ademem import api
+from ademem import operations
 from tests.plugins.test_faults import lesson
 from tests.plugins.three import Doors
 
@@ -24,7 +24,7 @@ def main(root, rounds):
         "PATH": os.environ["PATH"],
         "ADEMEM_JOBS_AUTO": "false",
     }
-    api.init(str(folder), environment=environment)
+    operations.init(str(folder), environment=environment)
     number = 0
     with Doors(folder, environment) as doors:
         for turn in range(rounds):

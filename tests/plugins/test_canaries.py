@@ -5,8 +5,8 @@ import json
 from itertools import cycle, islice
 from pathlib import Path
 
-from ademem import api
 from ademem.core.trust import personal_folder
+from ademem.operations import browsing, files
 from ademem.plugins.ade.methods import METHODS
 from ademem.plugins.engram import exchanging
 from ademem.plugins.mcp.tools import choose
@@ -126,8 +126,8 @@ def test_a_personal_text_is_in_no_file_but_the_persons_own_database(world):
         for name, given in ways.items():
             calls[name][1](name, given)
         with world.memories() as memories:
-            (row, *_) = api.find(memories, OWN)["memories"]
-            assert api.find(memories, OWN)["total"] == len(ways)
+            (row, *_) = browsing.find(memories, OWN)["memories"]
+            assert browsing.find(memories, OWN)["total"] == len(ways)
         for name, (schema, call) in calls.items():
             place.known["id"] = row["id"]
             given = place.fill(schema) | ({"scope": "personal"} if is_scoped(schema) else {})
@@ -137,8 +137,8 @@ def test_a_personal_text_is_in_no_file_but_the_persons_own_database(world):
                 (put(given, OWN) if is_own else given) | {n: given[n] for n in given if n in IDS},
             )
         with world.memories() as memories:
-            api.refresh_files(memories)
-            told = json.dumps(list(api.export_memories(memories)))
+            files.refresh_files(memories)
+            told = json.dumps(list(files.export_memories(memories)))
             told += json.dumps(exchanging.export(memories))
 
     assert "canary sings" not in told

@@ -9,10 +9,10 @@ import time
 import anyio
 import pytest
 
-from ademem import api, worker
-from ademem.api import reports
+from ademem import operations, worker
 from ademem.core import project
 from ademem.core.memory import Draft
+from ademem.operations import reports, searching, writing
 from ademem.plugins.page.memory_threads import OpenProject
 from ademem.worker import running
 from tests import persons
@@ -22,7 +22,7 @@ PROGRAM = [sys.executable, "-c", "from ademem.doors.cli import program; program(
 CLIENT = {"name": "test", "version": "1"}
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": CLIENT}
 QUIET = {"ADEMEM_JOBS_AUTO": "false"}
-START_WORKER = api.start_worker
+START_WORKER = operations.start_worker
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def enrolled(tmp_path):
     root = tmp_path / "project"
     root.mkdir()
     environment = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "PYTHONPATH": os.getcwd()}
-    api.init(str(root), environment=environment)
+    operations.init(str(root), environment=environment)
     return root, environment
 
 
@@ -89,7 +89,7 @@ def test_what_a_program_without_hooks_saved_has_a_vector_when_it_ends(enrolled, 
     by_tool(root, environment | models)
 
     wait_for(root, "embed")
-    with api.open_memories(str(root), environment=environment | models | QUIET) as memories:
+    with operations.open_memories(str(root), environment=environment | models | QUIET) as memories:
         assert reports.vectors(memories)["embedded"] == 1
 
 
@@ -97,7 +97,7 @@ def test_what_a_program_without_hooks_saved_has_a_vector_when_it_ends(enrolled, 
 def started(monkeypatch):
     """Projects for which a worker was started, instead of a worker."""
     projects = []
-    monkeypatch.setattr(api, "start_worker", START_WORKER)
+    monkeypatch.setattr(operations, "start_worker", START_WORKER)
     monkeypatch.setattr(worker, "_detach", lambda command: projects.append(command[-1]))
     return projects
 
@@ -106,11 +106,11 @@ def test_only_what_changes_something_starts_a_worker(enrolled, started):
     root, environment = enrolled
     started.clear()
 
-    with api.open_memories(str(root), environment=environment) as memories:
-        api.write(memories, Draft(content=RULE))
+    with operations.open_memories(str(root), environment=environment) as memories:
+        writing.write(memories, Draft(content=RULE))
     assert started == [str(root)]
-    with api.open_memories(str(root), environment=environment) as memories:
-        api.list_memories(memories)
+    with operations.open_memories(str(root), environment=environment) as memories:
+        searching.list_memories(memories)
     assert started == [str(root)]
 
 
@@ -118,8 +118,8 @@ def test_where_jobs_are_off_a_change_starts_none(enrolled, started):
     root, environment = enrolled
     started.clear()
 
-    with api.open_memories(str(root), environment=environment | QUIET) as memories:
-        api.write(memories, Draft(content=RULE))
+    with operations.open_memories(str(root), environment=environment | QUIET) as memories:
+        writing.write(memories, Draft(content=RULE))
     assert started == []
 
 
@@ -129,9 +129,9 @@ def test_an_act_on_the_page_starts_one_while_the_page_is_open(enrolled, started)
     started.clear()
 
     async def act():
-        await page.reads.call(api.list_memories)
+        await page.reads.call(searching.list_memories)
         assert started == []
-        await page.acts.call(lambda memories: api.write(memories, Draft(content=RULE)))
+        await page.acts.call(lambda memories: writing.write(memories, Draft(content=RULE)))
         assert started == [str(root)]
 
     anyio.run(act)
@@ -145,5 +145,5 @@ def test_what_was_pulled_is_imported_for_a_program_without_hooks(enrolled):
     by_tool(root, environment, "memory_search", {"query": "releases"})
 
     wait_for(root, "mirror")
-    with api.open_memories(str(root), environment=environment | QUIET) as memories:
-        assert [memory.content for memory in api.list_memories(memories)] == [RULE]
+    with operations.open_memories(str(root), environment=environment | QUIET) as memories:
+        assert [memory.content for memory in searching.list_memories(memories)] == [RULE]

@@ -11,9 +11,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from ademem import api
-from ademem.api import model
+from ademem import operations
 from ademem.files import enrolment
+from ademem.operations import model
 from ademem.plugins.procedures import records
 from ademem.plugins.procedures.records import Wording
 from ademem.search.embedding.install import Done
@@ -306,7 +306,7 @@ def test_a_bug_ends_with_3_and_names_its_log(project, line):
     def fail(*_, **__):
         raise RuntimeError("it broke")
 
-    project.monkeypatch.setattr(api, "open_memories", fail)
+    project.monkeypatch.setattr(operations, "open_memories", fail)
     code, printed = ended(project, line)
 
     assert (code, kind(printed)) == (3, "bug")
@@ -324,7 +324,7 @@ def test_a_command_that_is_broken_off_says_so_by_its_code(project, raised, code)
     def fail(*_, **__):
         raise raised
 
-    project.monkeypatch.setattr(api, "open_memories", fail)
+    project.monkeypatch.setattr(operations, "open_memories", fail)
     project("list")
 
     assert project.exit_code == code

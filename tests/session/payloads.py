@@ -2,8 +2,8 @@
 
 import json
 
-from ademem.api.install.registration import EVENTS
 from ademem.core.client import CONTEXT_UNITS, units
+from ademem.operations.install.registration import EVENTS
 
 NAMES = {event.hook: event.name for event in EVENTS}
 """The client's name of the event that a hook of ours answers."""

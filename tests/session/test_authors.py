@@ -8,10 +8,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from ademem import api
 from ademem.core.clock import stamp
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.core.value import replace
+from ademem.operations import curation, files, searching, writing
 from ademem.store import transitions
 from ademem.store.transitions import Act
 
@@ -42,7 +42,7 @@ class Client:
             transcript_path=str(self.transcript),
         )
         with self.world.memories() as memories:
-            api.refresh_files(memories)
+            files.refresh_files(memories)
 
     def ask(self, prompt="Tidy up the notes", session="s1"):
         self.world.fire("user_prompt_submit", prompt=prompt, prompt_id="p1", session_id=session)
@@ -88,7 +88,7 @@ class Client:
     def next(self):
         self.notice()
         with self.world.memories() as memories:
-            return {row.content: row for row in api.list_memories(memories)}
+            return {row.content: row for row in searching.list_memories(memories)}
 
 
 @pytest.fixture
@@ -212,7 +212,7 @@ def test_no_event_within_a_command_makes_its_later_edit_the_persons(world, clien
     world.now += timedelta(seconds=1)
     world.fire(event, prompt_id="p1", reason="other")
     with world.memories() as memories:
-        api.refresh_files(memories)
+        files.refresh_files(memories)
     world.now += timedelta(seconds=1)
     add(world)
     client.end()
@@ -242,7 +242,7 @@ def test_an_edit_after_the_turn_by_what_it_started_is_the_agents(world, client, 
     world.now = datetime.now(UTC) - timedelta(seconds=2)
     client.stop()
     with world.memories() as memories:
-        api.refresh_files(memories)
+        files.refresh_files(memories)
     add(world)
 
     row = client.next()[TEXT]
@@ -265,16 +265,18 @@ AGENT = Origin(trust=Trust.AGENT, source_type="mcp")
 
 
 def by_person(memories):
-    return api.write(memories, confirmed(FRIDAYS)).memory
+    return writing.write(memories, confirmed(FRIDAYS)).memory
 
 
 def by_agent_and_person(memories):
-    memory = api.write(memories, replace(confirmed(FRIDAYS), promoted=False, origin=AGENT)).memory
+    memory = writing.write(
+        memories, replace(confirmed(FRIDAYS), promoted=False, origin=AGENT)
+    ).memory
     return transitions.promote(memory.id, Act(store=memories.store, now=memories.clock()))
 
 
 def by_agent(memories):
-    return api.write(memories, replace(confirmed(FRIDAYS), origin=AGENT)).memory
+    return writing.write(memories, replace(confirmed(FRIDAYS), origin=AGENT)).memory
 
 
 @pytest.mark.parametrize("path", [GOTCHAS, LINES])
@@ -284,7 +286,7 @@ def test_an_agents_edit_of_what_a_person_said_or_confirmed_is_a_candidate(
 ):
     with world.memories() as memories:
         memory = write(memories)
-        api.refresh_files(memories)
+        files.refresh_files(memories)
     client.ask()
     client.edit(path)
     page = world.root / path
@@ -296,9 +298,9 @@ def test_an_agents_edit_of_what_a_person_said_or_confirmed_is_a_candidate(
     assert (found[TEXT].trust, found[TEXT].status) == ("agent", "candidate")
     assert (found[FRIDAYS].id, found[FRIDAYS].status) == (memory.id, "promoted")
     with world.memories() as memories:
-        (pair,) = api.list_conflicts(memories)
-        api.refresh_files(memories)
-        assert api.refresh_files(memories).taken.count == 0
+        (pair,) = curation.list_conflicts(memories)
+        files.refresh_files(memories)
+        assert files.refresh_files(memories).taken.count == 0
     assert {pair.left, pair.right} == {memory.id, found[TEXT].id}
     assert FRIDAYS in page.read_text()
     assert TEXT not in page.read_text()
@@ -307,7 +309,7 @@ def test_an_agents_edit_of_what_a_person_said_or_confirmed_is_a_candidate(
 def test_an_agents_edit_of_an_agents_memory_is_its_own_word(world, client):
     with world.memories() as memories:
         memory = by_agent(memories)
-        api.refresh_files(memories)
+        files.refresh_files(memories)
     client.ask()
     client.edit(GOTCHAS)
     page = world.root / GOTCHAS
@@ -316,7 +318,7 @@ def test_an_agents_edit_of_an_agents_memory_is_its_own_word(world, client):
     row = client.next()[TEXT]
     assert (row.id, row.trust) == (memory.id, "agent")
     with world.memories() as memories:
-        assert api.list_revisions(memories, row.id)[-1]["actor"] == "agent"
+        assert curation.list_revisions(memories, row.id)[-1]["actor"] == "agent"
 
 
 def confirmed(text, **fields):
@@ -328,7 +330,7 @@ def test_a_box_that_an_agent_ticks_confirms_nothing(world, client):
     client.ask()
     world.fire("stop", last_assistant_message=f"## Key learnings\n\n1. {TEXT} here.")
     with world.memories() as memories:
-        api.refresh_files(memories)
+        files.refresh_files(memories)
     sheet = world.root / SHEET
     client.ask()
     client.edit(SHEET)
@@ -336,7 +338,7 @@ def test_a_box_that_an_agent_ticks_confirms_nothing(world, client):
 
     assert client.next()[f"{TEXT} here."].status == "candidate"
     with world.memories() as memories:
-        taken = api.refresh_files(memories).taken
+        taken = files.refresh_files(memories).taken
     assert [row.status for row in world.live()] == ["candidate"]
     assert taken.promoted == ()
     assert "- [ ] Caches" in sheet.read_text()
@@ -345,14 +347,14 @@ def test_a_box_that_an_agent_ticks_confirms_nothing(world, client):
 def test_an_entry_that_an_agent_deletes_is_archived_by_the_agent(world, client):
     with world.memories() as memories:
         memory = by_agent(memories)
-        api.refresh_files(memories)
+        files.refresh_files(memories)
     client.ask()
     client.edit(GOTCHAS)
     (world.root / GOTCHAS).write_text("# Gotchas\n")
 
     assert FRIDAYS not in client.next()
     with world.memories() as memories:
-        last = api.list_revisions(memories, memory.id)[-1]
+        last = curation.list_revisions(memories, memory.id)[-1]
     assert (last["operation"], last["actor"]) == ("archive", "agent")
 
 
@@ -419,7 +421,7 @@ def test_no_other_change_of_an_agent_in_the_files_touches_what_a_person_confirme
 ):
     with world.memories() as memories:
         before = write(memories)
-        api.refresh_files(memories)
+        files.refresh_files(memories)
         page, lines = world.root / GOTCHAS, world.root / LINES
         texts = page.read_text(), lines.read_text()
     client.ask()
@@ -428,10 +430,10 @@ def test_no_other_change_of_an_agent_in_the_files_touches_what_a_person_confirme
     said = client.notice()
 
     with world.memories() as memories:
-        after = api.get(memories, before.id)
+        after = searching.get(memories, before.id)
         assert (after.live, after.status, after.category) == (True, "promoted", "gotcha")
         assert (after.tags, after.file_scope_pattern) == (before.tags, None)
-        api.refresh_files(memories)
+        files.refresh_files(memories)
         assert (page.read_text(), lines.read_text()) == texts
     assert said.startswith(f"ademem: not imported: {before.id} stays, as an agent was at work")
     assert said.endswith(f"(`ademem {verb} {before.id}`)")
@@ -454,11 +456,11 @@ def test_what_a_person_archived_no_agent_brings_back_in_the_files(world, client,
     page, lines = world.root / GOTCHAS, world.root / LINES
     with world.memories() as memories:
         memory = by_agent_and_person(memories)
-        api.refresh_files(memories)
+        files.refresh_files(memories)
         texts = page.read_text(), lines.read_text()
     with world.terminal() as memories:
-        api.archive(memories, memory.id)
-        api.refresh_files(memories)
+        curation.archive(memories, memory.id)
+        files.refresh_files(memories)
     client.ask()
     client.run("python tidy.py")
     change(page, lines, texts)
@@ -473,11 +475,11 @@ def test_what_aged_an_agent_brings_back_in_the_files_as_it_was(world, client, wr
     page, lines = world.root / GOTCHAS, world.root / LINES
     with world.memories() as memories:
         memory = write(memories)
-        api.refresh_files(memories)
+        files.refresh_files(memories)
         texts = page.read_text(), lines.read_text().replace(FRIDAYS, text)
         act = Act(store=memories.store, now=memories.clock(), actor="ademem")
         transitions.archive(memory.id, act)
-        api.refresh_files(memories)
+        files.refresh_files(memories)
     client.ask()
     client.run("python tidy.py")
     line_again(page, lines, texts)
@@ -492,8 +494,8 @@ def test_a_persons_candidate_that_an_agent_takes_off_the_sheet_still_waits(world
     origin = replace(PERSON, source_type="prompt")
     with world.memories() as memories:
         draft = replace(confirmed(FRIDAYS), promoted=False, origin=origin)
-        memory = api.write(memories, draft).memory
-        api.refresh_files(memories)
+        memory = writing.write(memories, draft).memory
+        files.refresh_files(memories)
     client.ask()
     client.run("python tidy.py")
     (world.root / SHEET).write_text("# Candidates\n")
@@ -506,20 +508,20 @@ def test_a_persons_candidate_that_an_agent_takes_off_the_sheet_still_waits(world
 def test_what_a_person_does_in_the_files_between_turns_counts(world, client, change):
     with world.memories() as memories:
         before = by_person(memories)
-        api.refresh_files(memories)
+        files.refresh_files(memories)
     change(world.root / GOTCHAS, world.root / LINES)
     client.next()
 
     with world.memories() as memories:
-        after = api.get(memories, before.id)
+        after = searching.get(memories, before.id)
     assert (after.live, after.category) == (change is in_another_page, after.category)
     assert after.category == ("decision" if change is in_another_page else "gotcha")
 
 
 def test_a_brief_that_an_agent_edits_says_so(world, client):
     with world.memories() as memories:
-        api.update_brief(memories, {"notes": ["Releases are cut on Fridays"]})
-        api.refresh_files(memories)
+        files.update_brief(memories, {"notes": ["Releases are cut on Fridays"]})
+        files.refresh_files(memories)
     client.ask()
     client.edit(BRIEF)
     path = world.root / BRIEF
@@ -527,6 +529,6 @@ def test_a_brief_that_an_agent_edits_says_so(world, client):
     client.next()
 
     with world.memories() as memories:
-        shown = api.get_brief(memories, labelled=True).notes
+        shown = files.get_brief(memories, labelled=True).notes
     assert shown != ("Releases are cut on Mondays",)
     assert "Releases are cut on Mondays" in shown[0]

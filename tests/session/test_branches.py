@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from ademem import api
+from ademem.operations import files, searching, upkeep
 from ademem.store import jobs
 from tests.sync.repository import Worktree, git
 
@@ -57,7 +57,7 @@ def typed(world):
 def reviewed(world):
     remark = {"id": 7, "user": {"login": "ana", "type": "User"}, "body": f"Please note: {LESSON}"}
     with world.memories() as memories:
-        api.import_feedback(memories, json.dumps([remark]))
+        files.import_feedback(memories, json.dumps([remark]))
 
 
 WAYS = (dictate, key_learnings, learned, corrected, failed, typed, reviewed)
@@ -113,9 +113,9 @@ def test_a_search_finds_it_anywhere_behind_what_is_true_here_and_says_where_it_i
     on_main(repository)
     repository.know("Deploys of the billing service need the approval of two people")
     with repository.memories() as memories:
-        hits = api.search(memories, "deploys of the billing service").hits
+        hits = searching.search(memories, "deploys of the billing service").hits
         on_topic(repository)
-        there = api.search(memories, "deploys of the billing service").hits
+        there = searching.search(memories, "deploys of the billing service").hits
 
     assert [hit.memory.source_branch for hit in hits] == [None, "topic"]
     assert "elsewhere" in hits[1].signals
@@ -133,7 +133,7 @@ def test_a_merge_in_the_middle_of_a_session_is_noticed_at_the_end_of_the_turn(re
     repository.fire("stop")
     with repository.memories() as memories:
         assert jobs.list_due(memories.store, "mirror", repository.now)
-        api.work(memories)
+        upkeep.work(memories)
 
     assert [row.source_branch for row in repository.live()] == [None]
 

@@ -9,8 +9,9 @@ import subprocess
 
 import pytest
 
-from ademem import api
+from ademem import operations
 from ademem.core.memory import Draft, Origin, Trust
+from ademem.operations import curation, files, searching, writing
 from tests.world import World
 
 LINES = ".ade/memory/knowledge.jsonl"
@@ -48,21 +49,21 @@ class Member(World):
     def learn(self, text=LESSON, category="gotcha", **fields):
         draft = Draft(content=text, category=category, origin=PERSON, **fields)
         with self.memories() as memories:
-            return api.write(memories, draft).memory
+            return writing.write(memories, draft).memory
 
     def by_hand(self):
         """The memory as the person's own shell opens it."""
         own = {k: v for k, v in self.environment.items() if k != "CLAUDE_CODE_SESSION_ID"}
-        return api.open_memories(str(self.root), environment=own, now=lambda: self.now)
+        return operations.open_memories(str(self.root), environment=own, now=lambda: self.now)
 
     def trust_files(self, *authors):
         """What `ademem trust --files` does in the person's shell; how many it accepts."""
         with self.by_hand() as memories:
-            return api.trust_files(memories, authors).accepted
+            return curation.trust_files(memories, authors).accepted
 
     def refresh(self):
         with self.memories() as memories:
-            return api.refresh_files(memories).taken
+            return files.refresh_files(memories).taken
 
     def share(self, message="memory"):
         self.refresh()
@@ -191,7 +192,7 @@ def test_confirmed_memories_of_a_teammate_work_at_once_and_say_whose_they_are(cl
         "user_prompt_submit", prompt="How do deploys go through staging?", session_id="s2"
     )
     with ben.memories() as memories:
-        (hit,) = api.search(memories, "deploys staging").hits
+        (hit,) = searching.search(memories, "deploys staging").hits
 
     assert f"{LESSON} ({shared.id}, import, 2026-03-01, {LABEL})" in briefing
     assert LABEL in prompted
@@ -221,7 +222,7 @@ def test_the_guard_denies_for_nothing_that_came_with_the_files(clones, ann, shar
     assert ben.denial(**write, prompt_id="p1") is None
 
     with ben.by_hand() as memories:
-        api.promote(memories, shared.id)
+        curation.promote(memories, shared.id)
     ben.fire("user_prompt_submit", **prompt | {"prompt_id": "p2"})
     assert "was not consulted" in ben.denial(**write | {"tool_use_id": "w2"}, prompt_id="p2")
 
@@ -230,9 +231,9 @@ def test_who_accepts_a_memory_is_its_voucher_and_the_files_stay_as_they_are(clon
     ben = clones.clone("Ben")
     ben.start()
     with ben.by_hand() as memories:
-        assert [row.id for row in api.review_imported(memories)] == [shared.id]
-        api.promote(memories, shared.id)
-        assert api.review_imported(memories) == []
+        assert [row.id for row in curation.review_imported(memories)] == [shared.id]
+        curation.promote(memories, shared.id)
+        assert curation.review_imported(memories) == []
     ben.refresh()
 
     assert ben.only().claimed_author is None
@@ -244,9 +245,9 @@ def test_an_agent_accepts_nothing(clones, shared):
     ben = clones.clone("Ben")
     ben.start()
     with ben.memories() as memories:
-        assert api.get_speaker(memories) is Trust.AGENT
-        api.promote(memories, shared.id)
-        api.pin(memories, shared.id)
+        assert curation.get_speaker(memories) is Trust.AGENT
+        curation.promote(memories, shared.id)
+        curation.pin(memories, shared.id)
 
     assert ben.only().claimed_author == "Ann"
     assert "## Pinned" not in ben.start("s2")[1]
@@ -275,7 +276,7 @@ def test_a_line_claims_what_it_likes_and_is_an_import(clones, ann, shared, claim
     _, briefing = ben.start()
 
     with ben.memories() as memories:
-        (row,) = api.review_imported(memories)
+        (row,) = curation.review_imported(memories)
     assert (row.trust, row.claimed_author) == ("import", "Ann")
     assert (row.quarantine_reason is None) == shown
     assert (LESSON in briefing) == shown
@@ -508,7 +509,7 @@ BRIEF = ".ade/cto/core-memory.json"
 
 def briefed(member, **fields):
     with member.by_hand() as memories:
-        return api.update_brief(memories, fields)
+        return files.update_brief(memories, fields)
 
 
 def test_the_standing_brief_of_somebody_else_says_so_item_by_item(clones, ann):

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from ademem import api
 from ademem.core.memory import Origin, Trust
+from ademem.operations import curation, searching
 
 BY_PERSON = {"origin": Origin(trust=Trust.USER, source_type="user")}
 RULE, FACT = "Use pnpm, never npm", "Login sessions expire after ten minutes"
@@ -208,7 +208,7 @@ def test_a_compaction_that_older_clients_ascribe_to_no_agent_counts_for_those_th
 def test_a_search_counts_for_the_context_that_ran_it(session, world):
     world.fire("subagent_start", prompt_id="p1", **AGENT)
     with world.memories() as memories:
-        assert api.recall(memories, "pnpm npm").hits
+        assert searching.recall(memories, "pnpm npm").hits
     call = {"tool_name": "Bash", "tool_input": {"command": "ademem recall 'pnpm npm'"}}
     world.fire("post_tool_use", prompt_id="p1", tool_response={}, **call, **AGENT)
 
@@ -260,11 +260,11 @@ def test_a_rule_of_an_agent_stops_nothing_until_a_person_reviewed_it(world):
     assert not session.denied
 
     with world.memories() as memories:
-        (memory,) = api.list_memories(memories)
-        api.edit(memories, memory.id, importance="high")
+        (memory,) = searching.list_memories(memories)
+        curation.edit(memories, memory.id, importance="high")
     world.environment.pop("CLAUDE_CODE_SESSION_ID")
     with world.memories() as memories:
-        api.edit(memories, memory.id, importance="low")
+        curation.edit(memories, memory.id, importance="low")
     world.fire("session_start", source="compact")
     session.ask("Get right-pad", "p2")
     assert session.tries("npm install") == [True, False]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ademem import api
+from ademem.operations import curation, searching, upkeep
 from ademem.store import jobs, sessions, transitions
 from ademem.store.transitions import Act
 from tests.capture.talk import Talk
@@ -34,7 +34,7 @@ def end(world, session, talk):
             transcript=str(path),
         )
         jobs.queue(memories.store, "episode", session, world.now)
-        api.work(memories)
+        upkeep.work(memories)
 
 
 def test_the_second_session_with_an_error_makes_it_a_candidate(world):
@@ -215,7 +215,7 @@ def test_the_guard_carries_an_error_to_other_sessions_alone(world):
     for session in ("s1", "s2", "s3"):
         fail(world, session, "npm publish")
     with world.memories() as memories:
-        api.promote(memories, world.live()[0].id)
+        curation.promote(memories, world.live()[0].id)
     said = {}
     for session in ("s3", "s4"):
         turn = {"session_id": session, "prompt_id": session}
@@ -310,7 +310,7 @@ def test_an_error_that_a_person_confirmed_stays_as_it_is(world):
     for session in ("s1", "s2"):
         fail(world, session)
     with world.memories() as memories:
-        (memory,) = api.list_memories(memories)
+        (memory,) = searching.list_memories(memories)
         transitions.promote(memory.id, Act(store=memories.store, now=world.now))
     talk = Talk().runs("npm ci", ERROR, failed=True).runs("npm ci --force", "ok")
     end(world, "s2", talk)
@@ -322,8 +322,8 @@ def test_an_error_that_a_person_worded_stays_as_it_is(world):
     for session in ("s1", "s2"):
         fail(world, session)
     with world.memories() as memories:
-        (memory,) = api.list_memories(memories)
-        api.edit(memories, memory.id, content="npm needs Node 20 here")
+        (memory,) = searching.list_memories(memories)
+        curation.edit(memories, memory.id, content="npm needs Node 20 here")
     talk = Talk().runs("npm ci", ERROR, failed=True).runs("npm ci --force", "ok")
     end(world, "s2", talk)
 

@@ -1,6 +1,6 @@
 """What people and git did to the files reaches the memory of the session that starts."""
 
-from ademem import api
+from ademem.operations import files, upkeep
 from ademem.store import jobs
 
 FACTS = ".ade/memory/facts.md"
@@ -46,7 +46,7 @@ def test_a_session_that_starts_leaves_writing_to_the_worker(world):
 def test_the_first_session_of_a_fresh_clone_knows_what_the_files_know(world):
     world.know("Deploys go through the staging branch")
     with world.memories() as memories:
-        api.refresh_files(memories)
+        files.refresh_files(memories)
     forget_database(world)
     (world.root / ".ade/run/files.seen").unlink()
     said = world.context("session_start", source="startup")
@@ -58,7 +58,7 @@ def test_the_first_session_of_a_fresh_clone_knows_what_the_files_know(world):
 def test_the_next_session_after_the_database_was_deleted_knows_what_the_files_know(world):
     world.know("Deploys go through the staging branch")
     with world.memories() as memories:
-        api.refresh_files(memories)
+        files.refresh_files(memories)
     world.fire("session_start", source="startup")
     forget_database(world)
     world.fire("user_prompt_submit", prompt="remember: tabs are forbidden", prompt_id="p1")
@@ -71,10 +71,10 @@ def test_the_next_session_after_the_database_was_deleted_knows_what_the_files_kn
 def test_files_of_a_lost_database_are_not_emptied(world):
     world.know("Deploys go through the staging branch")
     with world.memories() as memories:
-        api.refresh_files(memories)
+        files.refresh_files(memories)
     forget_database(world)
     with world.memories() as memories:
-        api.refresh_files(memories)
+        files.refresh_files(memories)
 
     assert [row.content for row in world.live()] == ["Deploys go through the staging branch"]
 
@@ -86,7 +86,7 @@ def test_an_edit_is_due_work_when_the_turn_ends(world):
 
     with world.memories() as memories:
         assert jobs.list_due(memories.store, "mirror", world.now)
-        api.work(memories)
+        upkeep.work(memories)
     assert [row.content for row in world.live()] == ["Deploys go through the staging branch"]
 
 
@@ -95,7 +95,7 @@ def test_a_ticked_candidate_is_in_the_next_briefing(world):
     world.fire("session_start", source="startup")
     world.fire("stop", last_assistant_message="## Key learnings\n\n1. Deploys go through staging.")
     with world.memories() as memories:
-        api.refresh_files(memories)
+        files.refresh_files(memories)
     sheet = world.root / ".ade/memory/candidates.md"
     sheet.write_text(sheet.read_text().replace("- [ ] Deploys", "- [x] Deploys"))
     said = world.context("session_start", source="startup", session_id="s2")

@@ -5,7 +5,7 @@ from hashlib import sha256
 
 import pytest
 
-from ademem import api
+from ademem.operations import curation, searching, sessions, upkeep
 from ademem.store import injections, logs
 from tests.command_line import ademem
 
@@ -77,9 +77,9 @@ def test_each_memory_is_stored_with_its_section_and_its_use(world):
     world.know(RULE)
     world.fire("session_start", source="startup")
     with world.memories() as memories:
-        (memory,) = api.list_memories(memories)
+        (memory,) = searching.list_memories(memories)
         logs.log_use(memories.store, "s1", {memory.id: "x"}, world.now)
-        _, (sent, *_) = api.list_sent(memories, "s1")
+        _, (sent, *_) = sessions.list_sent(memories, "s1")
 
     (part,) = sent.parts
     assert (part.section, part.used, part.left_out) == ("Recent knowledge", True, "")
@@ -129,14 +129,14 @@ def test_a_hard_delete_and_a_scrub_reach_the_texts(world, stored):
         memories.store.db.execute(
             "update injections set text = 'token ' || ? where session_id = 's2'", (secret,)
         )
-        api.scrub(memories)
+        upkeep.scrub(memories)
         text, digest = memories.store.db.execute(
             "select text, sha256 from injections where session_id = 's2'"
         ).fetchone()
         assert secret not in text
         assert digest == sha256(text.encode()).hexdigest()
-        (memory,) = (each for each in api.list_memories(memories) if CANARY in each.content)
-        api.delete(memories, memory.id, hard=True)
+        (memory,) = (each for each in searching.list_memories(memories) if CANARY in each.content)
+        curation.delete(memories, memory.id, hard=True)
 
     assert stored("text, sha256") == [(None, ""), (None, "")]
     for file in (world.root / ".ade").glob("ade.db*"):
@@ -166,7 +166,7 @@ def test_a_sweep_deletes_old_texts_and_the_oldest_beyond_the_size(world, stored)
                 " values ('s1', 'stop', ?, ?, '', ?)",
                 (f"{day}T12:00:00.000Z", len(text), text),
             )
-        api.sweep(memories)
+        upkeep.sweep(memories)
 
     assert stored("id, characters") == [(4, 700_000)]
 
@@ -192,7 +192,7 @@ def test_a_memory_that_was_quarantined_since_hides_its_text_from_a_model(world):
     world.know(RULE)
     world.fire("session_start", source="startup")
     with world.memories() as memories:
-        _, (sent,) = api.list_sent(memories, "s1")
+        _, (sent,) = sessions.list_sent(memories, "s1")
 
     assert RULE in "\n".join(views.to_lines(sent, lambda _: False))
     assert RULE not in "\n".join(views.to_lines(sent, lambda _: True))

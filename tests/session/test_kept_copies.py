@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from ademem import api
 from ademem.core.memory import Draft, Origin, Trust
+from ademem.operations import curation, searching, writing
 from ademem.store import kept_copies
 from ademem.store.transitions import Act, CannotDo
 from tests.examples import some
@@ -43,7 +43,7 @@ def mallory(clones, ann):
     mallory = clones.clone("Mallory")
     mallory.start()
     with mallory.by_hand() as memories:
-        api.promote(memories, mallory.only().id)
+        curation.promote(memories, mallory.only().id)
     return mallory
 
 
@@ -113,12 +113,12 @@ def test_slash_commands_show_both_versions_and_decide(ann, mallory):
 
 def change(mallory, **changes):
     with mallory.by_hand() as memories:
-        api.edit(memories, mallory.only().id, **changes)
+        curation.edit(memories, mallory.only().id, **changes)
 
 
 def archive(mallory):
     with mallory.by_hand() as memories:
-        api.archive(memories, mallory.only().id)
+        curation.archive(memories, mallory.only().id)
 
 
 CHANGES = {
@@ -166,7 +166,7 @@ def test_the_other_version_is_a_labelled_candidate(ann, mallory, by):
     by(mallory)
     pull(ann, mallory)
     with ann.memories() as memories:
-        shown = api.get(memories, stated.id)
+        shown = searching.get(memories, stated.id)
 
     assert shown.claimed_author == "Mallory"
     assert shown.status != "promoted"
@@ -182,7 +182,7 @@ def test_a_change_of_another_tag_is_taken_over_without_a_copy(ann, mallory):
 def test_what_an_agent_learned_takes_a_colleagues_change_at_once(clones):
     ann = clones.ann
     with ann.memories() as memories:
-        api.write(memories, Draft(content="Builds take ten minutes", promoted=True))
+        writing.write(memories, Draft(content="Builds take ten minutes", promoted=True))
     ann.share()
     ben = clones.clone("Ben")
     ben.start()
@@ -222,7 +222,7 @@ def test_mine_goes_to_everybody(ann, mallory, by):
     mallory.start("s3")
     with mallory.memories() as memories:
         (line,) = ann.lines()
-        there = api.get(memories, line["id"])
+        there = searching.get(memories, line["id"])
 
     mine = ann.only()
     assert (mine.content, mine.tags, mine.status) == (RULE, ("stop",), "promoted")
@@ -254,7 +254,7 @@ def test_the_copy_itself_is_not_edited(ann, mallory):
     with ann.by_hand() as memories:
         (copy,) = kept_copies.find_all(memories.store)
         with pytest.raises(CannotDo, match="is your version of"):
-            api.archive(memories, copy.id)
+            curation.archive(memories, copy.id)
 
 
 def test_a_second_change_leaves_the_first_copy(ann, mallory):
@@ -309,10 +309,10 @@ def test_in_a_week_of_three_a_maintainers_edits_arrive_and_no_stated_rule_change
 
     for number, day in enumerate(DAYS):
         with ann.by_hand() as memories:
-            api.edit(memories, team.id, content=f"The build runs on {day}, at noon")
+            curation.edit(memories, team.id, content=f"The build runs on {day}, at noon")
             changed = "Ben" if number % 2 else "Cid"
             text = f"{changed} reviews nothing on {day}"
-            api.edit(memories, stated[changed].id, content=text)
+            curation.edit(memories, stated[changed].id, content=text)
         ann.share(day)
         for name, member in members.items():
             member.git("pull", "--quiet", "--no-rebase", "origin", "main")

@@ -7,11 +7,12 @@ from contextlib import closing
 
 import pytest
 
-from ademem import api
+from ademem import operations
 from ademem.core import project, trust
 from ademem.core.memory import Draft, Importance, Origin, Trust
 from ademem.core.value import replace
 from ademem.files import IGNORED, enrolment, project_brief
+from ademem.operations import curation, files, searching, upkeep, writing
 from ademem.store import briefs, memories, opening
 from ademem.store.memories import Change
 from tests import persons
@@ -27,7 +28,7 @@ def moved(world, tmp_path):
     with world.memories() as opened:
         draft = Draft(content=RULE, category="convention", promoted=True, pinned=True)
         word = draft.__dict__ | {"origin": Origin(trust=Trust.USER, source_type="user")}
-        assert api.write(opened, Draft(**word)).accepted
+        assert writing.write(opened, Draft(**word)).accepted
         brief = json.dumps({"notes": ["We ship on Fridays"]})
         briefs.put(
             opened.store,
@@ -58,7 +59,7 @@ def test_it_is_used_and_its_claims_count_as_imported(moved):
 
 def test_its_rows_stay_what_they_are(moved):
     with moved.memories() as opened:
-        store, (found,) = opened.store, api.list_memories(opened)
+        store, (found,) = opened.store, searching.list_memories(opened)
         changed = replace(found, importance=Importance.HIGH)
         stored = memories.update(store, changed, Change(operation="edit", actor="user", at=NOW))
     row = moved.row("select importance, trust, pinned, tier from main.unified_memories")
@@ -70,8 +71,10 @@ def test_its_rows_stay_what_they_are(moved):
 @pytest.mark.parametrize(
     "clean",
     [
-        pytest.param(lambda opened, id: api.delete(opened, id, hard=True), id="deleted for good"),
-        pytest.param(lambda opened, _: api.scrub(opened), id="scrubbed"),
+        pytest.param(
+            lambda opened, id: curation.delete(opened, id, hard=True), id="deleted for good"
+        ),
+        pytest.param(lambda opened, _: upkeep.scrub(opened), id="scrubbed"),
     ],
 )
 def test_it_is_cleaned_and_trusted_no_more_than_before(moved, clean):
@@ -80,9 +83,9 @@ def test_it_is_cleaned_and_trusted_no_more_than_before(moved, clean):
         db.execute("update unified_memories set content = ?", (f"the key is {secret}",))
     assert secret.encode() in b"".join(each.read_bytes() for each in file.parent.glob("ade.db*"))
     with moved.terminal() as opened:
-        (found,) = api.list_memories(opened)
+        (found,) = searching.list_memories(opened)
         clean(opened, found.id)
-        assert {each.trust for each in api.list_memories(opened)} <= {"import"}
+        assert {each.trust for each in searching.list_memories(opened)} <= {"import"}
 
     assert secret.encode() not in file.read_bytes()
 
@@ -125,8 +128,8 @@ def test_trust_goes_with_the_database_wherever_it_lies(world, tmp_path):
     world.know(RULE, pinned=True)
     shutil.move(world.root, tmp_path / "moved")
     environment = {"HOME": world.environment["HOME"]}
-    with api.open_memories(str(tmp_path / "moved"), environment=environment) as memories:
-        (found,) = api.list_memories(memories)
+    with operations.open_memories(str(tmp_path / "moved"), environment=environment) as memories:
+        (found,) = searching.list_memories(memories)
 
     assert found.pinned
 
@@ -158,7 +161,7 @@ def test_the_projects_own_files_name_no_roots(moved):
 @pytest.mark.parametrize("typed", [True, False], ids=["in a terminal", "by a program"])
 def test_init_registers_the_store_it_finds(moved, typed):
     by = persons.PERSON if typed else persons.UNKNOWN
-    api.init(str(moved.root), environment=moved.environment, by=by)
+    operations.init(str(moved.root), environment=moved.environment, by=by)
     (found,) = moved.live()
 
     assert found.pinned is typed
@@ -234,8 +237,8 @@ def test_files_check_names_a_database_that_git_tracks(world):
     foreign.git(world.root, "init", "-q", ".")
     world.live()
     foreign.commit(world.root, ".ade/ade.db")
-    with api.inspect_files(str(world.root), environment=world.environment) as inspection:
-        problems = {problem.path: problem.message for problem in api.check_files(inspection)}
+    with files.inspect_files(str(world.root), environment=world.environment) as inspection:
+        problems = {problem.path: problem.message for problem in files.check_files(inspection)}
 
     assert "git rm --cached .ade/ade.db" in problems[".ade/ade.db"]
 

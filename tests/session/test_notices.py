@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ademem import api
 from ademem.core.project import at
+from ademem.operations import curation, files
 from ademem.session import notices, user_prompt_submit
 from ademem.sync import importer
 
@@ -58,7 +58,7 @@ def test_a_new_clone_with_large_files_says_that_their_import_waits(world):
 def test_a_project_whose_memories_are_archived_is_shown_where_they_are(world):
     world.know("Deploys go through staging")
     with world.terminal() as memories:
-        api.archive(memories, world.live()[0].id)
+        curation.archive(memories, world.live()[0].id)
 
     assert shown(world) == ["ademem: all memories are archived (`ademem list --status archived`)"]
 
@@ -228,8 +228,8 @@ def test_a_status_line_that_came_as_a_link_is_not_read(world, tmp_path):
 def test_a_brief_that_cannot_be_read_is_named(world):
     world.know("Deploys go through staging")
     with world.memories() as memories:
-        api.update_brief(memories, {"activeFocus": ["passkeys"]})
-        api.refresh_files(memories)
+        files.update_brief(memories, {"activeFocus": ["passkeys"]})
+        files.refresh_files(memories)
     (world.root / ".ade/cto/core-memory.json").write_text("{bad")
 
     line, *_ = shown(world, session_id="s1")
@@ -239,7 +239,7 @@ def test_a_brief_that_cannot_be_read_is_named(world):
 def test_a_conflict_in_the_files_is_named_once(world):
     world.know("Deploys go through staging")
     with world.memories() as memories:
-        api.refresh_files(memories)
+        files.refresh_files(memories)
     page = world.root / ".ade/memory/conventions.md"
     page.write_text(page.read_text() + "\n<<<<<<< HEAD\n- Tokens expire\n=======\n>>>>>>> x\n")
 

@@ -16,11 +16,11 @@ from datetime import UTC, datetime
 import pytest
 
 import ademem
-from ademem import api
-from ademem.api import doctor, install
-from ademem.api.install.registration import EVENTS
+from ademem import operations
 from ademem.core.memory import Draft
 from ademem.core.project import at
+from ademem.operations import doctor, install, searching, writing
+from ademem.operations.install.registration import EVENTS
 from ademem.search.engine import Filters
 from tests import persons
 from tests.examples import examples
@@ -94,7 +94,7 @@ class Machine:
             "ADEMEM_GUARD_MODE": "strict",
         }
         self.root.mkdir()
-        api.init(str(self.root), environment=self.environment)
+        operations.init(str(self.root), environment=self.environment)
         python, hooks = sys.executable, install.hooks_folder()
         install.install(str(self.root), install.Where.LOCAL, python=python, hooks=hooks)
         self.commands = install.find_commands(str(self.root), install.Where.LOCAL)
@@ -124,11 +124,11 @@ class Machine:
             return list(pool.map(lambda one: self.fire(*one), given))
 
     def memories(self):
-        return api.open_memories(str(self.root), environment=self.environment)
+        return operations.open_memories(str(self.root), environment=self.environment)
 
     def live(self):
         with self.memories() as memories:
-            found = api.list_memories(memories, Filters(statuses=("promoted", "candidate")))
+            found = searching.list_memories(memories, Filters(statuses=("promoted", "candidate")))
         return sorted(memory.content for memory in found)
 
     def settle(self):
@@ -138,7 +138,7 @@ class Machine:
     def arm(self):
         """A turn that has to consult memory, in a project that has something to recall."""
         with self.memories() as memories:
-            api.write(memories, Draft(content=RULE, category="convention", promoted=True))
+            writing.write(memories, Draft(content=RULE, category="convention", promoted=True))
         self.fire("user_prompt_submit", prompt="Repair the login")
 
     def denies(self, id):
@@ -379,7 +379,7 @@ def test_the_same_event_seen_by_four_hooks_at_once_is_stored_once(machine):
     assert [one for one in ran if not one.well] == []
     assert machine.failures() == []
     with machine.memories() as memories:
-        (memory,) = api.list_memories(memories)
+        (memory,) = searching.list_memories(memories)
     assert (memory.content, memory.observation_count) == (LESSON, 1)
 
 
@@ -398,7 +398,7 @@ def test_odd_input_is_no_trouble_for_a_process(machine, raw, readable):
 def test_a_database_that_somebody_deleted_does_not_haunt_the_next(machine):
     with machine.memories() as memories:
         for n in range(100):
-            api.write(memories, f"{n} {'needless words about nothing much ' * 20} {n}")
+            writing.write(memories, f"{n} {'needless words about nothing much ' * 20} {n}")
     machine.arm()
     machine.fire("stop")
     machine.database.unlink()
@@ -444,7 +444,7 @@ def test_mutants_end_as_the_client_likes_it(machine):
 
 def test_a_memory_of_the_file_is_shown_once_whichever_process_runs_the_hook(machine):
     with machine.memories() as memories:
-        api.write(memories, Draft(content=RULE, path="src/**", promoted=True))
+        writing.write(memories, Draft(content=RULE, path="src/**", promoted=True))
     machine.fire("user_prompt_submit", prompt="Thanks!")
     call = {"tool_input": {"file_path": str(machine.root / "src/auth.py")}}
     raw = json.dumps(payload("pre_tool_use", cwd=str(machine.root)) | call).encode()

@@ -4,10 +4,9 @@ import json
 
 import pytest
 
-from ademem import api
-from ademem.api import doctor
 from ademem.core import project
 from ademem.core.who import OTHER_CLIENT
+from ademem.operations import curation, doctor, searching
 from tests import persons
 
 PROMPT = "remember: deploys need approval by two"
@@ -26,7 +25,7 @@ PROMPT = "remember: deploys need approval by two"
 def test_a_dictation_is_a_persons_a_candidate_or_nothing(world, by, stored):
     world.fire("user_prompt_submit", prompt=PROMPT, prompt_id="p1", by=by)
     with world.memories() as memories:
-        found = [*api.list_memories(memories), *api.review(memories)]
+        found = [*searching.list_memories(memories), *curation.review(memories)]
 
     shown = {(memory.trust.value, memory.status.value) for memory in found}
     assert shown == ({stored} if stored else set())

@@ -5,8 +5,9 @@ from datetime import timedelta
 
 import pytest
 
-from ademem import api
 from ademem.core.memory import Origin, Trust
+from ademem.operations import curation, upkeep
+from ademem.operations.files import refresh_files
 from tests.capture.talk import Talk
 
 LESSON = "TaskGroup requires @Sendable closures"
@@ -326,8 +327,8 @@ def test_no_wording_of_a_prompt_confirms_or_tells_that_something_is_stored(world
         asked = world.fire("user_prompt_submit", prompt=f"How to {row.content}?", session_id="s2")
         assert row.content not in brief + asked
         with world.memories() as memories:
-            api.refresh_files(memories)
-            assert [each.id for each in api.review(memories)] == [row.id]
+            refresh_files(memories)
+            assert [each.id for each in curation.review(memories)] == [row.id]
         files = [path for path in (world.root / ".ade/memory").rglob("*") if path.is_file()]
         assert files
         assert not any(row.content in path.read_text() for path in files)
@@ -363,7 +364,7 @@ def test_the_history_of_a_correction_has_the_sentence(world):
     (row,) = world.live()
 
     with world.memories() as memories:
-        (revision,) = api.list_revisions(memories, row.id)
+        (revision,) = curation.list_revisions(memories, row.id)
     assert "“No, use pnpm instead of npm.”" in revision["reason"]
 
 
@@ -371,7 +372,7 @@ def test_a_correction_leaves_a_confirmed_memory_that_it_contradicts_as_it_is(wor
     world.know("Use npm, not pnpm")
     correct(world, "No, use pnpm instead of npm.")
     with world.memories() as memories:
-        api.work(memories)
+        upkeep.work(memories)
     brief = world.context("session_start", source="startup", session_id="s2")
 
     assert {row.content: row.status for row in world.live()} == {

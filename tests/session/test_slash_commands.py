@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from ademem import api
 from ademem.core import who
 from ademem.core.memory import Draft, Origin, Trust
+from ademem.operations import writing
 from tests import persons
 
 
@@ -263,7 +263,7 @@ def test_the_persons_own_memories_of_all_projects_are_decided_too(world):
     with world.memories() as memories:
         origin = Origin(trust=Trust.USER, source_type="user")
         draft = Draft(content="I like short names", scope="personal", origin=origin)
-        id = api.write(memories, draft).memory.id
+        id = writing.write(memories, draft).memory.id
 
     assert answered(world, f"/ademem:edit {id} I like long names").startswith("ademem: edited")
     assert answered(world, f"/ademem:review drop {id}") == "ademem: removed: I like long names"

@@ -8,10 +8,10 @@ from contextlib import closing
 
 import pytest
 
-from ademem import api
-from ademem.api.doctor import Patient, hooks_do_not_fail
 from ademem.core import client, failure_log
 from ademem.core.project import at
+from ademem.operations import sessions
+from ademem.operations.doctor import Patient, hooks_do_not_fail
 from ademem.session import answer
 from ademem.store import database, migration
 from tests.examples import examples
@@ -77,7 +77,7 @@ def test_a_session_without_an_id_is_briefed_and_leaves_no_row(world, id):
     world.fire("stop", session_id=id, last_assistant_message="Done.")
     world.fire("session_end", session_id=id, reason="other")
     with world.memories() as memories:
-        assert api.list_sessions(memories) == []
+        assert sessions.list_sessions(memories) == []
     assert world.failures() == []
 
 

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from ademem import api
+from ademem.operations import curation
 from tests.session.test_clones import LABEL, Clones
 from tests.session.test_untrusted_rules import RULE, Turns
 
@@ -149,7 +149,7 @@ def test_a_rule_that_a_branch_turns_round_is_not_trusted_as_its_line_on_the_defa
 ):
     ann.git("switch", "--quiet", "-c", "topic")
     with ann.by_hand() as memories:
-        api.edit(memories, ann.only().id, content="Use npm, never pnpm")
+        curation.edit(memories, ann.only().id, content="Use npm, never pnpm")
     ann.share("turn round")
     if ignores:
         (ann.root / ".git-blame-ignore-revs").write_text(f"{ann.git('rev-parse', 'HEAD')}\n")
@@ -212,7 +212,7 @@ def test_an_author_that_was_not_named_stays_labelled_in_the_default_branch(clone
 
 def test_the_own_second_machine_is_anothers_until_its_address_is_trusted(clones, ann):
     with ann.by_hand() as memories:
-        api.pin(memories, ann.only().id)
+        curation.pin(memories, ann.only().id)
     commit_as(ann, "ann@x")
     laptop = type(ann)(clones.folder / "laptop", "Ann", clones.folder / "ann2", enrolled=True)
     laptop.git_clone(f"file://{ann.root}")
@@ -250,9 +250,9 @@ def test_ssh_and_https_name_the_same_repository(clones, ben):
 
 MINE = "Never deploy without a smoke test"
 KINDS = {
-    "text": lambda memories, id: api.edit(memories, id, content="Always deploy at once"),
-    "removed": lambda memories, id: api.archive(memories, id),
-    "marks": lambda memories, id: api.edit(memories, id, tags=()),
+    "text": lambda memories, id: curation.edit(memories, id, content="Always deploy at once"),
+    "removed": lambda memories, id: curation.archive(memories, id),
+    "marks": lambda memories, id: curation.edit(memories, id, tags=()),
 }
 
 
@@ -268,7 +268,7 @@ def stated(clones, ann, ben):
 
 def change(ann, kind, id):
     with ann.by_hand() as memories:
-        api.promote(memories, id)
+        curation.promote(memories, id)
         KINDS[kind](memories, id)
     ann.share("change")
 
@@ -305,7 +305,7 @@ def test_a_trusted_change_of_what_was_not_stated_is_not_told(ann, ben):
     ben.start("s2")
     (row,) = [row for row in ann.live() if row.content.startswith("Caches")]
     with ann.by_hand() as memories:
-        api.edit(memories, row.id, content="Caches are cleared on Fridays")
+        curation.edit(memories, row.id, content="Caches are cleared on Fridays")
     ann.share()
     ben.git("pull", "--quiet", "origin", "main")
     told, _ = ben.start("s3")

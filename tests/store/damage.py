@@ -8,8 +8,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from ademem import api
 from ademem.core.value import Value
+from ademem.operations import files
 from tests.store import filled
 from tests.world import World
 
@@ -92,7 +92,7 @@ def build(root: Path) -> World:
     world.fire("stop", prompt_id="p1")
     world.fire("session_end", reason="other")
     with world.memories() as memories:
-        api.refresh_files(memories)
+        files.refresh_files(memories)
         db = memories.store.db
         memory, project = db.execute("select id, project_id from unified_memories").fetchone()
         known = {"project_id": project, "memory_id": memory, "procedure_memory_id": memory}
@@ -135,7 +135,7 @@ def with_log(world: World, root: Path, text: str) -> World:
         open_all_along.execute("select * from projects").fetchall()  # else closing ends the log
         world.know(text)
         with world.memories() as memories:
-            api.refresh_files(memories)
+            files.refresh_files(memories)
         return copied(world, root)
 
 

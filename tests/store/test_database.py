@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from ademem import api
+from ademem import operations
 from ademem.core.errors import NoSuchMemory
 from ademem.core.project import Project
+from ademem.operations import searching, writing
 from ademem.store import database, memories
 from ademem.store.database import IdleConnections
 from ademem.store.opening import open_store
@@ -223,7 +224,7 @@ def opened(world):
     connections = IdleConnections()
 
     def once():
-        return api.open_memories(
+        return operations.open_memories(
             str(world.root), environment=world.environment, connections=connections
         )
 
@@ -249,7 +250,7 @@ def test_a_write_of_another_process_is_read_and_an_idle_connection_holds_no_lock
         alone.execute("begin exclusive")
 
     with opened() as memories:
-        assert [memory.content for memory in api.list_memories(memories)] == [LESSON]
+        assert [memory.content for memory in searching.list_memories(memories)] == [LESSON]
 
 
 def test_a_call_that_ends_in_a_transaction_leaves_nothing_of_it(opened):
@@ -267,7 +268,7 @@ def test_another_file_at_the_path_is_opened(opened, world, tmp_path):
     with closing(sqlite3.connect(file)) as db:
         db.execute("vacuum into ?", (str(tmp_path / "restored.db"),))
     with opened() as memories:
-        api.learn(memories, OTHER)
+        writing.learn(memories, OTHER)
         before = memories.store.db
         memories.store.db.execute("pragma wal_checkpoint(truncate)")
     os.replace(tmp_path / "restored.db", file)
@@ -276,4 +277,4 @@ def test_another_file_at_the_path_is_opened(opened, world, tmp_path):
 
     with opened() as memories:
         assert memories.store.db is not before
-        assert [memory.content for memory in api.list_memories(memories)] == [LESSON]
+        assert [memory.content for memory in searching.list_memories(memories)] == [LESSON]

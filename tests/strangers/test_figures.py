@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from ademem import api
 from ademem.capture.prompt_lessons import corrections
 from ademem.capture.record import category_of
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.core.redaction import redact
 from ademem.guard.injection import instruction_in_titled
+from ademem.operations import searching, writing
 from ademem.search import binding
 from ademem.search.engine import Filters
 from ademem.search.lexical import may_answer
@@ -33,7 +33,7 @@ def know(world, texts, category=None):
     """Store texts as a person types them; return their ids."""
     with world.terminal() as memories:
         kept = [
-            api.write(
+            writing.write(
                 memories,
                 Draft(
                     content=text,
@@ -140,7 +140,9 @@ def test_a_question_is_answered_or_nothing_is_said(world):
     right, silent = 0, 0
     with world.memories() as memories:
         for each in cases("questions"):
-            found = api.search(memories, each["question"], Filters(statuses=("promoted",)), 10)
+            found = searching.search(
+                memories, each["question"], Filters(statuses=("promoted",)), 10
+            )
             if each["answer"]:
                 right += ids[each["answer"] - 1] in {hit.memory.id for hit in found.answers}
             else:

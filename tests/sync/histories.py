@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
-from ademem.api import curation
+from ademem.operations import curation
 from tests.examples import FULL
 from tests.sync import team as team_
 from tests.sync.clone import without_stamps

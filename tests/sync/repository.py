@@ -5,11 +5,12 @@ from __future__ import annotations
 import subprocess
 from datetime import timedelta
 
-from ademem import api
+from ademem import operations
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.core.project import at
 from ademem.files import enrolment
 from ademem.files.snapshot import snapshot
+from ademem.operations import files, searching, writing
 from ademem.store import memories as rows
 from ademem.sync.tracked_files import present
 from tests.builders import NOW
@@ -55,11 +56,13 @@ class Worktree:
 
     def open(self, now=None):
         environment = {"HOME": str(self.home), "PATH": "/usr/bin"}
-        return api.open_memories(str(self.root), environment=environment, now=now or self.clock)
+        return operations.open_memories(
+            str(self.root), environment=environment, now=now or self.clock
+        )
 
     def learn(self, text, category="gotcha", origin=PERSON, **fields):
         with self.open() as memories:
-            written = api.write(
+            written = writing.write(
                 memories, Draft(content=text, category=category, origin=origin, **fields)
             )
         assert written.memory, written.reason
@@ -67,7 +70,7 @@ class Worktree:
 
     def refresh(self):
         with self.open() as memories:
-            return api.refresh_files(memories)
+            return files.refresh_files(memories)
 
     def commit(self, message="memory"):
         """Bring the files up to date and commit them."""
@@ -95,12 +98,13 @@ class Worktree:
 
     def row(self, memory):
         with self.open() as memories:
-            return api.get(memories, memory.id)
+            return searching.get(memories, memory.id)
 
     def live(self):
         with self.open() as memories:
             return {
-                row.content: row.source_branch for row in api.list_memories(memories, limit=None)
+                row.content: row.source_branch
+                for row in searching.list_memories(memories, limit=None)
             }
 
     def history(self, memory):

@@ -7,10 +7,11 @@ from datetime import timedelta
 
 import pytest
 
-from ademem import api
+from ademem import operations
 from ademem.core import clock
 from ademem.core.settings import GateSettings
 from ademem.files import enrolment
+from ademem.operations import searching
 from ademem.store import memories, transitions
 from ademem.store.transitions import Act
 from ademem.sync.checks import check
@@ -59,13 +60,13 @@ def test_a_merge_leaves_nothing_to_commit_in_any_clone(merged):
     assert "Alpha" not in merged[0].read(INDEX)
 
 
-@pytest.mark.parametrize("act", [api.init, api.open_memories])
+@pytest.mark.parametrize("act", [operations.init, operations.open_memories])
 def test_a_new_clone_of_a_merge_has_nothing_to_commit(merged, tmp_path_factory, act):
     root = tmp_path_factory.mktemp("new") / "clone"
     merged[0].git("clone", "--quiet", str(merged[0].root), str(root))
     act(str(root), environment={"HOME": str(root), "PATH": "/usr/bin:/bin"})
-    with api.open_memories(str(root), environment={"HOME": str(root)}) as memories:
-        found = [memory.content for memory in api.list_memories(memories)]
+    with operations.open_memories(str(root), environment={"HOME": str(root)}) as memories:
+        found = [memory.content for memory in searching.list_memories(memories)]
 
     assert {"Alpha is a server", "Beta is a cache"} <= {*found}
     assert git(root, "status", "--porcelain", FOLDER) == ""

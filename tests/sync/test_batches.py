@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from ademem.api import curation
 from ademem.core import confined
 from ademem.core.clock import Deadline
 from ademem.core.project import files_changed, import_waits
+from ademem.operations import curation
 from ademem.store import memories
 from ademem.store.transitions import Act
 from ademem.sync import checks, importer

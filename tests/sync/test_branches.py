@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from ademem import api
 from ademem.core.memory import Origin, Status, Tier
+from ademem.operations import curation, upkeep
 from ademem.worker.running import GIT_RETRY
 from tests.sync.repository import FOLDER, Worktree, enrolled
 
@@ -109,7 +109,7 @@ def test_discarding_what_is_not_committed_neither_archives_nor_restores(main, di
     main.commit()
     new = main.learn(LESSON)
     with main.open() as memories:
-        api.archive(memories, old.id)
+        curation.archive(memories, old.id)
     main.refresh()
     main.git(*discard)
     main.refresh()
@@ -180,13 +180,13 @@ def test_a_deleted_branch_leaves_candidates_with_the_reason(main):
     main.refresh()
     left = main.row(row)
     with main.open() as memories:
-        waiting = api.review(memories)
+        waiting = curation.review(memories)
 
     assert (left.status, left.source_branch) == (Status.CANDIDATE, "topic")
     assert waiting == [left]
     assert main.shown() == [TRUNK]
     with main.open() as memories:
-        api.promote(memories, row.id)
+        curation.promote(memories, row.id)
     main.refresh()
     assert main.row(row).source_branch is None
     assert main.shown() == sorted([LESSON, TRUNK])
@@ -257,7 +257,7 @@ def work(worktree):
     """What a worker does at one moment."""
     now = worktree.clock()
     with worktree.open(lambda: now) as memories:
-        return api.work(memories)
+        return upkeep.work(memories)
 
 
 def test_one_worker_brings_the_files_of_every_worktree_up_to_date(main, tmp_path):
@@ -384,10 +384,10 @@ def test_what_a_person_confirms_elsewhere_than_on_its_branch_is_everybodys(main)
     here = main.learn(LESSON, origin=Origin(source_type="passive"))
     there = main.learn("dates are in UTC", origin=Origin(source_type="passive"))
     with main.open() as memories:
-        api.promote(memories, here.id)
+        curation.promote(memories, here.id)
     main.switch("main")
     with main.open() as memories:
-        api.promote(memories, there.id)
+        curation.promote(memories, there.id)
     main.refresh()
 
     assert main.live() == {TRUNK: None, LESSON: "topic", "dates are in UTC": None}
@@ -421,7 +421,7 @@ def test_a_change_of_what_is_everybodys_holds_in_every_worktree_whatever_becomes
     main.refresh()
     assert main.shown() == there
     with main.open() as memories:
-        api.undo(memories, taken.event)
+        curation.undo(memories, taken.event)
     main.refresh()
     assert main.shown() == [TRUNK]
     assert main.dirty() in ("", f"M {FOLDER}/knowledge.jsonl")  # the stamps of the later act
@@ -574,7 +574,7 @@ def test_a_newer_line_that_comes_with_another_branch_does_not_move_what_waits(ma
     other = Worktree(tmp_path / "clone", main.clock)
     other.refresh()
     with other.open() as memories:
-        api.edit(memories, row.id, content="the cache is thread safe since 2.0")
+        curation.edit(memories, row.id, content="the cache is thread safe since 2.0")
     other.commit()
     main.git("pull", "--quiet", str(other.root), "next")
     main.refresh()
@@ -588,8 +588,8 @@ def test_a_clone_that_was_not_used_for_long_archives_nothing_that_its_colleagues
     main.commit()
     main.clock.now += timedelta(days=400)
     with main.open() as memories:
-        plan = api.sweep(memories, dry_run=True)
-        swept = api.sweep(memories)
+        plan = upkeep.sweep(memories, dry_run=True)
+        swept = upkeep.sweep(memories)
 
     assert plan.archived == swept.archived == 0
     assert (main.row(row).live, main.row(row).tier) == (True, Tier.FADING)

@@ -6,10 +6,10 @@ from datetime import timedelta
 
 import pytest
 
-from ademem import api
 from ademem.core import shared_files
 from ademem.core.memory import Category, Scope, Status
 from ademem.files import project_brief
+from ademem.operations import upkeep
 from ademem.store import sessions
 from ademem.sync import daily
 from tests.builders import NOW, insert, memory
@@ -145,7 +145,7 @@ def test_the_worker_writes_it_when_a_session_ended(world):
     world.fire("user_prompt_submit", prompt="Fix the login", prompt_id="p1")
     world.fire("session_end", reason="clear")
     with world.memories() as memories:
-        assert "current" in api.work(memories)
+        assert "current" in upkeep.work(memories)
 
     assert "Fix the login" in (world.root / ".ade/cto/CURRENT.md").read_text()
     assert "Fix the login" in (world.root / ".ade/cto/daily/2026-03-01.md").read_text()

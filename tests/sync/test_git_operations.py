@@ -6,8 +6,8 @@ from itertools import product
 
 import pytest
 
-from ademem import api
 from ademem.files import enrolment
+from ademem.operations import searching
 from tests.examples import FULL
 from tests.sync.repository import Worktree, enrolled, git
 
@@ -43,7 +43,7 @@ class Copy(Worktree):
     def known(self):
         """What is confirmed by the files, and what is only a candidate."""
         with self.open() as memories:
-            rows = api.list_memories(memories, limit=None)
+            rows = searching.list_memories(memories, limit=None)
         rows = [row for row in rows if not row.kept_of]
         confirmed = {row.content for row in rows if row.status == "promoted"}
         confirmed |= {row.content for row in rows} & set(self.shown())  # one may be disputed here

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
-from ademem.api import curation
 from ademem.core.memory import Category, Status
 from ademem.core.text import clean
 from ademem.core.value import replace
 from ademem.files import snapshot
 from ademem.guard.injection import instruction_in
+from ademem.operations import curation
 from ademem.store import memories, transitions
 from ademem.store.memories import Change
 from ademem.store.transitions import Act

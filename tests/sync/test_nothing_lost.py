@@ -56,10 +56,10 @@ class Lost:
         self.save_copy()
         self.here.learn(NEW)
         with self.here.open() as memories:
-            from ademem import api
+            from ademem.operations import curation
 
-            api.edit(memories, self.memory.id, content=REVISED)
-            api.archive(memories, self.wrong.id)
+            curation.edit(memories, self.memory.id, content=REVISED)
+            curation.archive(memories, self.wrong.id)
         self.here.refresh()
 
     @property
@@ -176,7 +176,7 @@ def with_a_damaged_header(lost: Lost) -> None:
     data = lost.database.read_bytes()
     lost.remove_database()
     lost.database.write_bytes(b"\xff" * 100 + data[100:])
-    from ademem.api import recovery
+    from ademem.operations import recovery
 
     recovery.recover(at(str(lost.here.root)), lost.environment, clock.now())
 
@@ -260,9 +260,9 @@ WAYS = (
 
 def command(lost: Lost) -> None:
     with lost.here.open() as memories:
-        from ademem import api
+        from ademem.operations import searching
 
-        api.recall(memories, "cache")
+        searching.recall(memories, "cache")
 
 
 def refresh(lost: Lost) -> None:
@@ -271,9 +271,9 @@ def refresh(lost: Lost) -> None:
 
 def forced_refresh(lost: Lost) -> None:
     with lost.here.open() as memories:
-        from ademem import api
+        from ademem.operations import files
 
-        api.refresh_files(memories, force=True)
+        files.refresh_files(memories, force=True)
 
 
 def hook(lost: Lost) -> None:

@@ -11,13 +11,13 @@ from hypothesis import Phase, given
 from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
-from ademem.api import curation
 from ademem.capture import gate
 from ademem.core.memory import Category, Draft, Scope, Status, Trust
 from ademem.core.settings import MirrorSettings, Settings
 from ademem.core.text import clean
 from ademem.core.value import replace
 from ademem.files import enrolment, review_sheet
+from ademem.operations import curation
 from ademem.store import memories, transitions
 from ademem.store.transitions import Act
 from ademem.sync import importer

@@ -7,13 +7,13 @@ from datetime import timedelta
 
 import pytest
 
-from ademem.api import curation
 from ademem.core.clock import stamp
 from ademem.core.memory import Category, Status
 from ademem.core.registers import make_tombstone, old_stamp
 from ademem.core.settings import GateSettings
 from ademem.files import knowledge
 from ademem.files.knowledge import newest_dead
+from ademem.operations import curation
 from ademem.store import kept_copies, memories, transitions
 from ademem.store.transitions import Act
 from ademem.sync import checks

@@ -5,12 +5,12 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
-from ademem.api import curation
 from ademem.capture.gate import relating
 from ademem.capture.gate.relating import catch_up
 from ademem.core.clock import stamp
 from ademem.core.memory import Status
 from ademem.core.settings import Settings
+from ademem.operations import curation
 from ademem.search.engine import Filters, search
 from ademem.store import jobs, maintenance, memories, relations, transitions
 from ademem.store.transitions import Act

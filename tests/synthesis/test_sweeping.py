@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ademem.api import curation
 from ademem.core.clock import stamp
 from ademem.core.memory import Stage
 from ademem.core.settings import LifecycleSettings
+from ademem.operations import curation
 from ademem.store import jobs, logs, maintenance, memories, transitions
 from ademem.store.transitions import Act
 from ademem.synthesis import sweeping

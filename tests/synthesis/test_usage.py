@@ -7,10 +7,10 @@ from datetime import timedelta
 
 import pytest
 
-from ademem import api
 from ademem.capture.transcript import Call, Prompt
 from ademem.core.clock import parse
 from ademem.core.settings import GuardSettings
+from ademem.operations import inspecting, reports, searching, upkeep
 from ademem.store import logs
 from ademem.synthesis import usage
 from ademem.synthesis.usage import Clue
@@ -127,10 +127,10 @@ def session(world, shown, *calls, id="s1"):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     world.fire("session_end", reason="other", session_id=id, transcript_path=str(path))
     with world.memories() as memories:
-        api.work(memories)
+        upkeep.work(memories)
         return {
             row["id"]: row
-            for row in api.get_impressions(memories, 100)["by_memory"]
+            for row in reports.get_impressions(memories, 100)["by_memory"]
             if row["id"] in shown
         }
 
@@ -157,8 +157,8 @@ def test_a_session_that_used_a_memory_is_counted_once(world, known):
 
     world.fire("session_end", reason="other", session_id="s1")
     with world.memories() as memories:
-        api.work(memories)
-        assert api.get_impressions(memories)["used"] == 1
+        upkeep.work(memories)
+        assert reports.get_impressions(memories)["used"] == 1
 
 
 def test_a_use_takes_back_all_that_was_shown_in_vain(world, known):
@@ -173,7 +173,7 @@ def test_a_use_takes_back_all_that_was_shown_in_vain(world, known):
     assert counts[known[0]]["worth"] == 1.0
     assert counts[known[1]]["worth"] == pytest.approx(10 / 26, abs=0.001)
     with world.memories() as memories:
-        overall = api.get_impressions(memories)
+        overall = reports.get_impressions(memories)
     assert {name: overall[name] for name in ("shown", "used", "used_memories", "sinking")} == {
         "shown": 52,
         "used": 1,
@@ -215,8 +215,8 @@ def turn(world, *, prompt="Get the package out", calls=(), id="s1", then=()):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     world.fire("session_end", reason="other", **common)
     with world.memories() as memories:
-        api.work(memories)
-        found = {row["text"]: row for row in api.get_impressions(memories, 100)["by_memory"]}
+        upkeep.work(memories)
+        found = {row["text"]: row for row in reports.get_impressions(memories, 100)["by_memory"]}
     world.now = start
     return found
 
@@ -235,9 +235,9 @@ def test_a_denial_that_is_heeded_counts_as_a_use_and_one_that_is_overruled_does_
     assert (heeded[RULE]["shown"], heeded[RULE]["used"], heeded[RULE]["worth"]) == (14, 13, 1.0)
     world.now = parse("2026-03-01T14:00:00.000Z")
     with world.memories() as memories:
-        assert api.get_ledger(memories).unused == ()
-        (memory,) = api.list_memories(memories)
-        uses = api.list_uses(memories, memory.id)
+        assert reports.get_ledger(memories).unused == ()
+        (memory,) = searching.list_memories(memories)
+        uses = inspecting.list_uses(memories, memory.id)
     assert {row["evidence"] for row in uses if row["used"]} == {"prevented npm publish"}
 
 
@@ -292,7 +292,7 @@ def test_what_worked_is_not_ranked_lower_for_half_a_year(world, known):
             for _ in range(24):
                 shown = [logs.Shown(memory_id=known[0])]
                 logs.log_shown(memories.store, "briefing", shown, memories.now)
-            rows = api.get_impressions(memories, 100)["by_memory"]
+            rows = reports.get_impressions(memories, 100)["by_memory"]
             worth += [row["worth"] for row in rows if row["id"] == known[0]]
 
     assert worth == [1.0, pytest.approx(10 / 24, abs=0.001)]
@@ -301,7 +301,7 @@ def test_what_worked_is_not_ranked_lower_for_half_a_year(world, known):
 def test_what_a_session_recalled_and_then_cited_is_used(world, known):
     world.fire("session_start", source="startup", session_id="s0")
     with world.memories() as memories:
-        api.recall(memories, "tokens auth")
+        searching.recall(memories, "tokens auth")
     note = ("Bash", {"command": f'ademem add "Refresh is in auth too, see {known[0]}"'})
 
     assert session(world, known, note)[known[0]]["used"] == 1
@@ -314,7 +314,7 @@ def test_a_session_that_left_no_trace_used_nothing(world, known, gone):
         world.fire("session_start", source="startup", session_id="s9")
         world.fire("session_end", reason="other", session_id="s9", transcript_path="/nowhere")
         with world.memories() as memories:
-            api.work(memories)
+            upkeep.work(memories)
 
     assert counts[known[0]]["used"] == 0
     assert world.failures() == []

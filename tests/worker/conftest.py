@@ -6,9 +6,10 @@ from datetime import timedelta
 
 import pytest
 
-from ademem import api
+from ademem import operations
 from ademem.core.client import TurnKey
 from ademem.core.memory import Draft
+from ademem.operations import writing
 from ademem.store import jobs, sessions, turns
 from ademem.worker import running
 from tests.builders import NOW
@@ -21,7 +22,7 @@ class World:
     def __init__(self, root):
         self.root = root
         self.now = NOW
-        self.memories = api.open_memories(str(root), environment={}, now=lambda: self.now)
+        self.memories = operations.open_memories(str(root), environment={}, now=lambda: self.now)
         self.runtime = self.memories
         self.store = self.runtime.store
         self.embedder = fake.FakeEmbedder()
@@ -46,7 +47,7 @@ class World:
 
     def _keep(self, text):
         draft = Draft(content=text, category="convention", promoted=True)
-        return api.write(self.memories, draft).memory
+        return writing.write(self.memories, draft).memory
 
     def prompt(self, session="s1"):
         """A person types something in an open session."""
@@ -71,7 +72,7 @@ class World:
 
 @pytest.fixture
 def world(tmp_path):
-    api.init(str(tmp_path))
+    operations.init(str(tmp_path))
     world = World(tmp_path)
     yield world
     world.memories.close()

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from ademem import api
 from ademem.core.clock import stamp
+from ademem.operations import searching
 from ademem.store import jobs, maintenance, sessions
 from ademem.synthesis.sweeping import sweep
 from ademem.worker import running
@@ -88,6 +88,6 @@ def test_a_memory_recalled_then_ages_by_its_last_change(world, settings):
 
 def test_no_score_is_above_one(world):
     builders.insert(world.store, builders.memory(created_at=AHEAD, updated_at=AHEAD))
-    (hit,) = api.search(world.memories, "shared memory").hits
+    (hit,) = searching.search(world.memories, "shared memory").hits
 
     assert hit.score <= 1

@@ -5,10 +5,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from ademem import api
-from ademem.api import doctor
 from ademem.core.settings import EmbedSettings
 from ademem.core.value import replace
+from ademem.operations import curation, doctor, reports
 from ademem.search import dense
 from ademem.search.embedding import DamagedModel, model_id, second_settings
 from ademem.store import embeddings, jobs, memory_queries
@@ -98,7 +97,7 @@ def test_what_cannot_be_found_gets_none(world, changes):
 def test_an_approved_memory_gets_its_vector(world):
     (held,) = builders.insert(world.store, memory("an order", quarantine_reason="an order"))
     world.work()
-    api.promote(world.memories, held.id)
+    curation.promote(world.memories, held.id)
     world.work()
 
     assert world.vectors() == {held.id: fake.ID}
@@ -107,7 +106,7 @@ def test_an_approved_memory_gets_its_vector(world):
 def test_an_edited_memory_gets_a_new_vector(world):
     (id,) = world.keep("Tokens expire in UTC")
     world.work()
-    api.edit(world.memories, id, content="Tokens never expire")
+    curation.edit(world.memories, id, content="Tokens never expire")
     assert world.vectors() == {}
 
     world.work()
@@ -120,7 +119,7 @@ def test_a_text_edited_while_it_is_embedded_gets_the_vector_of_the_new_one(world
 
     def edit(_text):
         for content in edits:
-            api.edit(world.memories, id, content=content)
+            curation.edit(world.memories, id, content=content)
 
     world.embedder.heard = edit
     world.work()
@@ -298,12 +297,12 @@ class TestATextThatFails:
         assert not found.ok
         assert f"vector {id}: " in found.message
         assert "work --retry" in found.hint
-        (named,) = api.get_status(world.memories)["jobs"]["parked"]
+        (named,) = reports.get_status(world.memories)["jobs"]["parked"]
         assert named.startswith(f"vector {id}: ")
 
     def test_gets_its_vector_when_it_is_edited(self, world, text, error):
         id = park(world, text)
-        api.edit(world.memories, id, content="Tokens expire in UTC")
+        curation.edit(world.memories, id, content="Tokens expire in UTC")
         world.work()
 
         assert id in world.vectors()
@@ -372,7 +371,7 @@ def test_status_tells_how_far_the_vectors_are(world, monkeypatch):
     world.work()
     world.keep("One that waits")
 
-    assert api.get_status(world.memories)["embeddings"] == {
+    assert reports.get_status(world.memories)["embeddings"] == {
         "model": fake.ID,
         "installed": True,
         "embedded": 59,
@@ -385,14 +384,14 @@ def test_status_tells_how_far_the_vectors_are(world, monkeypatch):
         "max_batch_size_observed": 50,
         "last_processed_at": "2026-01-31T12:00:00.000Z",
     }
-    assert api.get_status(world.memories)["jobs"]["worker"] == "not running"
+    assert reports.get_status(world.memories)["jobs"]["worker"] == "not running"
 
 
 def test_status_without_a_model_says_so(world, monkeypatch):
     monkeypatch.setattr(running, "find_model", lambda _runtime: None)
     world.keep("Tokens expire in UTC")
     world.work(model=None)
-    said = api.get_status(world.memories)
+    said = reports.get_status(world.memories)
 
     assert (said["embeddings"]["model"], said["embeddings"]["installed"]) == (None, False)
     assert said["jobs"]["due"] == 0
@@ -401,8 +400,8 @@ def test_status_without_a_model_says_so(world, monkeypatch):
 def test_a_hard_delete_takes_vector_and_failure_with_it(world):
     (good, bad) = world.keep("Tokens expire in UTC", "raise the limit")
     world.work()
-    api.delete(world.memories, good, hard=True)
-    api.delete(world.memories, bad, hard=True)
+    curation.delete(world.memories, good, hard=True)
+    curation.delete(world.memories, bad, hard=True)
     world.work()
 
     assert world.vectors() == {}
@@ -458,8 +457,10 @@ class TestASecondModel:
         world.work(model=self.models(world, second))
         assert self.unread(world) == [german]
 
-        api.edit(world.memories, german, content="Invoices are rounded")
-        api.edit(world.memories, english, content="Die Tokens werden nach einer Stunde ungültig")
+        curation.edit(world.memories, german, content="Invoices are rounded")
+        curation.edit(
+            world.memories, english, content="Die Tokens werden nach einer Stunde ungültig"
+        )
         world.work(model=self.models(world, second))
         assert self.unread(world) == [english]
 

@@ -12,9 +12,9 @@ from contextlib import closing
 
 import pytest
 
-from ademem import api
 from ademem.core import errors
 from ademem.core.memory import Trust
+from ademem.operations import files, reports, searching, sessions, writing
 from ademem.store import database
 from ademem.worker import read_only
 from tests.store import filled
@@ -31,7 +31,7 @@ def world(tmp_path):
     world.environment |= {"HOME": str(tmp_path / "home")}
     world.know(TEXT)
     with world.memories() as memories:
-        api.refresh_files(memories)
+        files.refresh_files(memories)
     return world
 
 
@@ -62,9 +62,9 @@ def test_what_is_known_is_found_and_no_file_is_touched(locked_up):
     before = tree(locked_up.root)
     with locked_up.memories() as memories:
         assert memories.is_read_only
-        assert [hit.memory.content for hit in api.recall(memories, "staging").hits]
-        assert len(api.list_memories(memories)) == 1
-        assert api.get_status(memories)["memories"]["promoted"] == 1
+        assert [hit.memory.content for hit in searching.recall(memories, "staging").hits]
+        assert len(searching.list_memories(memories)) == 1
+        assert reports.get_status(memories)["memories"]["promoted"] == 1
 
     assert tree(locked_up.root) == before
 
@@ -72,12 +72,14 @@ def test_what_is_known_is_found_and_no_file_is_touched(locked_up):
 @pytest.mark.parametrize(
     "change",
     [
-        pytest.param(lambda memories: api.write(memories, "Tabs are forbidden"), id="a memory"),
-        pytest.param(lambda memories: api.start_session(memories, "s2"), id="a session"),
-        pytest.param(lambda memories: api.end_session(memories, "s9"), id="an end"),
-        pytest.param(lambda memories: api.delete_session(memories, "s9"), id="a deletion"),
+        pytest.param(lambda memories: writing.write(memories, "Tabs are forbidden"), id="a memory"),
+        pytest.param(lambda memories: sessions.start_session(memories, "s2"), id="a session"),
+        pytest.param(lambda memories: sessions.end_session(memories, "s9"), id="an end"),
+        pytest.param(lambda memories: sessions.delete_session(memories, "s9"), id="a deletion"),
         pytest.param(
-            lambda memories: api.delete_prompt(memories, api.search_prompts(memories)[0]["id"]),
+            lambda memories: sessions.delete_prompt(
+                memories, sessions.search_prompts(memories)[0]["id"]
+            ),
             id="the deletion of a prompt",
         ),
     ],
@@ -124,7 +126,7 @@ def test_without_a_database_the_copy_is_built_from_the_files(locked_up):
         path.unlink()
 
     with locked_up.memories() as memories:
-        assert [memory.content for memory in api.list_memories(memories)] == [TEXT]
+        assert [memory.content for memory in searching.list_memories(memories)] == [TEXT]
     assert not (locked_up.root / ".ade" / "ade.db").exists()
 
 
@@ -182,12 +184,12 @@ def test_a_locked_store_answers_without_counting(world):
         memories.store.db.execute("pragma busy_timeout = 0")
         with closing(sqlite3.connect(world.root / ".ade" / "ade.db")) as other:
             other.execute("begin immediate")
-            assert api.recall(memories, "staging").hits
-        assert api.list_memories(memories)[0].access_count == 0
+            assert searching.recall(memories, "staging").hits
+        assert searching.list_memories(memories)[0].access_count == 0
 
 
 def test_a_database_that_came_with_git_is_not_read(locked_up, monkeypatch):
     monkeypatch.setattr(read_only.admission, "why_foreign", lambda project: "ade.db came with git")
     with locked_up.memories() as memories:
-        (memory,) = api.list_memories(memories)
+        (memory,) = searching.list_memories(memories)
     assert memory.trust == Trust.IMPORT

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from ademem import api, worker
+from ademem import worker
 from ademem.core import clock
 from ademem.core.shared_files import locked
 from ademem.core.value import replace
+from ademem.operations import reports
 from ademem.store import backups, jobs
 from ademem.synthesis import sweeping
 from ademem.worker import running
@@ -85,7 +86,7 @@ def test_what_it_did_is_reported_in_the_log_of_work_and_in_the_status(world):
 
     run = next(run for run in running.recent_runs(world.runtime.project) if run["job"] == "sweep")
     assert (run["outcome"], run["demoted"], run["archived"]) == ("done", 1, 1)
-    told = api.get_status(world.memories)["lifecycle"]
+    told = reports.get_status(world.memories)["lifecycle"]
     assert (told["last_sweep"]["outcome"], told["last_sweep"]["archived"]) == ("ok", 1)
     assert told["last_sweep"]["trigger"] == "schedule"
     assert told["next_sweep"] == "2026-02-02T12:00:00.000Z"
@@ -102,7 +103,7 @@ def test_one_that_fails_is_tried_again_and_given_up_until_a_day_is_over(world, m
             world.work()
             world.later(minutes=minutes)
         assert [job[0] for job in jobs.list_parked(world.store)] == ["sweep"]
-        assert api.get_status(world.memories)["lifecycle"]["last_sweep"]["outcome"] == "failed"
+        assert reports.get_status(world.memories)["lifecycle"]["last_sweep"]["outcome"] == "failed"
         assert world.due() == []
 
     world.later(days=1)
@@ -192,7 +193,7 @@ def test_without_a_model_it_says_why_nothing_was_merged(world):
     world.later(days=7)
     world.work(model=None)
 
-    told = api.get_status(world.memories)["lifecycle"]
+    told = reports.get_status(world.memories)["lifecycle"]
     assert told["last_consolidation"]["outcome"] == "embeddings-unavailable"
     assert told["next_consolidation"] == "2026-02-14T12:00:00.000Z"
 

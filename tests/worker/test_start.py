@@ -7,9 +7,10 @@ import sys
 
 import pytest
 
-from ademem import __version__, api
+from ademem import __version__
 from ademem import worker as work
 from ademem.core import process
+from ademem.operations import upkeep
 from ademem.search.embedding import cache
 from ademem.store import jobs
 from ademem.worker import running
@@ -111,7 +112,7 @@ def test_the_download_of_the_model_imports_nothing_of_the_project(world, monkeyp
         file.write("raise SystemExit('the module of the project was run')")
     started = []
     monkeypatch.setattr(process, "detach", lambda command, _environment: started.append(command))
-    api.download_model(world.runtime)
+    upkeep.download_model(world.runtime)
 
     (command,) = started
     asked = [*command[: command.index("model")], "--version"]

@@ -6,9 +6,10 @@ import sys
 
 import pytest
 
-from ademem import api, worker
+from ademem import worker
 from ademem.core.shared_files import locked
 from ademem.core.value import replace
+from ademem.operations import reports
 from ademem.store import embeddings, jobs
 from ademem.worker import running
 from ademem.worker.running import Kind
@@ -118,12 +119,12 @@ def test_work_that_fails_keeps_its_error_and_waits(world, broken):
 
 def test_the_status_names_what_is_due_and_what_failed_before_it_is_given_up(world, broken):
     world.keep("Tabs are forbidden in this code")
-    waiting = api.get_status(world.memories)["jobs"]
+    waiting = reports.get_status(world.memories)["jobs"]
     assert (waiting["due"], waiting["kinds"], waiting["failing"]) == (1, ["mirror (1)"], [])
 
     broken(OSError("no space left"))
     world.work(model=None)
-    failed = api.get_status(world.memories)["jobs"]
+    failed = reports.get_status(world.memories)["jobs"]
     assert (failed["due"], failed["kinds"]) == (0, [])
     assert failed["failing"] == ["mirror project: OSError: no space left"]
     assert failed["parked"] == []

@@ -1,4 +1,4 @@
-"""The command line: parse, call one function of `api`, show.
+"""The command line: parse, call an operation, show.
 
 Recall as agents type it (words, `--limit`, `--project`, `--json`) is answered here: loading the
 parser of options would take longer than the search.
@@ -130,7 +130,7 @@ def _run_plainly() -> None:
 
 def _enrol_here() -> NoReturn:
     """Run `ademem init` without the parser of options, which a plugin does not bring."""
-    from ademem import api
+    from ademem import operations
     from ademem.core import who
     from ademem.files import enrolment
 
@@ -138,7 +138,7 @@ def _enrol_here() -> NoReturn:
         root = enrolment.choose_root(os.getcwd())
         enrolment.check_home(root)
         print(
-            *api.init(root, merges=False, by=who.of_process()),
+            *operations.init(root, merges=False, by=who.of_process()),
             f"memory of {root} begins with the next session",
             sep="\n",
         )
@@ -200,17 +200,19 @@ def answer(question: Question) -> int:
     import gc
     import json
 
+    from ademem import operations
+    from ademem.operations import searching
+
     gc.disable()  # a collection would traverse all modules and free nothing
-    from ademem import api
     from ademem.doors.cli import show
 
-    with api.open_memories(question.project, on_import=show.import_progress()) as memories:
+    with operations.open_memories(question.project, on_import=show.import_progress()) as memories:
         memories.before_close = None  # an answer changes no hint
         show.notices(memories)
         show.unread_edits(memories)
-        search = api.recall if question.counts else api.search
+        search = searching.recall if question.counts else searching.search
         found = search(memories, question.query, None, question.limit)
-        drifted = api.find_drifted(memories, [hit.memory for hit in found.hits])
+        drifted = searching.find_drifted(memories, [hit.memory for hit in found.hits])
     show.as_json = question.as_json
     if question.as_json:
         hits = show.results_json(found, drifted=drifted)

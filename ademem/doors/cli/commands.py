@@ -21,7 +21,7 @@ from typing import Annotated, Any, NoReturn, TextIO, TypeVar
 import typer
 from typer.core import TyperGroup
 
-from ademem import __version__, api
+from ademem import __version__, operations
 from ademem.core import plugins, process, who
 from ademem.core.errors import USAGE, AdememError, UsageError
 from ademem.core.memory import SCOPES, Category, Importance, Scope
@@ -340,7 +340,7 @@ Kind = TypeVar("Kind", bound=StrEnum)
 
 def open_project(project: Project = None, *, catch_up: bool = True) -> Runtime:
     """Open the project and import pending changes of its files, unless *catch_up* is False."""
-    memories = api.open_memories(
+    memories = operations.open_memories(
         project, on_import=show.import_progress(), catch_up=catch_up, by=who.of_process()
     )
     show.notices(memories)
@@ -394,7 +394,7 @@ on_project = partial(command, on=open_project)
 
 def warn(project: str | None) -> None:
     """Print the warnings about settings, for a command that opens no memory."""
-    show.warn(load_configuration(api.find_project(project), os.environ).warnings)
+    show.warn(load_configuration(operations.find_project(project), os.environ).warnings)
 
 
 def text_or_stdin(text: str) -> str:

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import typer
 
-from ademem import api
-from ademem.api.files import Inspection
 from ademem.core.clock import now
 from ademem.core.errors import NO, AdememError
 from ademem.core.memory import claimed_name
@@ -33,6 +31,8 @@ from ademem.doors.cli.commands import (
 from ademem.files import BRIEF, project_brief
 from ademem.files.project_brief import Agent
 from ademem.files.texts import Problem
+from ademem.operations import files
+from ademem.operations.files import Inspection
 from ademem.store.runtime import Runtime
 from ademem.sync.importer import ImportReport
 from ademem.sync.merging import merge_versions
@@ -42,7 +42,7 @@ from ademem.sync.tracked_files import NOT_TEXT
 
 @contextmanager
 def open_inspection(project: Project = None) -> Iterator[Inspection]:
-    with api.inspect_files(project) as inspection:
+    with files.inspect_files(project) as inspection:
         show.notices(inspection.runtime)
         yield inspection
 
@@ -56,7 +56,7 @@ def refresh(
     """Import edits of the files, then write the files."""
     if dry_run:
         with open_inspection(project) as inspection:
-            preview = api.preview_files(inspection, force=force)
+            preview = files.preview_files(inspection, force=force)
         touched = [file for file in preview.files if file.ours or force]
         values = {
             "taken": preview.taken,
@@ -71,7 +71,7 @@ def refresh(
         lines += [] if preview.files else ["up to date"]
         return show.report(values, lines, map(_problem_line, preview.taken.problems))
     with open_project(project, catch_up=False) as memories:
-        done = api.refresh_files(memories, force=force, on_batch=show.import_progress())
+        done = files.refresh_files(memories, force=force, on_batch=show.import_progress())
     lines = [*_import_lines(done.taken), *(f"wrote {path}" for path in done.written)]
     kept = [f"kept {path}: it was edited by hand (--force overwrites it)" for path in done.kept]
     lines += [] if done.written or kept else ["up to date"]
@@ -91,16 +91,16 @@ def import_files(
     """Import edits of the files. Exit code 1 if one cannot be read."""
     if dry_run:
         with open_inspection(project) as inspection:
-            brief, unread = api.read_pending_brief(inspection.runtime)
-            report = api.preview_files(inspection).taken
+            brief, unread = files.read_pending_brief(inspection.runtime)
+            report = files.preview_files(inspection).taken
     else:
         with open_project(project, catch_up=False) as memories:
-            brief, unread = api.read_pending_brief(memories)
+            brief, unread = files.read_pending_brief(memories)
             bar = show.import_progress()
             if only:
-                report = api.import_files(memories, on_batch=bar)
+                report = files.import_files(memories, on_batch=bar)
             else:
-                report = api.refresh_files(memories, lazily=True, on_batch=bar).taken
+                report = files.refresh_files(memories, lazily=True, on_batch=bar).taken
     if unread and show.as_json:
         fault = Problem(path=BRIEF, line=None, message=f"{unread}; {unread.hint}")
         report = replace(report, problems=(*report.problems, fault))
@@ -123,7 +123,7 @@ def check(
 ) -> None:
     """Check that the files are valid and current. Exit code 1 if not."""
     if diff:
-        preview = api.preview_files(inspection)
+        preview = files.preview_files(inspection)
         taken = preview.taken
         rows = [
             {"path": file.path, "change": _change(file), "diff": _diff(file)}
@@ -138,7 +138,7 @@ def check(
         if not (show.as_json or taken.count or preview.files):
             show.echo("up to date")
         raise typer.Exit(1 if taken.count or taken.problems or preview.files else 0)
-    problems = api.check_files(inspection)
+    problems = files.check_files(inspection)
     found = [{"path": each.path, "line": each.line, "message": each.message} for each in problems]
     lines = [f"{each.path}:{each.line or 1}: {each.message}" for each in problems]
     show.report({"problems": found}, lines or ["the files are sound"], fails=bool(problems))
@@ -215,9 +215,9 @@ def show_core(
 ) -> None:
     """Show the project brief."""
     if agents:
-        worked = api.list_agents(memories)
+        worked = files.list_agents(memories)
         return show.listing("agents", worked, _agent_lines, "no agent worked here yet")
-    found = api.get_brief(memories, agent, labelled=not show.as_json)
+    found = files.get_brief(memories, agent, labelled=not show.as_json)
     document = found or project_brief.CoreMemory(updated_at=now())
     author = document.claimed_author
     values = project_brief.as_json(document) | ({} if found else {"updatedAt": None})
@@ -247,6 +247,6 @@ def set_core(
 ) -> None:
     """Replace one field of the project brief."""
     changes = project_brief.field_of(field, text or ())
-    document = api.update_brief(memories, changes, agent, expect_version=version)
+    document = files.update_brief(memories, changes, agent, expect_version=version)
     line = f"the brief{f' of {agent}' if agent else ''} is at version {document.version}"
     show.report(project_brief.as_json(document), [line])

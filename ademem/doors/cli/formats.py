@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ademem import api
 from ademem.core import plugins
 from ademem.core.errors import UsageError
 from ademem.core.text import counted
@@ -14,6 +13,7 @@ from ademem.core.value import Value
 from ademem.doors.cli import show
 from ademem.files.readers import Comparison
 from ademem.files.records import Imported
+from ademem.operations import curation, reports
 from ademem.store.runtime import Runtime
 
 OTHER_FORMAT = "if another program wrote it, `--format auto` names the format"
@@ -69,9 +69,9 @@ def report_waiting(memories: Runtime, *, dry_run: bool) -> None:
         show.progress("")
     if dry_run:
         return
-    if not show.as_json and (waiting := show.join_waiting(api.count_queue(memories))):
+    if not show.as_json and (waiting := show.join_waiting(curation.count_queue(memories))):
         show.echo(f"to review: {waiting}", err=True)
-    if overfull := api.find_overfull(memories):
+    if overfull := reports.find_overfull(memories):
         show.echo(overfull, err=True)
 
 

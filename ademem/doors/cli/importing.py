@@ -11,7 +11,6 @@ from typing import Any
 
 import orjson
 
-from ademem import api
 from ademem.core import plugins
 from ademem.core.errors import UsageError
 from ademem.core.text import counted, join_counts, preview, replace_surrogates
@@ -38,6 +37,7 @@ from ademem.doors.cli.formats import (
 )
 from ademem.files import readers
 from ademem.files.readers import Report
+from ademem.operations import files
 from ademem.store.runtime import Runtime
 
 
@@ -52,7 +52,7 @@ OPTIONS = ("--as personal", "--from-project", "--status", "--follow")
 
 
 def _import_lines(memories: Runtime, source: Source) -> None:
-    imported = api.import_lines(
+    imported = files.import_lines(
         *(memories, _lines(source.path), progress_of("line")),
         confirms=not show.to_model(),
         dry_run=source.dry_run,
@@ -62,14 +62,14 @@ def _import_lines(memories: Runtime, source: Source) -> None:
 
 def _import_feedback(memories: Runtime, source: Source) -> None:
     text = replace_surrogates("".join(_lines(source.path)))
-    captured = api.import_feedback(memories, text, dry_run=source.dry_run)
+    captured = files.import_feedback(memories, text, dry_run=source.dry_run)
     counts = {name: len(ids) for name, ids in as_dict(captured).items() if isinstance(ids, tuple)}
     refused = (f"not kept: {reason}" for reason in captured.refused)
     show.report(captured, [join_all(counts, dry_run=source.dry_run)], refused)
 
 
 def _import_foreign(format: str, memories: Runtime, source: Source) -> None:
-    report = api.import_foreign(
+    report = files.import_foreign(
         memories,
         source.path,
         format=format,
@@ -84,7 +84,7 @@ def _import_foreign(format: str, memories: Runtime, source: Source) -> None:
 
 
 def _compare_foreign(format: str, memories: Runtime, source: Source) -> list[readers.Comparison]:
-    return api.compare_foreign(memories, source.path, format=format, project=source.project)[1]
+    return files.compare_foreign(memories, source.path, format=format, project=source.project)[1]
 
 
 def _show_foreign(report: Report, dry_run: bool) -> None:
@@ -197,7 +197,7 @@ def export(
         if chosen:
             rows, data = chosen(memories)
         else:
-            found = list(api.export_memories(memories, include_personal=include_personal))
+            found = list(files.export_memories(memories, include_personal=include_personal))
             data = _to_lines(found)
             rows = [row for row in found if "relation" not in row]
             own = sum(row["scope"] == "agent" and not row["scope_owner_id"] for row in rows)

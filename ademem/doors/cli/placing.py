@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from ademem import api
-from ademem.api.placing import Choice, Placed
 from ademem.core.errors import UsageError
 from ademem.core.text import preview
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import flag, on_project, option, text_or_stdin
+from ademem.operations import placing
+from ademem.operations.placing import Choice, Placed
 from ademem.store.runtime import Runtime
 
 TEXT_CHARS = 100
@@ -38,11 +38,11 @@ def at(
         if id or keys or drop or none:
             raise UsageError("--pending and --from take no memory", "ademem at --pending --json")
         if pending:
-            found = api.list_unplaced(memories)
+            found = placing.list_unplaced(memories)
             why = "a place was chosen for every memory, or is not needed"
             return show.listing("memories", found, lines_of, why, to_json)
         text = text_or_stdin("-") if from_ == "-" else _read(from_)
-        placed = api.place_all(memories, api.read_choices(text))
+        placed = placing.place_all(memories, placing.read_choices(text))
         return show.listing("memories", placed, lines_of, "no choice was given", to_json)
     if not id:
         raise UsageError("the places of which memory?", "ademem at ID, or ademem at --pending")
@@ -50,7 +50,7 @@ def at(
         raise UsageError("--none excludes --at and --drop", "choose places, or none")
     choice = Choice(id=id, at=tuple(keys or ()), drop=tuple(drop or ()), nowhere=none)
     changes = bool(keys or drop or none)
-    one = api.place(memories, choice) if changes else api.show_places(memories, id)
+    one = placing.place(memories, choice) if changes else placing.show_places(memories, id)
     show.report(to_json(one), list(lines_of(one)))
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import TYPE_CHECKING, NoReturn
 
-from ademem import api
+from ademem import operations
 from ademem.core.errors import UsageError
 from ademem.core.memory import Category, Draft
 from ademem.doors.cli import show
+from ademem.operations import searching, writing
 from ademem.search.engine import Filters
 from ademem.store.filters import choose_statuses
 
@@ -39,7 +40,7 @@ def run(arguments: Sequence[str]) -> bool:
     if others:
         return False
     show.as_json = options.json
-    with api.open_memories(options.project, on_import=show.import_progress()) as memories:
+    with operations.open_memories(options.project, on_import=show.import_progress()) as memories:
         show.notices(memories)
         {"add": _add, "get": _get, "list": _list}[options.command](memories, options)
     return True
@@ -48,22 +49,22 @@ def run(arguments: Sequence[str]) -> bool:
 def _add(memories: Runtime, options: Namespace) -> None:
     draft = Draft(
         content=" ".join(options.words),
-        category=api.categorize(options.category, None),
-        origin=api.origin(memories),
+        category=writing.categorize(options.category, None),
+        origin=writing.origin(memories),
     )
-    show.verdict(api.write(memories, api.place_draft(memories, draft)))
+    show.verdict(writing.write(memories, writing.place_draft(memories, draft)))
 
 
 def _get(memories: Runtime, options: Namespace) -> None:
     if len(options.words) != 1:
         raise UsageError("name one memory", "`ademem list` shows the ids")
-    memory = show.require_readable(api.get(memories, options.words[0]))
-    drifted = api.find_drifted(memories, [memory])
-    later = api.find_later(memories, [memory]).get(memory.id)
+    memory = show.require_readable(searching.get(memories, options.words[0]))
+    drifted = searching.find_drifted(memories, [memory])
+    later = searching.find_later(memories, [memory]).get(memory.id)
     if show.as_json:
         show.json(show.memory_json(memory, drifted=drifted, later=later))
     else:
-        show.whole(memory, drifted, api.find_related(memories, memory.id), later)
+        show.whole(memory, drifted, searching.find_related(memories, memory.id), later)
 
 
 def _list(memories: Runtime, options: Namespace) -> None:
@@ -71,5 +72,5 @@ def _list(memories: Runtime, options: Namespace) -> None:
         statuses=choose_statuses(candidates=True, archived=False),
         categories=tuple(filter(None, [options.category and Category(options.category)])),
     )
-    found = api.list_memories(memories, filters, options.limit)
-    show.memories(found, api.find_later(memories, found))
+    found = searching.list_memories(memories, filters, options.limit)
+    show.memories(found, searching.find_later(memories, found))

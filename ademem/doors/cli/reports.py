@@ -8,7 +8,6 @@ from functools import partial
 from textwrap import wrap
 from typing import Any
 
-from ademem import api
 from ademem.core.text import counted, join_counts, preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
@@ -22,6 +21,7 @@ from ademem.doors.cli.commands import (
 )
 from ademem.doors.views import effects
 from ademem.doors.views.session import spent_json, spent_lines
+from ademem.operations import reports
 from ademem.store.runtime import Runtime
 
 COLUMNS, NAME_COLUMNS = 80, 10
@@ -51,17 +51,17 @@ def status(
     with open_project(project, catch_up=topic is not None) as memories:
         match topic:
             case Topic.COMMITS:
-                digest = api.get_digest(memories)
+                digest = reports.get_digest(memories)
                 show.report(digest, _commit_lines(digest))
             case Topic.COST:
-                spent = api.get_cost(memories, days)
+                spent = reports.get_cost(memories, days)
                 show.report(spent, _cost_lines(spent))
             case Topic.GUARD:
-                show.table(api.get_guard_state(memories))
+                show.table(reports.get_guard_state(memories))
             case Topic.IMPRESSIONS:
-                _show_impressions(api.get_impressions(memories, limit))
+                _show_impressions(reports.get_impressions(memories, limit))
             case None:
-                found = api.get_status(memories)
+                found = reports.get_status(memories)
                 done = effects.sentence(found["effects"], found["effects"]["days"])
                 show.report(found, [*([done] if done else []), *_status_lines(found)])
 
@@ -77,7 +77,7 @@ def cost(
     Tokens of texts for models are estimated from characters. Memories that cost much and were
     never used are named, with the command that quiets them.
     """
-    ledger, spent = api.get_ledger(memories, days, session), api.get_cost(memories, days)
+    ledger, spent = reports.get_ledger(memories, days, session), reports.get_cost(memories, days)
     if show.as_json:
         return show.json(spent | {"injections": spent_json(ledger, show.is_withheld)})
     show.fenced(spent_lines(ledger, show.is_withheld))
@@ -144,7 +144,7 @@ def _describe_runs(ageing: dict[str, Any], kind: str) -> str:
 @command("guard explain")
 def guard_explain(command: str = argument("CMD", "In quotes."), project: Project = None) -> None:
     """Show whether a shell command counts as a mutation, and why."""
-    judgement = api.judge_command(command, project)
+    judgement = reports.judge_command(command, project)
     warn(project)
     line = f"{'mutates' if judgement.mutates else 'reads'}: {judgement.reason}"
     show.report(as_dict(judgement), [line])

@@ -9,8 +9,6 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import NamedTuple
 
-from ademem import api
-from ademem.api.curation import EVERYTHING, Selection, Waiting
 from ademem.core import who
 from ademem.core.errors import AdememError, UsageError
 from ademem.core.memory import Category, Memory, claimed_name
@@ -35,6 +33,8 @@ from ademem.doors.cli.commands import (
 from ademem.doors.times import parse_time
 from ademem.doors.views import word_diff
 from ademem.files import enrolment
+from ademem.operations import curation, inspecting, relating, searching
+from ademem.operations.curation import EVERYTHING, Selection, Waiting
 from ademem.store.kept_copies import Changed
 from ademem.store.runtime import Runtime
 from ademem.store.transitions import waits_for
@@ -79,11 +79,11 @@ def review(
         if changes:
             return _review_changes(memories, list_)
         if due:
-            return show.memories(api.list_due(memories, limit))
+            return show.memories(curation.list_due(memories, limit))
         if take or mine or settle or reviewed:
             return _decide_one(memories, take, mine, settle, reviewed)
         enrolment.register_typed(memories)
-        list_waiting = api.review_imported if imported else api.review
+        list_waiting = curation.review_imported if imported else curation.review
         waiting = list_waiting(memories, limit, selection)
         if accept or reject:
             return _decide_all(memories, waiting, accept, dry_run)
@@ -98,24 +98,26 @@ def _decide_one(
     reviewed: str | None,
 ) -> None:
     if take:
-        return show.one("taken:", api.take_change(memories, take) or api.get(memories, take))
+        return show.one(
+            "taken:", curation.take_change(memories, take) or searching.get(memories, take)
+        )
     if mine:
-        return show.one("yours holds:", api.keep_mine(memories, mine))
+        return show.one("yours holds:", curation.keep_mine(memories, mine))
     if settle:
-        done = api.settle_conflict(memories, *settle)
+        done = curation.settle_conflict(memories, *settle)
         line = "both are kept as true" if done else "no conflict between them was known"
         return show.report({"settled": done}, [line], fails=not done)
-    return show.one("still holds:", api.mark_reviewed(memories, reviewed or ""))
+    return show.one("still holds:", curation.mark_reviewed(memories, reviewed or ""))
 
 
 def _review_each(memories: Runtime, waiting: Sequence[Memory], narrowed: bool, list_: bool) -> None:
     """Ask about each in a terminal of a person, else list them."""
-    doubts = [] if narrowed else api.list_doubtful(memories)
+    doubts = [] if narrowed else inspecting.list_doubtful(memories)
     lists = show.as_json or list_ or memories.is_read_only
-    if not (show.as_json or narrowed) and api.asks_to_publish(memories):
+    if not (show.as_json or narrowed) and curation.asks_to_publish(memories):
         show.echo(PUBLISH_SKILLS)
     if not lists and sys.stdout.isatty() and memories.by.is_person:
-        queue = api.list_queue(memories, with_skipped=True)
+        queue = curation.list_queue(memories, with_skipped=True)
         if narrowed:
             chosen = {each.id for each in waiting}
             queue = [each for each in queue if each.id in chosen]
@@ -136,7 +138,7 @@ DECIDE = "`ademem review --take ID` lets theirs hold, `--mine ID` yours, for eve
 
 def _review_changes(memories: Runtime, list_: bool) -> None:
     """Ask for a decision about each change in a terminal, else list them."""
-    found = api.list_kept_changes(memories)
+    found = curation.list_kept_changes(memories)
     if show.as_json:
         shown = [
             {
@@ -185,9 +187,9 @@ def _decide_change(memories: Runtime, change: Changed) -> bool:
             show.echo()
             return False
         if answer[:1] == "t":
-            api.take_change(memories, change.copy.id)
+            curation.take_change(memories, change.copy.id)
         elif answer[:1] == "m":
-            api.keep_mine(memories, change.copy.id)
+            curation.keep_mine(memories, change.copy.id)
         elif answer[:1] not in ("l", "q"):
             continue
         return answer[:1] != "q"
@@ -198,17 +200,17 @@ def _list_waiting(
 ) -> None:
     rows = [(memory, waits_for(memory)) for memory in waiting]
     conflicts = [
-        (api.get(memories, id), f"conflicts with {other}: {pair.reason}".removesuffix(": "))
-        for pair in ([] if narrowed else api.list_conflicts(memories))
+        (searching.get(memories, id), f"conflicts with {other}: {pair.reason}".removesuffix(": "))
+        for pair in ([] if narrowed else curation.list_conflicts(memories))
         for id, other in ((pair.right, pair.left), (pair.left, pair.right))
     ]
     conflicts += [
         (
-            api.get(memories, each.source),
+            searching.get(memories, each.source),
             f"{each.actor} says {each.relation} {each.target} ({each.confidence:.0%})"
             f" {each.reason}; `ademem relations judge {each.id} VERB` decides",
         )
-        for each in ([] if narrowed else api.list_proposals(memories))
+        for each in ([] if narrowed else relating.list_proposals(memories))
     ]
     changed = [
         (each.memory, each.why + (f"; corrected: {each.corrected}" if each.corrected else ""))
@@ -234,12 +236,12 @@ def _list_waiting(
 
 
 def _run_dialogue(memories: Runtime, queue: list[Waiting], doubts: list[Doubt]) -> None:
-    skipped = api.list_skipped(memories)
+    skipped = curation.list_skipped(memories)
     left = [each for each in queue if each.id not in skipped]
     in_doubt = [each for each in doubts if each.memory.id not in skipped]
     if count := len(queue) + len(doubts) - len(left) - len(in_doubt):
         show.echo(f"{count:,} skipped until tomorrow (`ademem review --list` lists them)")
-    ordered = api.continue_review(memories, left)
+    ordered = curation.continue_review(memories, left)
     if ordered != left:
         show.echo("the last review stopped here; what was before it comes last")
     Review(memories, [*ordered, *in_doubt]).run()
@@ -249,7 +251,7 @@ def _decide_all(memories: Runtime, waiting: Sequence[Memory], accept: bool, dry_
     event, decided = "", list(waiting)
     if not dry_run:
         who.require_person(memories.by, "a decision about several memories")
-        event, decided = api.decide_all(memories, waiting, "promote" if accept else "reject")
+        event, decided = curation.decide_all(memories, waiting, "promote" if accept else "reject")
     verb = "accepted" if accept else "rejected"
     end = f"would be {verb}" if dry_run else verb + show.name_undo(event)
     rows = [show.memory_json(memory) for memory in decided]
@@ -296,7 +298,7 @@ class Review:
             self._decide(subject)
         rest = self.items[self.at :]
         left = (each for each in rest if isinstance(each, Waiting))
-        api.stop_review(self.memories, next(left, None))
+        curation.stop_review(self.memories, next(left, None))
         counts = Counter(name for *_, name in self.done)
         show.echo(", ".join(f"{name} {count}" for name, count in counts.items()) or "nothing done")
 
@@ -304,8 +306,8 @@ class Review:
         self, name: str, memory: Memory, take_back: Callable[[], object] | None = None
     ) -> None:
         """Record a decision; by default `undo` takes back the last act on the memory."""
-        event = api.list_revisions(self.memories, memory.id)[-1]["event_id"]
-        back = take_back or (lambda: api.undo(self.memories, event))
+        event = curation.list_revisions(self.memories, memory.id)[-1]["event_id"]
+        back = take_back or (lambda: curation.undo(self.memories, event))
         self.done.append((self.at, self.items[self.at], back, name))
         show.say(f"{name} {show.line(memory, 80)}")
 
@@ -334,20 +336,20 @@ class Review:
     def _load(self, item: Item) -> Subject | None:
         """Read the item anew; None where it was decided."""
         if isinstance(item, Doubt):
-            doubts = api.list_doubtful(self.memories)
+            doubts = inspecting.list_doubtful(self.memories)
             same = (each for each in doubts if each.memory.id == item.memory.id)
             doubt = next((each for each in same if each.anchor == item.anchor), None)
             return Subject(memory=doubt.memory, doubt=doubt) if doubt else None
-        memory = api.get(self.memories, item.id)
+        memory = searching.get(self.memories, item.id)
         if item.other:
-            pairs = api.list_conflicts(self.memories)
+            pairs = curation.list_conflicts(self.memories)
             if not any({pair.left, pair.right} == {item.id, item.other} for pair in pairs):
                 return None
-            other = api.get(self.memories, item.other)
+            other = searching.get(self.memories, item.other)
             return Subject(memory=memory, alike=(other,), conflict=item.conflict)
         if not (memory.live and waits_for(memory)):
             return None
-        return Subject(memory=memory, alike=tuple(api.find_similar(self.memories, memory)))
+        return Subject(memory=memory, alike=tuple(searching.find_similar(self.memories, memory)))
 
     def _show(self, subject: Subject) -> None:
         memory = subject.memory
@@ -418,7 +420,7 @@ class Choice(NamedTuple):
 
 def _promote(review: Review, subject: Subject, _rest: str, *, pinned: bool = False) -> None:
     id, revision = subject.memory.id, subject.memory.revision_count
-    promoted = api.promote(review.memories, id, pinned=pinned, revision=revision)
+    promoted = curation.promote(review.memories, id, pinned=pinned, revision=revision)
     review.pass_on("pinned" if pinned else "accepted", promoted)
 
 
@@ -428,12 +430,14 @@ def _edit(review: Review, subject: Subject, _rest: str) -> None:
         if edited.strip() in ("", memory.content):
             return show.echo("nothing was changed")
         id, revision, text = memory.id, memory.revision_count, edited.strip()
-        return review.note("edited", api.edit(review.memories, id, revision=revision, content=text))
+        return review.note(
+            "edited", curation.edit(review.memories, id, revision=revision, content=text)
+        )
 
 
 def _reject(review: Review, subject: Subject, why: str) -> None:
     id, revision = subject.memory.id, subject.memory.revision_count
-    review.pass_on("rejected", api.refuse(review.memories, id, revision=revision, reason=why))
+    review.pass_on("rejected", curation.refuse(review.memories, id, revision=revision, reason=why))
 
 
 def _merge(review: Review, subject: Subject, rest: str) -> None:
@@ -446,7 +450,7 @@ def _merge(review: Review, subject: Subject, rest: str) -> None:
     with editing(f"{into.content}\n\n{subject.memory.content}") as edited:
         if not (text := edited.strip()):
             return show.echo("nothing was changed")
-        merged = api.merge(review.memories, id, into.id, text, revision=revision)
+        merged = curation.merge(review.memories, id, into.id, text, revision=revision)
         return review.pass_on("merged", merged)
 
 
@@ -460,15 +464,15 @@ def _settle(review: Review, subject: Subject, rest: str) -> None:
 def _keep(review: Review, subject: Subject, _rest: str, *, second: bool = False) -> None:
     pair = subject.memory, subject.alike[0]
     kept, other = reversed(pair) if second else pair
-    gone = api.supersede(review.memories, other.id, kept.id, revision=other.revision_count)
+    gone = curation.supersede(review.memories, other.id, kept.id, revision=other.revision_count)
     review.note("archived", gone)
     review.settle_pair()
 
 
 def _keep_both(review: Review, subject: Subject, _rest: str) -> None:
     ids = (subject.memory.id, subject.alike[0].id)
-    api.settle_conflict(review.memories, *ids)
-    review.note("resolved", subject.memory, lambda: api.reopen_conflict(review.memories, *ids))
+    curation.settle_conflict(review.memories, *ids)
+    review.note("resolved", subject.memory, lambda: curation.reopen_conflict(review.memories, *ids))
     review.settle_pair()
 
 
@@ -480,27 +484,29 @@ def _correct(review: Review, subject: Subject, _rest: str) -> None:
     doubt, before = subject.doubt, subject.memory.content
     assert doubt
     if doubt.corrected:
-        return review.pass_on("corrected", api.correct(review.memories, doubt, doubt.corrected))
+        return review.pass_on(
+            "corrected", curation.correct(review.memories, doubt, doubt.corrected)
+        )
     with editing(before) as edited:
         if edited.strip() in ("", before):
             return show.echo("nothing was changed")
-        return review.pass_on("corrected", api.correct(review.memories, doubt, edited.strip()))
+        return review.pass_on("corrected", curation.correct(review.memories, doubt, edited.strip()))
 
 
 def _hold(review: Review, subject: Subject, _rest: str) -> None:
     assert subject.doubt
-    held = api.correct(review.memories, subject.doubt, subject.memory.content)
+    held = curation.correct(review.memories, subject.doubt, subject.memory.content)
     review.pass_on("held", held)
 
 
 def _archive(review: Review, subject: Subject, _rest: str) -> None:
-    review.pass_on("archived", api.archive(review.memories, subject.memory.id))
+    review.pass_on("archived", curation.archive(review.memories, subject.memory.id))
 
 
 def _skip(review: Review, subject: Subject, _rest: str) -> None:
     id = subject.memory.id
-    api.skip(review.memories, id)
-    review.pass_on("skipped", subject.memory, lambda: api.unskip(review.memories, id))
+    curation.skip(review.memories, id)
+    review.pass_on("skipped", subject.memory, lambda: curation.unskip(review.memories, id))
 
 
 def _undo(review: Review, _subject: Subject, _rest: str) -> None:
@@ -511,7 +517,7 @@ def _undo(review: Review, _subject: Subject, _rest: str) -> None:
     review.done.pop()
     review.at, review.items[at] = at, item
     if isinstance(review.items[at], Doubt):
-        api.check_anchors(review.memories)  # an edit forgets what the last check found
+        inspecting.check_anchors(review.memories)  # an edit forgets what the last check found
     return show.echo(f"not {name} after all")
 
 
@@ -557,7 +563,7 @@ def propose(
     dry_run: DryRun = False,
 ) -> None:
     """Commit the candidates to a branch, as a sheet for review."""
-    proposal = api.propose(memories, branch, dry_run=dry_run)
+    proposal = curation.propose(memories, branch, dry_run=dry_run)
     if dry_run:
         lines = [f"would commit to {proposal.branch}:\n", proposal.text]
     else:
@@ -579,7 +585,7 @@ def list_(
     limit: Limit = 100,
 ) -> None:
     """List relations, the latest first."""
-    found = api.list_relations(memories, id, status, limit)
+    found = relating.list_relations(memories, id, status, limit)
     show.listing("relations", found, _verdict_lines, "no relations")
 
 
@@ -595,7 +601,7 @@ def judge(
 ) -> None:
     """Record the relation between two memories."""
     pair = {"id": id, "other": other} if other else {"judgment_id": id}
-    judged = api.judge(
+    judged = relating.judge(
         memories, verb, **pair, reason=reason, evidence=evidence, confidence=confidence
     )
     show.report(judged, [f"{judged['relation_id']} {judged['status']}: {judged['effect']}"])
@@ -609,7 +615,7 @@ def scan(
     cursor: int = option("--cursor", "The next page.", 0, min=0),
 ) -> None:
     """Look for memories that contradict each other."""
-    found, rest = api.scan_relations(memories, apply=apply, limit=limit, cursor=cursor)
+    found, rest = relating.scan_relations(memories, apply=apply, limit=limit, cursor=cursor)
     rows = [
         {"earlier": each.earlier.id, "later": each.later.id}
         | {name: getattr(each, name) for name in ("relation", "score", "why")}
@@ -633,9 +639,9 @@ def deferred(
         raise UsageError("--replay and --drop exclude each other", "give one of them")
     with open_project(project) as memories:
         if drop:
-            api.drop_deferred(memories, drop)
-        applied = api.replay_deferred(memories) if replay else 0
-        found = api.list_deferred(memories)
+            relating.drop_deferred(memories, drop)
+        applied = relating.replay_deferred(memories) if replay else 0
+        found = relating.list_deferred(memories)
     values = {"applied": applied, "count": len(found), "deferred": found}
     lines = (f"{row['id']}  {row['entity']}  {row['reason']}" for row in found)
     show.report(values, lines, [f"{applied} applied, {len(found)} wait"], fence=True)

@@ -8,8 +8,6 @@ from typing import Annotated, Any
 
 import typer
 
-from ademem import api
-from ademem.api.reports import Effects
 from ademem.core import who
 from ademem.core.text import counted
 from ademem.doors.cli import show
@@ -26,6 +24,8 @@ from ademem.doors.cli.commands import (
 )
 from ademem.doors.views import effects
 from ademem.doors.views import session as views
+from ademem.operations import reports, sessions
+from ademem.operations.reports import Effects
 from ademem.store.runtime import Runtime
 
 SessionId = Annotated[str, typer.Argument(metavar="ID", help="The client's id of the session.")]
@@ -41,7 +41,7 @@ def start(
     directory: str | None = option("--directory", "Where it works; else the current folder."),
 ) -> None:
     """Start a session, or fill the blanks of an open one."""
-    found = api.start_session(memories, id, directory or os.getcwd())
+    found = sessions.start_session(memories, id, directory or os.getcwd())
     show.report(found, _lines(found), fence=True)
 
 
@@ -52,7 +52,7 @@ def end(
     summary: str = option("--summary", "What was done; - reads input.", ""),
 ) -> None:
     """End a session for good."""
-    found = api.end_session(memories, id, text_or_stdin(summary))
+    found = sessions.end_session(memories, id, text_or_stdin(summary))
     show.report(found, _lines(found), fence=True)
 
 
@@ -63,20 +63,20 @@ def summary(
     of: OfSession = None,
 ) -> None:
     """Write the summary of a session as a memory."""
-    show.verdict(api.summarize_session(memories, text_or_stdin(text), of))
+    show.verdict(sessions.summarize_session(memories, text_or_stdin(text), of))
 
 
 @on_project("session list")
 def list_(memories: Runtime, limit: Limit = 20) -> None:
     """List sessions, newest first."""
-    show.listing("sessions", api.list_sessions(memories, limit), _lines, "no session yet")
+    show.listing("sessions", sessions.list_sessions(memories, limit), _lines, "no session yet")
 
 
 @on_project("session show")
 def show_(memories: Runtime, id: SessionId) -> None:
     """Show a session with its memories."""
-    found = api.get_session(memories, id)
-    learned = api.list_session_memories(memories, id)
+    found = sessions.get_session(memories, id)
+    learned = sessions.list_session_memories(memories, id)
     values = {"session": found, "memories": [show.memory_json(each) for each in learned]}
     show.report(values, (*_lines(found), *map(show.line, learned)), fence=True)
 
@@ -84,9 +84,9 @@ def show_(memories: Runtime, id: SessionId) -> None:
 @on_project("session delete")
 def delete(memories: Runtime, id: SessionId, dry_run: DryRun = False) -> None:
     """Delete a session that has no memories, and its prompts."""
-    if api.get_session(memories, id)["prompts"] and not dry_run:
+    if sessions.get_session(memories, id)["prompts"] and not dry_run:
         who.require_person(who.of_process(), f"`ademem session delete {id}`")
-    api.delete_session(memories, id, dry_run=dry_run)
+    sessions.delete_session(memories, id, dry_run=dry_run)
     _show_deleted(id, dry_run)
 
 
@@ -95,8 +95,8 @@ def why(
     memories: Runtime, id: str | None = argument("SESSION", "None: this one, or the latest.", None)
 ) -> None:
     """Show what a session was sent, and which memories it used."""
-    id, found = api.list_sent(memories, id)
-    done = api.list_effects(memories, session=id) if id else Effects()
+    id, found = sessions.list_sent(memories, id)
+    done = reports.list_effects(memories, session=id) if id else Effects()
     proofs = {row.memory_id: row.evidence for row in done.rows if row.evidence}
     if show.as_json:
         texts = [views.to_json(each, show.is_withheld, proofs) for each in found]
@@ -119,7 +119,7 @@ def search(
     of: OfSession = None,
 ) -> None:
     """Find prompts by words, or list the newest. Exit code 1 without hits."""
-    found = api.search_prompts(memories, " ".join(words or ()), of, recent)
+    found = sessions.search_prompts(memories, " ".join(words or ()), of, recent)
     show.listing(
         *("prompts", found),
         lambda row: [f"{row['id']}  {row['created_at'][:16]}  {row['text']}"],
@@ -138,7 +138,7 @@ def delete_prompt(
     if not dry_run:
         who.require_person(who.of_process(), f"`ademem prompts delete {id}`")
     with open_project(project) as memories:
-        whole = api.delete_prompt(memories, id, dry_run=dry_run)
+        whole = sessions.delete_prompt(memories, id, dry_run=dry_run)
     _show_deleted(whole, dry_run)
 
 

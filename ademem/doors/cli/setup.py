@@ -10,12 +10,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from ademem import api
-from ademem.api import configuring
-from ademem.api import install as install_
-from ademem.api.configuring import UntrustedParts, format_value
-from ademem.api.curation import Accepted
-from ademem.api.install import MCP_CLIENTS, Where, git_setup
+from ademem import operations
 from ademem.core import plugins, who
 from ademem.core import project as project_
 from ademem.core.errors import UsageError
@@ -36,6 +31,11 @@ from ademem.doors.cli.commands import (
 )
 from ademem.doors.cli.extras import describe_install
 from ademem.files import enrolment
+from ademem.operations import configuring
+from ademem.operations import install as install_
+from ademem.operations.configuring import UntrustedParts, format_value
+from ademem.operations.curation import Accepted
+from ademem.operations.install import MCP_CLIENTS, Where, git_setup
 from ademem.store.runtime import program
 from ademem.sync.trusted_commits import Remote
 
@@ -66,7 +66,7 @@ def init(project: Project = None) -> None:
             if show.as_json or not who.of_process().is_person:
                 raise
             typer.confirm(f"{error}. Enrol it all the same?", abort=True)
-    done = api.init(root, by=who.of_process())
+    done = operations.init(root, by=who.of_process())
     lines = [*done, f"{root} is enrolled; `ademem install` registers the hooks"]
     if not project and root != os.path.realpath(here):
         lines.append("`ademem init --project .` makes a project of this folder alone")

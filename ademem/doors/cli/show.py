@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any, NoReturn, TypeVar
 
-    from ademem.api.placing import Placed
     from ademem.capture.gate import RuleEffect, Written
     from ademem.capture.gate.writing import Candidate
     from ademem.core.setting_sources import SettingWarning
+    from ademem.operations.placing import Placed
     from ademem.search.engine import Hit, Results
     from ademem.store.bindings import Binding
     from ademem.store.relations import Later
@@ -165,10 +165,10 @@ def unread_edits(runtime: Runtime) -> None:
     project = runtime.project
     if not files_edited(project) or runtime.by.by is who.By.AGENT:
         return
-    from ademem import api
+    from ademem.operations import upkeep
 
     # A worker that writes the files may have ended since they were first looked at.
-    if not api.is_worker_running(runtime) and files_edited(project):
+    if not upkeep.is_worker_running(runtime) and files_edited(project):
         echo("ademem: the files changed since they were read (`ademem files import`)", err=True)
 
 

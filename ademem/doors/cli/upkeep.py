@@ -10,7 +10,6 @@ from typing import Annotated
 
 import typer
 
-from ademem import api
 from ademem.core import clock, trust, who
 from ademem.core import project as project_
 from ademem.core.text import counted, preview
@@ -26,6 +25,7 @@ from ademem.doors.cli.commands import (
     open_project,
     option,
 )
+from ademem.operations import curation, projects, searching, upkeep
 from ademem.store.runtime import Runtime, personal_project
 from ademem.synthesis.consolidation import Consolidated
 from ademem.synthesis.sweeping import Swept
@@ -42,7 +42,7 @@ def examine(
     project: Project = None,
 ) -> None:
     """Check the installation and the store. Exit code 1 on a problem."""
-    from ademem.api import doctor, recovery
+    from ademem.operations import doctor, recovery
 
     found = project_.find(project, os.environ, os.getcwd())
     patient = doctor.Patient(project=found, environment=os.environ, now=clock.now())
@@ -70,7 +70,7 @@ def backup(
     of each kind are kept: typed, weekly (by the worker), before a migration, and of databases that
     were replaced. `restore --backup` takes one back.
     """
-    from ademem.api import recovery
+    from ademem.operations import recovery
     from ademem.store import backups
 
     place = personal_project(os.environ)
@@ -99,10 +99,10 @@ def work(
 ) -> None:
     """Run the jobs that are due now."""
     bar = show.progress if sys.stderr.isatty() else None
-    others = api.is_worker_running(memories)
+    others = upkeep.is_worker_running(memories)
     if others and wait:
         show.echo("another worker is running; waiting (`--no-wait` does not wait)", err=True)
-    done = api.work(memories, retry=retry, wait=wait, on_progress=bar)
+    done = upkeep.work(memories, retry=retry, wait=wait, on_progress=bar)
     if bar:
         bar("")
     if done:
@@ -122,12 +122,12 @@ def sweep(
 ) -> None:
     """Age the memories: confirm used ones, archive unused ones."""
     if merge:
-        done = api.consolidate(memories, dry_run=dry_run)
+        done = upkeep.consolidate(memories, dry_run=dry_run)
         lines = [f"merge    {' '.join(x.members)} → {preview(x.content, 80)}" for x in done.merges]
         lines += [f"conflict {each.left} {each.right}: {each.why}" for each in done.conflicts]
-        lines.append(_consolidation_summary(done, len(api.list_conflicts(memories)), dry_run))
+        lines.append(_consolidation_summary(done, len(curation.list_conflicts(memories)), dry_run))
         return show.report({"dry_run": dry_run} | as_dict(done), lines)
-    swept = api.sweep(memories, dry_run=dry_run)
+    swept = upkeep.sweep(memories, dry_run=dry_run)
     return show.report(
         {"dry_run": dry_run} | as_dict(swept), _sweep_lines(memories, swept, dry_run)
     )
@@ -135,7 +135,7 @@ def sweep(
 
 def _sweep_lines(memories: Runtime, swept: Swept, dry_run: bool) -> Iterator[str]:
     for move in swept.moves:
-        yield f"{move.act:<8} {show.line(api.get(memories, move.id), 80)}"
+        yield f"{move.act:<8} {show.line(searching.get(memories, move.id), 80)}"
         yield f"         {move.before} → {move.after}: {move.why}"
     names = ("promoted", "demoted", "archived")
     moved = ", ".join(f"{getattr(swept, name)} {name}" for name in names)
@@ -163,7 +163,7 @@ def _consolidation_summary(done: Consolidated, waiting: int, dry_run: bool) -> s
 @on_project()
 def scrub(memories: Runtime, dry_run: DryRun = False) -> None:
     """Redact secrets in database, copies, logs and files."""
-    done = api.scrub(memories, dry_run=dry_run)
+    done = upkeep.scrub(memories, dry_run=dry_run)
     verb = "would clean" if dry_run else "cleaned"
     lines = [f"{verb} {where}: {count}" for where, count in (done.rows | done.files).items()]
     show.report(
@@ -180,7 +180,7 @@ Force = Annotated[bool, typer.Option("--force", help="Different projects, too.")
 def list_() -> None:
     """List the projects, the last used first."""
     show.listing(
-        *("projects", api.list_projects(os.environ, clock.now())),
+        *("projects", projects.list_projects(os.environ, clock.now())),
         lambda it: [f"{it['name']}  {it['root']}  {it['last_used'][:10]}  {it['remote']}".rstrip()],
         "no project yet: `ademem init` enrols one",
     )
@@ -200,7 +200,7 @@ def merge(
 @command("projects consolidate")
 def consolidate(force: Force = False) -> None:
     """Propose projects that may be one, to be merged."""
-    groups = api.find_groups(os.environ)
+    groups = projects.find_groups(os.environ)
     if show.as_json:
         return show.json({"count": len(groups), "groups": groups})
     asks = who.of_process().is_person
@@ -215,13 +215,13 @@ def consolidate(force: Force = False) -> None:
 @command("projects forget")
 def forget(name: str = argument("NAME", "Or the folder.")) -> None:
     """Remove a project from the list; its memory stays."""
-    entry = api.forget_project(name, os.environ)
+    entry = projects.forget_project(name, os.environ)
     show.report(as_dict(entry), [f"forgot {entry.name} ({entry.root})"])
 
 
 def _merge(sources: list[str], into: str, force: bool, *, dry_run: bool = False) -> None:
     now = clock.now()
-    merged = api.merge_projects(
+    merged = projects.merge_projects(
         sources, into, os.environ, now, force=force, dry_run=dry_run, by=who.of_process()
     )
     lines = [

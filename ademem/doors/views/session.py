@@ -11,9 +11,9 @@ from ademem.doors.views import NOTHING, WITHHELD, effects
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from ademem.api.inspecting import Reconsidered
-    from ademem.api.reports import Ledger
     from ademem.core.memory import Memory
+    from ademem.operations.inspecting import Reconsidered
+    from ademem.operations.reports import Ledger
     from ademem.store.episodes import Episode
     from ademem.store.injections import Part, Sent, Spent
 

@@ -1,15 +1,16 @@
-"""The methods of JSON-RPC: `ade.memory.*`, each one function of `ademem.api`."""
+"""The methods of JSON-RPC: `ade.memory.*`, each one function of `ademem.operations`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ademem import api
 from ademem.core.errors import AdememError, NoSuchMemory
 from ademem.core.memory import Category, Draft, Importance, Scope, Status
 from ademem.core.value import Value, replace
 from ademem.doors import calls
+from ademem.operations import curation, files, reports, searching, upkeep, writing
+from ademem.operations.sessions import list_sessions
 from ademem.plugins.ade import views
 from ademem.plugins.ade.messages import REFUSED, RpcError
 from ademem.plugins.procedures import operations
@@ -77,15 +78,15 @@ def add(call: Call) -> Any:
     if call["projectId"] not in (None, runtime.store.project_id):
         facts = {"rule": "project", "why": "projectId names another", "next": "leave projectId out"}
         raise RpcError(REFUSED, facts, f"the project here is {runtime.store.project_id}")
-    origin = replace(api.origin(runtime, "rpc"), run_id=call["sourceRunId"])
+    origin = replace(writing.origin(runtime, "rpc"), run_id=call["sourceRunId"])
     draft = Draft(
         content=call["content"],
         category=call["category"],
         importance=call["importance"] or Importance.MEDIUM,
         origin=origin,
     )
-    written = api.write(
-        runtime, api.place_draft(runtime, draft, call["scope"], call["scopeOwnerId"])
+    written = writing.write(
+        runtime, writing.place_draft(runtime, draft, call["scope"], call["scopeOwnerId"])
     )
     if not written.accepted:
         raise RpcError(REFUSED, calls.describe_gate_refusal(written.rule, written.reason))
@@ -101,7 +102,7 @@ def add(call: Call) -> Any:
 
 def pin(call: Call) -> Any:
     """Pin a memory to every briefing."""
-    (api.pin if call.by_person else api.pin_by_agent)(call.runtime, call["id"])
+    (curation.pin if call.by_person else curation.pin_by_agent)(call.runtime, call["id"])
     return {}
 
 
@@ -110,25 +111,25 @@ def promote(call: Call) -> Any:
     if not call.by_person:
         facts = {"rule": "trust", "why": "a person confirms memories", "next": "ademem review"}
         raise RpcError(REFUSED, facts | {"id": call["id"]})
-    api.promote(call.runtime, call["id"])
+    curation.promote(call.runtime, call["id"])
     return {}
 
 
 def archive(call: Call) -> Any:
     """Archive a memory."""
-    (api.archive if call.by_person else api.remove_by_agent)(call.runtime, call["id"])
+    (curation.archive if call.by_person else curation.remove_by_agent)(call.runtime, call["id"])
     return {}
 
 
 def update_core(call: Call) -> Any:
     """Replace fields of the brief of the project or of an agent."""
-    changed = api.update_brief(
+    changed = files.update_brief(
         call.runtime, call["patch"], call["agentId"] or "", expect_version=call["version"]
     )
     names = ("started_at", "ended_at", "branch", "prompts", "summary")
     sessions = [
         views.camel({name: each.get(name) for name in names})
-        for each in api.list_sessions(call.runtime, 5)
+        for each in list_sessions(call.runtime, 5)
     ]
     return {"coreMemory": views.brief(changed), "recentSessions": sessions}
 
@@ -137,23 +138,23 @@ def get_budget(call: Call) -> Any:
     """Return the best memories of a scope, and how full each scope is."""
     level = call["level"] or "standard"
     scope = Scope.parse(call["scope"] or "project")
-    found = api.list_best(call.runtime, scope, call["scopeOwnerId"], BUDGETS[level])
+    found = searching.list_best(call.runtime, scope, call["scopeOwnerId"], BUDGETS[level])
     usage = [
         {name: each[name] for name in ("scope", "current", "max")}
-        for each in api.get_health(call.runtime)["scopes"]
+        for each in reports.get_health(call.runtime)["scopes"]
     ]
     return {"level": level, "scopes": usage, "memories": views.entries(call.runtime, found)}
 
 
 def get_candidates(call: Call) -> Any:
     """List candidates by confidence, then by observations, then the newest."""
-    return views.entries(call.runtime, api.list_candidates(call.runtime, call["limit"] or 20))
+    return views.entries(call.runtime, searching.list_candidates(call.runtime, call["limit"] or 20))
 
 
 def promote_mission_entry(call: Call) -> Any:
     """Copy a memory of a mission to the project; null if the mission has none with this id."""
     try:
-        memory = api.get(call.runtime, call["id"])
+        memory = searching.get(call.runtime, call["id"])
     except NoSuchMemory:
         return None
     owners = (call["missionId"], call["runId"])
@@ -169,7 +170,7 @@ def search(call: Call) -> Any:
         words_only = replace(runtime.settings.search, hybrid=False)
         runtime.settings = replace(runtime.settings, search=words_only)
     filters = _filters(call, STATUSES[call["status"] or "promoted"])
-    found = api.search(runtime, call["query"], filters, call["limit"] or 10)
+    found = searching.search(runtime, call["query"], filters, call["limit"] or 10)
     scores = {hit.memory.id: hit.score for hit in found.hits}
     return views.entries(runtime, (hit.memory for hit in found.hits), scores)
 
@@ -179,7 +180,7 @@ def list_memories(call: Call) -> Any:
     statuses = STATUSES[call["status"]] if call["status"] else UNARCHIVED
     filters = replace(_filters(call, statuses), tiers=(call["tier"],) if call["tier"] else ())
     return views.entries(
-        call.runtime, api.list_memories(call.runtime, filters, call["limit"] or 100)
+        call.runtime, searching.list_memories(call.runtime, filters, call["limit"] or 100)
     )
 
 
@@ -222,7 +223,7 @@ def get_procedure_detail(call: Call) -> Any:
     if found is None:
         return None
     past = operations.get_procedure_history(call.runtime, found.id)
-    episodes = [api.get(call.runtime, id) for id in past["sources"]]
+    episodes = [searching.get(call.runtime, id) for id in past["sources"]]
     return {
         **views.procedure(call.runtime, found),
         "sourceEpisodes": views.entries(call.runtime, episodes),
@@ -256,18 +257,18 @@ def reindex_skills(call: Call) -> Any:
 
 def sync_knowledge(call: Call) -> Any:
     """Read the commits since the last look; null where HEAD did not move."""
-    return views.camel(api.sync_commits(call.runtime))
+    return views.camel(upkeep.sync_commits(call.runtime))
 
 
 def get_knowledge_sync_status(call: Call) -> Any:
     """Return how far the commits of this worktree were read."""
-    return views.camel(api.get_sync_status(call.runtime))
+    return views.camel(reports.get_sync_status(call.runtime))
 
 
 def health_stats(call: Call) -> Any:
     """Return the memories of each scope, the last runs of the upkeep, and the model."""
     runtime = call.runtime
-    found = api.get_health(runtime)
+    found = reports.get_health(runtime)
     embeddings = found["embeddings"]
     model = {"id": embeddings.pop("model"), "installed": embeddings.pop("installed")}
     return {
@@ -281,13 +282,13 @@ def health_stats(call: Call) -> Any:
 
 def download_embedding_model(call: Call) -> Any:
     """Start the download of the model, and return health at once."""
-    api.download_model(call.runtime)
+    upkeep.download_model(call.runtime)
     return health_stats(call)
 
 
 def run_sweep(call: Call) -> Any:
     """Age the memories now."""
-    return _run(call, "sweep", api.sweep)
+    return _run(call, "sweep", upkeep.sweep)
 
 
 def sweep_status(call: Call) -> Any:
@@ -297,7 +298,7 @@ def sweep_status(call: Call) -> Any:
 
 def run_consolidation(call: Call) -> Any:
     """Merge memories of the same meaning now."""
-    return _run(call, "consolidation", api.consolidate)
+    return _run(call, "consolidation", upkeep.consolidate)
 
 
 def consolidation_status(call: Call) -> Any:
@@ -315,7 +316,7 @@ def _run(call: Call, kind: str, work: Callable[[Runtime], Any]) -> Any:
         failed = {"type": f"memory-{kind}-failed", "startedAt": started_at, "error": str(error)}
         call.notify(status, failed)
         raise
-    row = api.get_last_run(runtime, kind)
+    row = reports.get_last_run(runtime, kind)
     if row is None:
         return None
     call.notify(status, views.event(kind, runtime, row))
@@ -323,7 +324,7 @@ def _run(call: Call, kind: str, work: Callable[[Runtime], Any]) -> Any:
 
 
 def _last_event(call: Call, kind: str) -> Any:
-    row = api.get_last_run(call.runtime, kind)
+    row = reports.get_last_run(call.runtime, kind)
     return row and views.event(kind, call.runtime, row)
 
 

@@ -13,7 +13,7 @@ from functools import partial
 from threading import Lock, Thread
 from typing import Any, BinaryIO
 
-from ademem import api
+from ademem import operations
 from ademem.core import clock
 from ademem.core.errors import AdememError
 from ademem.core.project import Project
@@ -149,7 +149,7 @@ class Server:
             given = calls.check_arguments(method.params, params)
             if method.writes:
                 self._tool_caller.admit_write(self.project)
-            with api.open_memories(
+            with operations.open_memories(
                 self.project.root,
                 environment=self._environment,
                 now=clock.now,

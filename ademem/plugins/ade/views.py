@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from ademem import api
 from ademem.core.clock import stamp
 from ademem.core.memory import Memory, flags
 from ademem.core.value import as_dict
 from ademem.doors import calls
 from ademem.files.project_brief import FIELDS, CoreMemory
+from ademem.operations import inspecting
 from ademem.plugins.procedures import operations
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def entries(
 ) -> list[dict[str, Any]]:
     """Return memories that may be shown, as `Entry`."""
     shown = list(filter(calls.is_shown, memories))
-    embedded = api.list_embedded(runtime, [memory.id for memory in shown])
+    embedded = inspecting.list_embedded(runtime, [memory.id for memory in shown])
     return [_entry(memory, embedded, scores or {}) for memory in shown]
 
 

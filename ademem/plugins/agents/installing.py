@@ -7,7 +7,9 @@ import os
 from collections.abc import Iterator
 from shlex import quote
 
-from ademem.api.install import (
+from ademem.core import bytecode
+from ademem.core.shared_files import remove
+from ademem.operations.install import (
     Agent,
     BadSettingsFile,
     Change,
@@ -18,9 +20,7 @@ from ademem.api.install import (
     unregister,
     write_file,
 )
-from ademem.api.install.registration import EVENTS, Event, make_groups
-from ademem.core import bytecode
-from ademem.core.shared_files import remove
+from ademem.operations.install.registration import EVENTS, Event, make_groups
 
 
 def _adapt(agent: str, names: str, before: str, after: str) -> Iterator[Event]:

@@ -6,14 +6,14 @@ from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ademem import api
-from ademem.api import doctor as examining
 from ademem.capture.message_lessons import learnings
 from ademem.core.errors import NoSuchMemory, UsageError
 from ademem.core.memory import Draft, Memory, Scope
 from ademem.core.text import counted, fold, preview
 from ademem.core.value import replace as changed
 from ademem.doors.calls import describe_gate_refusal
+from ademem.operations import browsing, curation, projects, reports, searching, sessions, writing
+from ademem.operations import doctor as examining
 from ademem.plugins.mcp import core
 from ademem.search.engine import Filters
 from ademem.store import memories as rows
@@ -51,7 +51,7 @@ def find_memory(memories: Runtime, id: Id) -> Memory:
 
 def _number(memories: Runtime, id: str) -> Id:
     try:
-        memory = api.get(memories, id)
+        memory = searching.get(memories, id)
     except NoSuchMemory:
         return id
     return number_of(memory)
@@ -76,7 +76,7 @@ def search(
     types = tuple(filter(None, [given.get("type")]))
     filters = Filters(types=types, scopes=scopes_of(given.get("scope", "")))
     with ExitStack() as opened:
-        others = opened.enter_context(api.open_others(memories)) if all_projects else {}
+        others = opened.enter_context(projects.open_others(memories)) if all_projects else {}
         page = call.find(memories, query, filters, limit, others=others)
     if given.get("match_mode") == "all" and page["relaxed"]:  # no memory has all words
         page |= {"memories": [], "total": 0}
@@ -105,14 +105,14 @@ def save(memories: Runtime, call: Call, title: str, content: str = "", **given: 
     draft = Draft(
         content=content,
         title=title,
-        category=api.categorize(None, given.get("type")),
+        category=writing.categorize(None, given.get("type")),
         topic_key=given.get("topic_key"),
         tags=tuple(filter(None, [given.get("type")])),
         origin=changed(call.origin(), session_id=_session(memories, call, given)),
     )
     scope = given.get("scope")
-    draft = api.place_draft(memories, draft, "personal" if scope == "global" else scope)
-    return _describe_saved(api.write(memories, draft), given.get("type"))
+    draft = writing.place_draft(memories, draft, "personal" if scope == "global" else scope)
+    return _describe_saved(writing.write(memories, draft), given.get("type"))
 
 
 def _describe_saved(written: Written, type: str | None = None) -> Result:
@@ -140,7 +140,7 @@ def _session(memories: Runtime, call: Call, given: Result) -> str:
     id = given.get("session_id")
     if not id:
         return call.turn.session_id
-    api.start_session(memories, id, source="mcp")
+    sessions.start_session(memories, id, source="mcp")
     return str(id)
 
 
@@ -159,16 +159,16 @@ def review(
     if action == "mark_reviewed":
         if not (observation_id or id):
             raise UsageError("which observation?", "give observation_id")
-        memory = api.mark_reviewed(memories, find_memory(memories, observation_id or id).id)
+        memory = curation.mark_reviewed(memories, find_memory(memories, observation_id or id).id)
         number = number_of(memory)
         return {"result": f"Reviewed: #{number}", "id": number}
-    due = [each for each in api.list_due(memories, limit) if not each.quarantine_reason]
+    due = [each for each in curation.list_due(memories, limit) if not each.quarantine_reason]
     lines = [f"#{number_of(memory)} [{memory.category}] {_title(memory)}" for memory in due]
     return {"result": "\n".join(lines) or "Nothing is due", "count": len(due)}
 
 
 def pin(memories: Runtime, call: Call, id: Id, *, pinned: bool = True) -> Result:
-    memory = api.pin_by_agent(memories, find_memory(memories, id).id, pinned=pinned)
+    memory = curation.pin_by_agent(memories, find_memory(memories, id).id, pinned=pinned)
     done, number = "Pinned" if pinned else "Unpinned", number_of(memory)
     return {"result": f"{done}: #{number}", "id": number}
 
@@ -177,7 +177,7 @@ unpin = partial(pin, pinned=False)
 
 
 def suggest_topic_key(memories: Runtime, call: Call, **given: str) -> Result:
-    key = api.suggest_topic_key(given.get("type"), given.get("title"), given.get("content", ""))
+    key = writing.suggest_topic_key(given.get("type"), given.get("title"), given.get("content", ""))
     return {"result": f"Suggested topic_key: {key}", "topic_key": key}
 
 
@@ -187,26 +187,26 @@ def delete(memories: Runtime, call: Call, id: Id, hard_delete: bool) -> Result:
         raise CannotDo(
             "deleting for good is for a person", f"a person: `ademem delete {memory.id} --hard`"
         )
-    api.remove_by_agent(memories, memory.id, delete=True)
+    curation.remove_by_agent(memories, memory.id, delete=True)
     number = number_of(memory)
     return {"result": f"Memory deleted: #{number}", "id": number}
 
 
 def save_prompt(memories: Runtime, call: Call, content: str, **given: Any) -> Result:
     session = _session(memories, call, given)
-    is_new = api.add_prompt(memories, content, session)
+    is_new = sessions.add_prompt(memories, content, session)
     return {"result": "Prompt saved" if is_new else "Prompt was saved before"}
 
 
 def context(
     memories: Runtime, call: Call, compact: bool, max_bytes: int, scope: str = ""
 ) -> Result:
-    found = api.get_context(memories, max_bytes, compact=compact, scope=scope)
+    found = browsing.get_context(memories, max_bytes, compact=compact, scope=scope)
     return {"result": found["text"], "left_out": found["left_out"]}
 
 
 def stats(memories: Runtime, call: Call) -> Result:
-    found = api.get_status(memories)
+    found = reports.get_status(memories)
     counts = found["memories"]
     observations = counted(counts["promoted"] + counts["candidates"], "observation")
     text = f"{counted(found['sessions'], 'session')}, {observations}"
@@ -214,7 +214,7 @@ def stats(memories: Runtime, call: Call) -> Result:
 
 
 def timeline(memories: Runtime, call: Call, observation_id: Id, before: int, after: int) -> Result:
-    found = api.timeline(memories, find_memory(memories, observation_id).id, before, after)
+    found = browsing.timeline(memories, find_memory(memories, observation_id).id, before, after)
     rows = [*found["before"], found["focus"], *found["after"]]
     lines = [f"{'>' if row is found['focus'] else ' '} {row['text']}" for row in rows]
     return {"result": "\n".join(lines), "timeline": found}
@@ -230,23 +230,23 @@ def get_observation(
 
 def session_summary(memories: Runtime, call: Call, content: str, **given: Any) -> Result:
     session = _session(memories, call, given)
-    return _describe_saved(api.summarize_session(memories, content, session))
+    return _describe_saved(sessions.summarize_session(memories, content, session))
 
 
 def session_start(memories: Runtime, call: Call, id: str, directory: str = "") -> Result:
-    session = api.start_session(memories, id, directory, source="mcp")
+    session = sessions.start_session(memories, id, directory, source="mcp")
     return {"result": f"Session started: {id}", "session": session}
 
 
 def session_end(memories: Runtime, call: Call, id: str, summary: str = "") -> Result:
-    session = api.end_session(memories, id, summary)
+    session = sessions.end_session(memories, id, summary)
     return {"result": f"Session ended: {id}", "session": session}
 
 
 def capture_passive(memories: Runtime, call: Call, content: str, **given: Any) -> Result:
     origin = changed(call.origin(), session_id=_session(memories, call, given))
     drafts = (Draft(content=text, origin=origin) for text in learnings(content))
-    written = [api.write(memories, draft) for draft in drafts]
+    written = [writing.write(memories, draft) for draft in drafts]
     saved = sum(each.accepted and not each.deduped for each in written)
     text = f"Extracted {len(written)}, saved {saved}"
     return {"result": text, "extracted": len(written), "saved": saved}

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import nullcontext
 
-from ademem.api.files import rolled_back, with_event
 from ademem.capture import provenance
 from ademem.capture.gate import relating
 from ademem.core.errors import UsageError
 from ademem.core.memory import Trust
 from ademem.core.value import Value
 from ademem.files.readers import Comparison
+from ademem.operations.files import rolled_back, with_event
 from ademem.plugins.engram import chunks, documents
 from ademem.plugins.engram.chunks import Received, Sent
 from ademem.plugins.engram.documents import Document, Job, Report

@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from ademem import api
+from ademem import operations
 from ademem.core.errors import UsageError
 from ademem.core.text import counted, preview
 from ademem.core.value import as_dict
@@ -19,7 +19,7 @@ def _quietly(project: Project = None) -> Runtime:
     """Open the project so that no look counts as a search of the session."""
     from ademem.doors.calls import without_session
 
-    return api.open_memories(project, environment=without_session(os.environ))
+    return operations.open_memories(project, environment=without_session(os.environ))
 
 
 @command("eval run")

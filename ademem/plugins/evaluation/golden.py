@@ -8,8 +8,6 @@ from typing import Any
 
 import orjson
 
-from ademem import api
-from ademem.api.searching import load_embedder
 from ademem.core import confined
 from ademem.core.clock import stamp
 from ademem.core.errors import AdememError, NoSuchMemory, NotFound, suppress
@@ -18,6 +16,8 @@ from ademem.core.redaction import redact
 from ademem.core.repository import commit
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value, replace
+from ademem.operations import searching
+from ademem.operations.searching import load_embedder
 from ademem.plugins.evaluation.measuring import (
     BASELINES,
     DEPTH,
@@ -114,7 +114,7 @@ def add(memories: Runtime, query: str, ids: Sequence[str]) -> Golden:
     query = redact(" ".join(query.split())).text
     earlier = {one.query: one for one in load(memories.project)}
     wanted = set(earlier[query].ranks) if query in earlier else set()
-    for memory in (api.get(memories, id) for id in ids):
+    for memory in (searching.get(memories, id) for id in ids):
         if not memory.shareable:  # what no file may name cannot be checked elsewhere
             why = f"{memory.id} stays on this machine, and {FILE} is tracked"
             raise AdememError(why, "name memories of the project that are live")
@@ -198,7 +198,7 @@ def is_worse(before: int | None, now: int | None, slack: int = 0) -> bool:
 
 
 def _ranks(memories: Runtime, query: str, sync_ids: Iterable[str]) -> dict[str, int | None]:
-    ranked = [hit.memory.sync_id for hit in api.search(memories, query, limit=DEPTH).hits]
+    ranked = [hit.memory.sync_id for hit in searching.search(memories, query, limit=DEPTH).hits]
     return {id: ranked.index(id) + 1 if id in ranked else None for id in sync_ids}
 
 
@@ -206,6 +206,6 @@ def _here(memories: Runtime, sync_ids: Iterable[str]) -> dict[str, str]:
     here = {}
     for sync_id in sync_ids:
         with suppress(NoSuchMemory):
-            memory = api.get(memories, sync_id)
+            memory = searching.get(memories, sync_id)
             here[memory.sync_id] = memory.id
     return here

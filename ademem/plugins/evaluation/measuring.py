@@ -15,8 +15,7 @@ from typing import Any
 
 import orjson
 
-from ademem import api
-from ademem.api.searching import load_embedder
+from ademem import operations
 from ademem.core import clock
 from ademem.core.errors import UsageError
 from ademem.core.settings import load_configuration
@@ -24,6 +23,8 @@ from ademem.core.text import bytes_hex
 from ademem.core.value import Value, as_dict
 from ademem.files import records
 from ademem.guard.prompts import TurnClass, classify
+from ademem.operations import files, searching, upkeep
+from ademem.operations.searching import load_embedder
 from ademem.search import dense as vectors
 from ademem.search import embedding
 from ademem.search.engine import suggest_for
@@ -172,7 +173,7 @@ class Corpus:
         return frozenset(self.made[item] for item in items)
 
     def search(self, query: str) -> list[str]:
-        results = api.search(self.memories, query, limit=DEPTH)
+        results = searching.search(self.memories, query, limit=DEPTH)
         self.modes.add(results.mode)
         return [hit.memory.id for hit in results.hits]
 
@@ -221,9 +222,9 @@ def open_arena(
     own = {name: text for name, text in environment.items() if not name.startswith(OURS)}
     with tempfile.TemporaryDirectory(prefix="ademem-eval-") as root:
         own["ADEMEM_DATA_DIR"] = os.path.join(root, "data")
-        api.init(root, environment=own)
+        operations.init(root, environment=own)
         own["ADEMEM_JOBS_AUTO"] = "false"
-        with api.open_memories(root, environment=own, now=lambda: moment) as memories:
+        with operations.open_memories(root, environment=own, now=lambda: moment) as memories:
             rows = {
                 item.id: {
                     "content": item.text,
@@ -237,8 +238,8 @@ def open_arena(
             }
             lines = {id: orjson.dumps(row).decode() for id, row in rows.items()}
             arena = Corpus(memories, embedder)
-            arena.imported = api.import_lines(memories, lines.values())
-            api.work(memories)
+            arena.imported = files.import_lines(memories, lines.values())
+            upkeep.work(memories)
             arena.made = {
                 id: records.memory_of(line, memories.store) or f"refused {id}"
                 for id, line in lines.items()

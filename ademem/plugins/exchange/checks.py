@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ademem.api.doctor import try_command
 from ademem.core import plugins
+from ademem.operations.doctor import try_command
 from ademem.plugins.exchange import folder
 from ademem.store.runtime import open_runtime
 
 if TYPE_CHECKING:
-    from ademem.api.doctor import Finding, Patient
+    from ademem.operations.doctor import Finding, Patient
 
 
 def exchange_runs(patient: Patient) -> Finding:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 
-from ademem.api.files import rolled_back, with_event
 from ademem.doors.cli.formats import Format, Source, show_lines
 from ademem.files.records import Imported
+from ademem.operations.files import rolled_back, with_event
 from ademem.plugins.importers import beads
 from ademem.store.memories import new_event
 from ademem.store.runtime import Runtime

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from json import loads
 from typing import TYPE_CHECKING, Any
 
-from ademem import api
+from ademem import operations
 from ademem.capture import provenance
 from ademem.core import project
 from ademem.core.client import SESSION, TurnKey, safe_id
@@ -107,15 +107,17 @@ class Caller:
             return self.session_id
 
     def begin_session(self, memories: Runtime) -> None:
+        from ademem.operations import sessions
+
         with self.lock:
             if memories.project.root not in self.opened:
-                api.start_session(memories, self.session_id, self.cwd, source=self.door)
+                sessions.start_session(memories, self.session_id, self.cwd, source=self.door)
                 self.opened[memories.project.root] = memories.project
 
     def was_briefed(self) -> bool:
         session = safe_id(self.environment.get(SESSION, ""))
         for found in self.find()[0]:
-            with api.open_memories(
+            with operations.open_memories(
                 found.root, environment=self.environment, catch_up=False
             ) as memories:
                 if logs.was_briefed(memories.store, session):
@@ -123,9 +125,13 @@ class Caller:
         return False
 
     def close(self) -> None:
+        from ademem.operations import sessions
+
         for root in self.opened:
-            with api.open_memories(root, environment=self.environment, catch_up=False) as memories:
-                api.end_session(memories, self.session_id, reason="mcp")
+            with operations.open_memories(
+                root, environment=self.environment, catch_up=False
+            ) as memories:
+                sessions.end_session(memories, self.session_id, reason="mcp")
         self.connections.close()
 
 
@@ -158,7 +164,7 @@ class Call:
     @contextmanager
     def open(self, found: Project, *, writes: bool = False) -> Iterator[Runtime]:
         environment = {**self.caller.environment}
-        with api.open_memories(
+        with operations.open_memories(
             found,
             environment=environment,
             connections=self.caller.connections,
@@ -168,7 +174,7 @@ class Call:
             self.turn = self._find_turn(memories.store)
             environment[SESSION] = self.turn.session_id
             if self.turn.session_id == self.caller.session_id:  # no hook runs in it
-                api.request_import(memories)
+                operations.request_import(memories)
                 if writes:
                     self.caller.begin_session(memories)
             try:
@@ -180,8 +186,10 @@ class Call:
     def find(
         self, memories: Runtime, query: str, filters: Filters, limit: int, **given: Any
     ) -> dict[str, Any]:
+        from ademem.operations import browsing
+
         model = memories.settings.mcp.model
-        return api.find(
+        return browsing.find(
             memories, query, filters, limit, place="mcp", key=self.turn, model=model, **given
         )
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 
-from ademem.api.install import describe_entry
 from ademem.core import project as project_
 from ademem.core.errors import UsageError
 from ademem.core.settings import load_configuration
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import Http, Port, Project, app, flag, option
 from ademem.doors.cli.extras import needs
+from ademem.operations.install import describe_entry
 from ademem.plugins.mcp import quick
 from ademem.plugins.mcp.tools import choose
 

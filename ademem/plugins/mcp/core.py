@@ -1,13 +1,10 @@
-"""Functions of the core tools, each of which calls one of `api`; resources and prompts."""
+"""Functions of the core tools, each of which calls an operation; resources and prompts."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ademem import __version__, api
-from ademem.api.browsing import size_of
-from ademem.api.curation import Updated, require_revision
-from ademem.api.placing import Choice
+from ademem import __version__
 from ademem.core import anchor, untrusted
 from ademem.core.errors import NoSuchMemory, NotFound, UsageError
 from ademem.core.memory import Category, Draft, Memory, Scope
@@ -17,6 +14,21 @@ from ademem.doors.calls import NOTICE, describe_gate_refusal
 from ademem.doors.cli import show
 from ademem.doors.times import parse_time
 from ademem.files.markdown import TOPICS, item_of, rank_memories, render_item
+from ademem.operations import (
+    browsing,
+    curation,
+    files,
+    placing,
+    projects,
+    relating,
+    reports,
+    searching,
+    sessions,
+    writing,
+)
+from ademem.operations.browsing import size_of
+from ademem.operations.curation import Updated, require_revision
+from ademem.operations.placing import Choice
 from ademem.search.engine import UNARCHIVED, Filters
 from ademem.store.filters import choose_statuses
 from ademem.store.transitions import BY_PERSON, waits_for
@@ -25,8 +37,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
 
-    from ademem.api.placing import Placed
     from ademem.capture.gate import Written
+    from ademem.operations.placing import Placed
     from ademem.plugins.mcp.access import Call
     from ademem.store.runtime import Runtime
 
@@ -46,7 +58,7 @@ def search(
     **given: Any,
 ) -> Result:
     if all_projects:
-        with api.open_others(memories) as found:
+        with projects.open_others(memories) as found:
             return search(memories, call, query, found, **given)
     filters = Filters(
         statuses=choose_statuses(candidates=given["candidates"], archived=given["archived"]),
@@ -73,26 +85,28 @@ def _time(memories: Runtime, text: str | None) -> datetime | None:
 
 
 def context(memories: Runtime, call: Call, max_chars: int, scope: str = "") -> Result:
-    return api.get_context(memories, max_chars - MARGIN_CHARS, measure=size_of, scope=scope)
+    return browsing.get_context(memories, max_chars - MARGIN_CHARS, measure=size_of, scope=scope)
 
 
 def timeline(memories: Runtime, call: Call, id: str, before: int, after: int) -> Result:
-    return api.timeline(memories, get_readable(memories, id).id, before, after)
+    return browsing.timeline(memories, get_readable(memories, id).id, before, after)
 
 
 def get(
     memories: Runtime, call: Call, id: str, offset: int, history: bool, history_cursor: int = 0
 ) -> Result:
     memory = get_readable(memories, id)
-    row = show.memory_json(memory, drifted=api.find_drifted(memories, [memory]))
-    related = api.find_related(memories, memory.id)
+    row = show.memory_json(memory, drifted=searching.find_drifted(memories, [memory]))
+    related = searching.find_related(memories, memory.id)
     row["flags"] += [f"conflicts-with:{other}" for other in related.get("conflicts with", ())]
     row["anchors"] = [text for text in row["anchors"] if not anchor.is_choice(text)]
-    row["at"] = show.keys_json(api.list_places(memories, memory.id))
+    row["at"] = show.keys_json(placing.list_places(memories, memory.id))
     del row["content"]
-    revisions = _newest(api.list_revisions(memories, memory.id), history_cursor) if history else {}
+    revisions = (
+        _newest(curation.list_revisions(memories, memory.id), history_cursor) if history else {}
+    )
     size = size_of((row, revisions)) + MARGIN_CHARS
-    text, rest = api.read_part(memory.content, offset, GET_CHARS - size)
+    text, rest = browsing.read_part(memory.content, offset, GET_CHARS - size)
     return {"memory": row, "text": text, "next_offset": rest, **revisions}
 
 
@@ -112,7 +126,7 @@ def _newest(rows: list[Result], before: int) -> Result:
 
 def get_readable(memories: Runtime, id: str) -> Memory:
     """Return the memory; raise where it is held back, deleted, or another took its place."""
-    memory = api.get(memories, id)
+    memory = searching.get(memories, id)
     if memory.quarantine_reason:
         raise show.Withheld(memory)
     if memory.deleted_at:
@@ -131,10 +145,10 @@ def _check_anchors(anchors: Iterable[str]) -> tuple[str, ...]:
 
 
 def add(memories: Runtime, call: Call, **given: Any) -> Result:
-    places, notes = api.read_keys(memories, given.get("at", ()))
+    places, notes = placing.read_keys(memories, given.get("at", ()))
     draft = Draft(
         content=given["content"],
-        category=api.categorize(given.get("category"), given.get("type")),
+        category=writing.categorize(given.get("category"), given.get("type")),
         importance=given["importance"],
         title=given.get("title"),
         topic_key=given.get("topic_key"),
@@ -143,8 +157,8 @@ def add(memories: Runtime, call: Call, **given: Any) -> Result:
         anchors=(*_check_anchors(given.get("anchors", ())), *places),
         origin=call.origin(),
     )
-    draft = api.place_draft(memories, draft, given["scope"], given.get("owner"))
-    written = api.write(memories, draft, operation_id=given.get("operation_id", ""))
+    draft = writing.place_draft(memories, draft, given["scope"], given.get("owner"))
+    written = writing.write(memories, draft, operation_id=given.get("operation_id", ""))
     written = replace(written, notes=(*written.notes, *notes))
     memory = written.memory
     facts: Result = {
@@ -168,7 +182,7 @@ def add(memories: Runtime, call: Call, **given: Any) -> Result:
         "id": memory.id,
         "merged_into": written.merged_into_id,
         "revision": memory.revision_count,
-        **_describe_places(api.show_places(memories, memory.id)),
+        **_describe_places(placing.show_places(memories, memory.id)),
         "topic_key_suggestion": suggest_topic_key(memory, given.get("type")),
     }
 
@@ -181,7 +195,7 @@ def _describe_places(placed: Placed) -> Result:
 def suggest_topic_key(memory: Memory, type: str | None) -> str | None:
     if memory.topic_key or memory.quarantine_reason:
         return None
-    return api.suggest_topic_key(type, memory.title, memory.content)
+    return writing.suggest_topic_key(type, memory.title, memory.content)
 
 
 def describe_notes(written: Written) -> Result:
@@ -191,11 +205,11 @@ def describe_notes(written: Written) -> Result:
 
 
 def judge(memories: Runtime, call: Call, relation: str, **given: Any) -> Result:
-    return dict(api.judge(memories, relation, **given, actor=call.client))
+    return dict(relating.judge(memories, relation, **given, actor=call.client))
 
 
 def status(memories: Runtime, call: Call) -> Result:
-    found = api.get_status(memories)
+    found = reports.get_status(memories)
     names = ("installed", "embedded", "queue_depth")
     return {
         "root": memories.project.root,
@@ -215,7 +229,7 @@ def status(memories: Runtime, call: Call) -> Result:
 def _has_hooks(memories: Runtime, call: Call) -> bool:
     """Tell whether a hook, and not this server, began the session."""
     try:
-        source = api.get_session(memories, call.turn.session_id).get("source")
+        source = sessions.get_session(memories, call.turn.session_id).get("source")
     except NotFound:
         return False
     return source not in (None, call.caller.door)
@@ -234,7 +248,7 @@ def update(
     if "path" in changes:
         changes["file_scope_pattern"] = changes.pop("path")
     if "type" in changes:
-        changes |= {"category": api.categorize(changes.get("category"), changes.pop("type"))}
+        changes |= {"category": writing.categorize(changes.get("category"), changes.pop("type"))}
     memory, keys = get_readable(memories, id), tuple(at)
     if "tags" in changes:
         changes["tags"] = tuple(changes["tags"])
@@ -249,14 +263,14 @@ def update(
         updated = Updated(memory=memory, changed=())
         if is_edit:
             texts = {"find": find, "replacement": replace}
-            updated = api.update_by_agent(
+            updated = curation.update_by_agent(
                 memories, id, call.origin(), revision=revision, **texts, **changes
             )
         else:
             require_revision(memory, revision)
         memory, changed = updated.memory, list(updated.changed)
         if keys:
-            placed = api.place(memories, Choice(id=memory.id, at=keys))
+            placed = placing.place(memories, Choice(id=memory.id, at=keys))
             memory = placed.memory
             changed.append("at")
             answer |= _describe_places(placed)
@@ -271,17 +285,17 @@ def update(
 
 def remove(memories: Runtime, call: Call, id: str, how: str, reason: str = "") -> Result:
     id = get_readable(memories, id).id
-    memory = api.remove_by_agent(memories, id, delete=how == "delete", reason=reason)
+    memory = curation.remove_by_agent(memories, id, delete=how == "delete", reason=reason)
     return {"id": memory.id, "how": how, "undo": f"ademem restore {memory.id}"}
 
 
 def pin(memories: Runtime, call: Call, id: str, pinned: bool) -> Result:
-    memory = api.pin_by_agent(memories, get_readable(memories, id).id, pinned=pinned)
+    memory = curation.pin_by_agent(memories, get_readable(memories, id).id, pinned=pinned)
     return {"id": memory.id, "pinned": memory.pinned}
 
 
 def update_core(memories: Runtime, call: Call, *, version: int, **fields: Any) -> Result:
-    document = api.update_brief(memories, fields, expect_version=version)
+    document = files.update_brief(memories, fields, expect_version=version)
     return {"version": document.version, "updatedAt": document.updated_at.isoformat()}
 
 
@@ -295,17 +309,17 @@ SESSIONS = 100
 def _lines(memories: Runtime, kind: str, name: str) -> Iterable[str]:
     match kind:
         case "briefing":
-            yield from api.get_context(memories, RESOURCE_BYTES - 1000)["text"].splitlines()
+            yield from browsing.get_context(memories, RESOURCE_BYTES - 1000)["text"].splitlines()
         case "core":
-            yield from api.read_brief(memories)
+            yield from browsing.read_brief(memories)
         case "candidates":
             yield from _entries(
-                each for each in api.review(memories, None) if not each.quarantine_reason
+                each for each in curation.review(memories, None) if not each.quarantine_reason
             )
         case "topics":
             (category,) = (topic.category for topic in TOPICS if topic.name == name)
             filters = Filters(categories=(category,), statuses=("promoted",))
-            found = api.list_memories(memories, filters, None)
+            found = searching.list_memories(memories, filters, None)
             for memory in rank_memories(each for each in found if not each.quarantine_reason):
                 yield untrusted.escape(render_item(item_of(memory)))
         case "item":
@@ -314,11 +328,11 @@ def _lines(memories: Runtime, kind: str, name: str) -> Iterable[str]:
             yield ""
             yield from untrusted.escape(memory.content).splitlines()
         case "session":
-            session = api.get_session(memories, name)
+            session = sessions.get_session(memories, name)
             yield untrusted.escape(f"Session {session['id']}, begun {session['started_at']}")
             if summary := session.get("summary"):
                 yield untrusted.escape(summary)
-            yield from _entries(api.list_session_memories(memories, name))
+            yield from _entries(sessions.list_session_memories(memories, name))
 
 
 def _entries(found: Iterable[Memory]) -> Iterator[str]:
@@ -344,7 +358,7 @@ def read(memories: Runtime, uri: str) -> str:
 def complete(memories: Runtime, of: str, name: str, prefix: str) -> list[str]:
     """Return values of an argument that begin like this; *of* is a prompt or an address."""
     if of.startswith("memory://session/"):
-        values: Iterable[str] = (each["id"] for each in api.list_sessions(memories, SESSIONS))
+        values: Iterable[str] = (each["id"] for each in sessions.list_sessions(memories, SESSIONS))
     elif name == "topic":
         values = (topic.name for topic in TOPICS)
     elif name == "category":
@@ -352,7 +366,7 @@ def complete(memories: Runtime, of: str, name: str, prefix: str) -> list[str]:
     elif name not in ("id", "topic_key"):
         values = ()
     else:
-        found = api.list_memories(memories, Filters(statuses=UNARCHIVED), None)
+        found = searching.list_memories(memories, Filters(statuses=UNARCHIVED), None)
         shown = [each for each in found if not each.quarantine_reason]
         if name == "topic_key":
             values = dict.fromkeys(each.topic_key for each in shown if each.topic_key)

@@ -11,8 +11,6 @@ from typing import Any
 
 from starlette.responses import Response
 
-from ademem import api
-from ademem.api.relating import KINDS, Graph, Node
 from ademem.core.anchor import of_command
 from ademem.core.errors import Conflict, UsageError
 from ademem.core.memory import TYPES, Category, Draft, Scope, Status, Trust, claimed_name
@@ -22,6 +20,8 @@ from ademem.doors import views
 from ademem.doors.reading import find_memory, read_related
 from ademem.doors.undoable import LABEL_CHARS, Done, by_memory, edit, inverse
 from ademem.doors.views import to_row
+from ademem.operations import curation, files, inspecting, relating, searching, sessions, writing
+from ademem.operations.relating import KINDS, Graph, Node
 from ademem.plugins.http.loopback import Refused
 from ademem.plugins.page.entry import PATTERN, Act, Page, PageRequest, row_number
 from ademem.plugins.page.paging import cut
@@ -119,7 +119,7 @@ PAIRS = 50
 
 def _read_graph(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     chosen, name = _centre(request)
-    found = api.get_graph(memories, chosen, name) if chosen else None
+    found = relating.get_graph(memories, chosen, name) if chosen else None
     return {
         "kinds": KINDS,
         "chosen": chosen,
@@ -131,7 +131,7 @@ def _read_graph(memories: Runtime, request: PageRequest) -> dict[str, Any]:
 
 
 def _read_drawing(memories: Runtime, request: PageRequest) -> dict[str, Any]:
-    return {"raw": to_drawing(api.get_graph(memories, *_centre(request)))}
+    return {"raw": to_drawing(relating.get_graph(memories, *_centre(request)))}
 
 
 def _centre(request: PageRequest) -> tuple[str, str]:
@@ -142,7 +142,7 @@ def _centre(request: PageRequest) -> tuple[str, str]:
 
 def _list_pairs(memories: Runtime) -> list[dict[str, Any]]:
     pairs = []
-    for each in api.list_relations(memories, limit=PAIRS):
+    for each in relating.list_relations(memories, limit=PAIRS):
         ends = [id and find_memory(memories, id) for id in (each.source, each.target)]
         if all(ends):
             pairs.append({"relation": each.relation.replace("_", " "), "ends": ends})
@@ -246,16 +246,18 @@ def read_list(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     if words:
         given = filters if any(request.query.get(name) for name in FILTERS) else None
         if request.query.get("explain"):
-            explanation = api.explain_search(memories, words, given, EXPLAINED_HITS)
-        found = explanation.results if explanation else api.search(memories, words, given, PAGE)
-        drifted = api.find_drifted(memories, [hit.memory for hit in found.hits])
+            explanation = searching.explain_search(memories, words, given, EXPLAINED_HITS)
+        found = (
+            explanation.results if explanation else searching.search(memories, words, given, PAGE)
+        )
+        drifted = searching.find_drifted(memories, [hit.memory for hit in found.hits])
         listed |= {"mode": found.mode, "note": found.note}
         listed["rows"] = [_to_hit(hit, drifted) for hit in found.hits]
         listed["marked"] = frozenset(fold(found.query).split())
         if explanation:
             listed["marked"] |= explanation.matched
     else:
-        rows = api.list_memories(memories, filters, PAGE + 1)
+        rows = searching.list_memories(memories, filters, PAGE + 1)
         listed["rows"] = list(map(to_row, rows[:PAGE]))
         listed["next"] = rows[PAGE - 1].id if len(rows) > PAGE else ""
     return {
@@ -278,9 +280,9 @@ def _add(memories: Runtime, request: PageRequest) -> Done:
         category=given.get("category", Category.FACT),
         tags=given.get("tags", ()),
         path=given.get(PATTERN),
-        origin=api.origin(memories),
+        origin=writing.origin(memories),
     )
-    written = api.write(memories, api.place_draft(memories, draft))
+    written = writing.write(memories, writing.place_draft(memories, draft))
     if written.memory is None:
         why = f"not kept ({written.rule}): {written.reason}"
         raise Refused("gate", why, "change the text, and add it again")
@@ -291,7 +293,7 @@ def _export(memories: Runtime, request: PageRequest) -> Response:
     ids = [given.partition(":")[0] for given in request.lists.get("id", [])]
     if not ids:
         raise UsageError("no memory is selected", "tick some first")
-    records = api.export_some(memories, ids)
+    records = files.export_some(memories, ids)
     content = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
     saved = {"content-disposition": 'attachment; filename="memories.jsonl"'}
     return Response(content, media_type="application/jsonl", headers=saved)
@@ -333,8 +335,8 @@ def restore_golden(
 
 
 def read_memory(memories: Runtime, request: PageRequest) -> dict[str, Any]:
-    memory = api.get(memories, request.path["id"])
-    revisions = api.list_revisions(memories, memory.id)
+    memory = searching.get(memories, request.path["id"])
+    revisions = curation.list_revisions(memories, memory.id)
     statements = [row for row in revisions if row["operation"] in ("insert", "merge", "revise")]
     origins = {
         row.get("session_id") or (row.get("reason") or "").partition(": ")[0] for row in statements
@@ -344,7 +346,7 @@ def read_memory(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     compared = [request.query.get(name, "") for name in ("from", "to")]
     return {
         "memory": memory,
-        "row": to_row(memory, api.find_drifted(memories, [memory])),
+        "row": to_row(memory, searching.find_drifted(memories, [memory])),
         "origins": len(origins),
         "speakers": Counter(row["actor"] for row in statements),
         "why": waits_for(memory),
@@ -354,21 +356,21 @@ def read_memory(memories: Runtime, request: PageRequest) -> dict[str, Any]:
         "history": history,
         "earlier": earlier,
         "newest": revisions[-1]["revision"],
-        "prompt": api.find_prompt(memories, session, memory.created_at) if session else "",
-        "uses": api.list_uses(memories, memory.id),
+        "prompt": sessions.find_prompt(memories, session, memory.created_at) if session else "",
+        "uses": inspecting.list_uses(memories, memory.id),
         "places": PLACES,
         "with_query": ABOUT,
-        "similar": api.compare(memories, memory.id),
+        "similar": inspecting.compare(memories, memory.id),
         "anchors": compare_anchors(memories, memory.id),
         "states": views.STATES,
-        "bound": [describe(each) for each in api.list_bindings(memories, memory.id)],
-        "lines": api.find_lines(memories, memory.id),
+        "bound": [describe(each) for each in inspecting.list_bindings(memories, memory.id)],
+        "lines": inspecting.find_lines(memories, memory.id),
         "compared": views.compare_revisions(revisions, *compared),
     }
 
 
 def _preview(memories: Runtime, request: PageRequest) -> dict[str, Any]:
-    memory, changes = api.get(memories, request.path["id"]), request.changes
+    memory, changes = searching.get(memories, request.path["id"]), request.changes
     content = changes.get("content", memory.content)
     return {
         "memory": memory,
@@ -376,7 +378,7 @@ def _preview(memories: Runtime, request: PageRequest) -> dict[str, Any]:
         "title": changes.get("title", memory.title),
         "content": content,
         "tags": " ".join(changes.get("tags", memory.tags)),
-        "rules": api.preview_edit(memories, memory.id, **changes),
+        "rules": inspecting.preview_edit(memories, memory.id, **changes),
         "changed": list(views.diff_words(memory.content, content)),
         "here": f"/memory/{memory.id}",
     }
@@ -394,7 +396,7 @@ def _bind(memories: Runtime, request: PageRequest) -> Done:
     path, command = (request.form.get(name, "").strip() for name in ("path", "command"))
     changes: dict[str, Any] = {"file_scope_pattern": path} if path else {}
     if command:
-        anchors = api.get(memories, request.path["id"]).anchors
+        anchors = searching.get(memories, request.path["id"]).anchors
         changes["anchors"] = (*anchors, of_command(command))
     if not changes:
         raise UsageError("no file and no command was given", "type one of them")

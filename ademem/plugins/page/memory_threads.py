@@ -12,14 +12,15 @@ from datetime import datetime
 from threading import Lock, Thread
 from typing import Any, TypeVar
 
-from ademem import api
-from ademem.api.doctor import Finding
+from ademem import operations
 from ademem.core import clock, confined, process, trust
 from ademem.core.client import SESSION
 from ademem.core.errors import AdememError, UnusableStore
 from ademem.core.value import Value
 from ademem.core.who import NOT_ASKED, Who
 from ademem.doors.undoable import Done
+from ademem.operations import reports
+from ademem.operations.doctor import Finding
 from ademem.store import schema_version
 from ademem.store.ledger import file_state
 from ademem.store.runtime import Runtime, program
@@ -105,7 +106,7 @@ class Live:
 
         The reading thread calls it: a page has all that its id covers.
         """
-        self._position, changes = api.find_changes(memories, self._position)
+        self._position, changes = reports.find_changes(memories, self._position)
         changes += [self._announced.pop(0) for _ in [*self._announced]]
         for change in changes:
             self.last += 1
@@ -204,7 +205,7 @@ class MemoryThread:
             memories.now = memories.clock()
             result = function(memories)
             if self._writes:
-                api.start_worker(memories)
+                operations.start_worker(memories)
             return result
         except (sqlite3.Error, UnusableStore, OSError):
             self._close()  # the next call sees the files as they are then
@@ -221,7 +222,7 @@ class MemoryThread:
         if self._memories and self._opened != _identify(self._memories):
             self._close()
         if self._memories is None:
-            self._memories = api.open_memories(
+            self._memories = operations.open_memories(
                 self._root,
                 environment=self._environment,
                 now=self._now,
@@ -248,7 +249,7 @@ class OpenProject:
         now: Now = clock.now,
         by: Who = NOT_ASKED,
     ) -> None:
-        found = api.find_project(root, environment=environment)
+        found = operations.find_project(root, environment=environment)
         assert found  # as it was named
         self.root, self.name = found.root, found.name
         outside = {key: value for key, value in environment.items() if key != SESSION}

@@ -1,4 +1,4 @@
-"""Pages: each reads through `api`, and returns the values of its template."""
+"""Pages: each reads through operations, and returns the values of its template."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from ademem import api
-from ademem.api.curation import COUNTED, require_revision
 from ademem.core.clock import parse
 from ademem.core.errors import NoSuchMemory, NotFound, UsageError
 from ademem.core.memory import Memory
 from ademem.doors import reading, undoable
 from ademem.doors.undoable import Done, NotAllowed, list_recorded
 from ademem.doors.views import session as session_view
+from ademem.operations import curation, files, inspecting, reports, searching
+from ademem.operations.curation import COUNTED, require_revision
+from ademem.operations.sessions import list_episodes, list_sent, list_sessions
 from ademem.plugins.page import memory_pages, practice_pages, upkeep_pages
 from ademem.plugins.page.entry import Act, Page, PageRequest, revision_of, row_number
 from ademem.plugins.page.memory_pages import PAGE, read_moment
@@ -27,7 +28,7 @@ def head_of(memories: Runtime) -> dict[str, Any]:
     return {
         "project": memories.project.name,
         "branch": memories.branch or "",
-        "mode": api.get_search_mode(memories),
+        "mode": searching.get_search_mode(memories),
         "notice": memories.copy_notice,
     }
 
@@ -50,18 +51,18 @@ def _timeline(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     filters = {name: request.query.get(name, "").strip() for name in TIMELINE_FILTERS}
     chosen = {name: value or None for name, value in filters.items()}
     after = request.query.get("after") or None
-    rows = api.list_sessions(memories, PAGE + 1, **chosen, after=after)
+    rows = list_sessions(memories, PAGE + 1, **chosen, after=after)
     found = rows[:PAGE]
     days = groupby(found, lambda row: parse(row["started_at"]).astimezone().date().isoformat())
-    episodes = api.list_episodes(memories, None, session_ids=[row["id"] for row in found])
+    episodes = list_episodes(memories, None, session_ids=[row["id"] for row in found])
     return {
         "next": found[-1]["id"] if len(rows) > PAGE else "",
         "days": [(day, list(sessions)) for day, sessions in days],
         "works": {each.session_id: session_view.to_work(each) for each in reversed(episodes)},
-        "decisions": api.count_decisions(memories, found),
+        "decisions": reports.count_decisions(memories, found),
         "filters": filters,
         "choices": {
-            "agent": [each.name for each in api.list_agents(memories)],
+            "agent": [each.name for each in files.list_agents(memories)],
             "mission": [each.id for each in operations.list_missions(memories)],
         },
     }
@@ -84,11 +85,13 @@ def _why(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     given = request.query.get("memory", "").strip()
     values: dict[str, Any] = {"session": session, "at": at, "given": given, "hits": (), "why": None}
     try:
-        found = api.explain_selection(memories, session, at, given)
+        found = inspecting.explain_selection(memories, session, at, given)
     except NoSuchMemory:
         if at:
             read_moment(at)  # the page shows it
-        return values | {"hits": api.search(memories, given, None, PAGE).hits if given else ()}
+        return values | {
+            "hits": searching.search(memories, given, None, PAGE).hits if given else ()
+        }
     left_out = session_view.LEFT_OUT.get(found.left_out, found.left_out)
     return values | {
         "why": found,
@@ -98,7 +101,7 @@ def _why(memories: Runtime, request: PageRequest) -> dict[str, Any]:
 
 
 def _read_sent_text(memories: Runtime, request: PageRequest) -> dict[str, Any]:
-    texts = api.list_sent(memories, request.path["id"])[1]
+    texts = list_sent(memories, request.path["id"])[1]
     number = row_number(request.path["number"])
     if number is None or number >= len(texts):
         raise NotFound("this session has no such text")
@@ -108,10 +111,10 @@ def _read_sent_text(memories: Runtime, request: PageRequest) -> dict[str, Any]:
 
 
 def _injections(memories: Runtime, _: PageRequest) -> dict[str, Any]:
-    ledger = api.get_ledger(memories)
+    ledger = reports.get_ledger(memories)
     by_day = sorted(ledger.by_day, key=lambda spent: spent.name.partition(" ")[0], reverse=True)
     return {
-        "impressions": api.get_impressions(memories),
+        "impressions": reports.get_impressions(memories),
         "by_day": by_day,
         "characters": sum(spent.characters for spent in by_day),
         "costly": [
@@ -123,7 +126,7 @@ def _injections(memories: Runtime, _: PageRequest) -> dict[str, Any]:
 
 
 def _cost(memories: Runtime, request: PageRequest) -> dict[str, Any]:
-    ledger, spent = api.get_ledger(memories), api.get_cost(memories)
+    ledger, spent = reports.get_ledger(memories), reports.get_cost(memories)
     texts = session_view.spent_json(ledger, _is_withheld(request))
     return {"spent": spent, "texts": texts, "days": session_view.spent_days(ledger, spent["ai"])}
 
@@ -134,17 +137,17 @@ LOGGED = 20
 def _log(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     at, after = request.query.get("at", ""), request.query.get("after", "")
     if at:
-        then = api.list_at(memories, read_moment(at), PAGE, after)
+        then = curation.list_at(memories, read_moment(at), PAGE, after)
         following = then.memories[-1].id if then.has_more and then.memories else ""
         return {"at": at, "then": then, "most": COUNTED, "next": following}
-    events = api.list_events(memories, PAGE + 1, after)
+    events = curation.list_events(memories, PAGE + 1, after)
     page = {
         "at": "",
         "others": list_recorded(memories),
         "events": events[:PAGE],
         "next": events[PAGE - 1].id if len(events) > PAGE else "",
     }
-    for name, read in (("refusals", api.list_refusals), ("decisions", api.list_decisions)):
+    for name, read in (("refusals", reports.list_refusals), ("decisions", reports.list_decisions)):
         rows = read(memories, LOGGED + 1, before=row_number(request.query.get(name, "")))
         page[name] = rows[:LOGGED]
         page[f"earlier_{name}"] = rows[LOGGED - 1]["id"] if len(rows) > LOGGED else ""
@@ -188,12 +191,12 @@ def _decision(verb: str, decide: Callable[..., Memory]) -> Act:
 
 
 def _skip(memories: Runtime, request: PageRequest) -> Done:
-    return undoable.skip(memories, api.get(memories, request.path["id"]).id)
+    return undoable.skip(memories, searching.get(memories, request.path["id"]).id)
 
 
 def _promote(memories: Runtime, request: PageRequest, *, pinned: bool = False) -> Done:
     """Confirm a memory; a quarantined one needs the digits that the terminal shows."""
-    memory = api.get(memories, request.path["id"])
+    memory = searching.get(memories, request.path["id"])
     if memory.quarantine_reason:
         if request.site.show_digits is None:
             raise NotAllowed(f"{memory.id} is in quarantine, and no terminal shows digits for it")
@@ -205,17 +208,17 @@ def _promote(memories: Runtime, request: PageRequest, *, pinned: bool = False) -
 
 
 def _show_digits(memories: Runtime, request: PageRequest) -> None:
-    memory = api.get(memories, request.path["id"])
+    memory = searching.get(memories, request.path["id"])
     if request.site.show_digits is None:
         raise NotAllowed("no terminal shows digits")
     request.site.show_digits(memory.id, request.site.entry.new_digits(memory.id))
 
 
 def _delete_hard(memories: Runtime, request: PageRequest) -> None:
-    memory = api.get(memories, request.path["id"])
+    memory = searching.get(memories, request.path["id"])
     if request.form.get("typed", "").strip() != memory.id:
         raise UsageError("the typed id is another one", f"type {memory.id} to delete it for good")
-    api.delete(memories, memory.id, hard=True, revision=request.revision)
+    curation.delete(memories, memory.id, hard=True, revision=request.revision)
     request.project.done.clear()  # which hold texts; the log takes back those of other memories
     request.project.undone.clear()
 
@@ -235,7 +238,7 @@ def _decide_all(memories: Runtime, request: PageRequest) -> Done:
     found = []
     for given in dict.fromkeys(request.lists.get("id", [])):  # one of two pairs may stand twice
         id, _, revision = given.partition(":")
-        memory = api.get(memories, id)
+        memory = searching.get(memories, id)
         require_revision(memory, revision_of(revision))
         found.append(memory)
     verb, tag = (request.form.get(name, "").strip() for name in ("verb", "tag"))
@@ -249,11 +252,11 @@ ACTS = (
     _act("edit-promote", undoable.edit_and_promote, lambda request: request.changes),
     Act("/memory/{id}/skip", _skip),
     _act("reject", undoable.reject, _fields("reason")),
-    _decision("archive", api.archive),
-    _decision("restore", api.restore),
-    _decision("delete", api.delete),
-    _decision("pin", api.pin),
-    _decision("unpin", partial(api.pin, pinned=False)),
+    _decision("archive", curation.archive),
+    _decision("restore", curation.restore),
+    _decision("delete", curation.delete),
+    _decision("pin", curation.pin),
+    _decision("unpin", partial(curation.pin, pinned=False)),
     _act("edit", undoable.edit, lambda request: request.changes),
     Act("/memory/{id}/delete-hard", _delete_hard),
     Act("/memory/{id}/settle", _settle),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ademem import api
 from ademem.core.errors import Conflict, UsageError
 from ademem.core.text import counted
 from ademem.core.untrusted import import_label
@@ -14,6 +13,8 @@ from ademem.doors.reading import find_memory
 from ademem.doors.undoable import Done, by_event, by_memory, in_order, inverse, last_event
 from ademem.doors.views import WITHHELD, to_row
 from ademem.files.project_brief import FIELDS, StaleCore
+from ademem.operations import curation, sessions
+from ademem.operations.files import get_brief, list_agents, list_earlier_briefs, update_brief
 from ademem.plugins.page.briefs import earlier_texts, field_text
 from ademem.plugins.page.entry import Act, Page, PageRequest
 from ademem.plugins.page.paging import cut
@@ -67,7 +68,7 @@ def _missions(memories: Runtime, request: PageRequest) -> dict[str, Any]:
 def _mission(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     mission = operations.get_mission(memories, request.path["id"])
     entries = operations.list_mission_memories(memories, mission.id)
-    episodes = api.list_episodes(memories, None, mission_id=mission.id)
+    episodes = sessions.list_episodes(memories, None, mission_id=mission.id)
     worked: list[str | None] = [each.session_id for each in episodes[::-1]]
     worked += [memory.source_session_id for memory in entries]
     return _page("entries", list(map(to_row, entries)), "id", request) | {
@@ -79,11 +80,11 @@ def _mission(memories: Runtime, request: PageRequest) -> dict[str, Any]:
 
 def _agents(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     chosen = request.query.get("agent", "")
-    brief = api.get_brief(memories, chosen)
-    labelled = api.get_brief(memories, chosen, labelled=True)
-    earlier = api.list_earlier_briefs(memories, chosen)
+    brief = get_brief(memories, chosen)
+    labelled = get_brief(memories, chosen, labelled=True)
+    earlier = list_earlier_briefs(memories, chosen)
     return {
-        "agents": api.list_agents(memories),
+        "agents": list_agents(memories),
         "chosen": chosen,
         "brief": brief,
         "labelled": labelled,
@@ -203,7 +204,7 @@ def _promote_entry(memories: Runtime, request: PageRequest) -> Done:
 
 
 def _newest_event(memories: Runtime) -> str:
-    return next((event.id for event in api.list_events(memories, 1)), "")
+    return next((event.id for event in curation.list_events(memories, 1)), "")
 
 
 def _edit_brief(memories: Runtime, request: PageRequest) -> Done:
@@ -211,7 +212,7 @@ def _edit_brief(memories: Runtime, request: PageRequest) -> Done:
     name, version = form.get("field", ""), form.get("version", "")
     if name not in (field.name for field in FIELDS) or not version.isdecimal():
         raise UsageError("the form names no field and version of a brief", "load the page again")
-    before = field_text(api.get_brief(memories, agent), name)
+    before = field_text(get_brief(memories, agent), name)
     try:
         return set_field(memories, agent, name, form.get("content", ""), before, int(version))
     except StaleCore as error:
@@ -225,7 +226,7 @@ def set_field(
     lines = text.replace("\r\n", "\n").split("\n")
     is_list = any(field.is_list for field in FIELDS if field.name == name)
     changes = {name: lines if is_list else "\n".join(lines)}
-    version = api.update_brief(memories, changes, agent, expect_version=version).version
+    version = update_brief(memories, changes, agent, expect_version=version).version
 
     given = {"agent": agent, "name": name, "text": before, "before": text, "version": version}
     label = f"edit the brief of {agent or 'the project'}"

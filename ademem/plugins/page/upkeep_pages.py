@@ -7,13 +7,12 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from ademem import api
-from ademem.api import configuring, doctor, reports
 from ademem.core.errors import Conflict, UsageError
 from ademem.core.settings import key_of
 from ademem.core.text import counted
 from ademem.doors.reading import find_memory
 from ademem.doors.undoable import Done, inverse
+from ademem.operations import configuring, doctor, reports, upkeep
 from ademem.plugins.page.entry import Act, Page, PageRequest
 from ademem.plugins.page.memory_pages import golden_set, load_golden
 from ademem.plugins.page.paging import cut
@@ -117,7 +116,7 @@ def set_setting(memories: Runtime, key: str, text: str, before: str) -> Done:
 
 
 def _run_jobs(memories: Runtime, _: PageRequest, *, retry: bool = False) -> None:
-    api.work(memories, retry=retry)
+    upkeep.work(memories, retry=retry)
 
 
 METRICS = {"any@5": "hits@5", "any@10": "hits@10", "MRR": "MRR", "nDCG@10": "nDCG@10"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ademem.api.curation import act
 from ademem.core.memory import Memory
+from ademem.operations.curation import act
 from ademem.plugins.procedures import export, missions, records, skill_registry
 from ademem.plugins.procedures.export import Exported, Files
 from ademem.plugins.procedures.missions import Ended

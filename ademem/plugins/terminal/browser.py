@@ -15,7 +15,6 @@ from textual.screen import ModalScreen
 from textual.timer import Timer
 from textual.widgets import Input, OptionList, Static, TextArea
 
-from ademem import api
 from ademem.core.errors import AdememError, Conflict, explain_machine_error
 from ademem.core.memory import Memory
 from ademem.core.untrusted import visible
@@ -24,6 +23,7 @@ from ademem.doors import reading, undoable
 from ademem.doors.reading import Item
 from ademem.doors.undoable import Done, NotAllowed
 from ademem.doors.views import lines, to_history
+from ademem.operations import browsing, curation, reports, searching, sessions
 from ademem.store.runtime import Runtime
 from ademem.store.statistics import Position
 from ademem.store.transitions import waits_for
@@ -60,28 +60,28 @@ def _row(memory: Memory, item: Item | None = None) -> Row:
 
 
 def _candidates(app: Terminal, _of: str, *, only_pairs: bool = False) -> list[Row]:
-    queue = [each for each in api.list_queue(app.memories) if each.other or not only_pairs]
+    queue = [each for each in curation.list_queue(app.memories) if each.other or not only_pairs]
     items = reading.read_items(app.memories, queue[:MOST])
     return [_row(item.memory, item) for item in items]
 
 
 def _results(app: Terminal, words: str) -> list[Row]:
-    return [_row(hit.memory) for hit in api.search(app.memories, words, None, HITS).hits]
+    return [_row(hit.memory) for hit in searching.search(app.memories, words, None, HITS).hits]
 
 
 def _recent(app: Terminal, _of: str) -> list[Row]:
-    return [_row(memory) for memory in api.list_memories(app.memories, None, MOST)]
+    return [_row(memory) for memory in searching.list_memories(app.memories, None, MOST)]
 
 
 def _timeline(app: Terminal, id: str) -> list[Row]:
-    found = api.timeline(app.memories, id, NEIGHBOURS, NEIGHBOURS, max_chars=NEIGHBOUR_CHARS)
+    found = browsing.timeline(app.memories, id, NEIGHBOURS, NEIGHBOURS, max_chars=NEIGHBOUR_CHARS)
     rows = (*found["before"], found["focus"], *found["after"])
-    return [_row(api.get(app.memories, row["id"])) for row in rows]
+    return [_row(searching.get(app.memories, row["id"])) for row in rows]
 
 
 def _sessions(app: Terminal, _of: str) -> list[Row]:
     rows = []
-    for row in api.list_sessions(app.memories, MOST):
+    for row in sessions.list_sessions(app.memories, MOST):
         text = f"{lines.local(row['started_at'])} {row['name'] or row['id']}"
         rows.append(Row(id=row["id"], text=text, opens="session"))
     return rows
@@ -92,7 +92,7 @@ def _session(app: Terminal, id: str) -> list[Row]:
     page = reading.read_session(app.memories, id, app.is_withheld)
     for each in page["moments"]:
         learned = each["kind"] == "learned"
-        memory = api.get(app.memories, each["row"]["id"]) if learned else None
+        memory = searching.get(app.memories, each["row"]["id"]) if learned else None
         rows.append(Row(id=each["key"], text=lines.moment_row(each), moment=each, memory=memory))
     return rows
 
@@ -102,7 +102,7 @@ def _size(rows: Sequence[Row]) -> str:
 
 
 def _dashboard(app: Terminal, of: str) -> list[Row]:
-    waiting = api.count_queue(app.memories)
+    waiting = curation.count_queue(app.memories)
     counts = {
         "candidates": f"{sum(waiting.values()):,}",
         "conflicts": f"{waiting.get('contradictory', 0):,}",
@@ -296,7 +296,7 @@ class Terminal(App[None]):
 
     def show_row(self, news: str = "") -> None:
         at = f"{(self.options.highlighted or 0) + 1} of {_size(self.rows)}" if self.rows else ""
-        mode, project = api.get_search_mode(self.memories), self.memories.project.name
+        mode, project = searching.get_search_mode(self.memories), self.memories.project.name
         head = (self.listing.name, at, news, self.memories.branch, mode, f"ademem: {project}")
         self.head.update(Content(visible(" · ".join(filter(None, head)))))
         if news:
@@ -321,7 +321,7 @@ class Terminal(App[None]):
             if self.shows_session and row.memory.source_session_id:
                 page = reading.read_session(memories, row.memory.source_session_id, is_withheld)
                 return text, lines.session(page)
-            return text, lines.history(to_history(api.list_revisions(memories, row.memory.id)))
+            return text, lines.history(to_history(curation.list_revisions(memories, row.memory.id)))
         if row.moment:
             return lines.moment(row.moment), lines.parts(row.moment)
         if row.opens == "session":
@@ -340,7 +340,7 @@ class Terminal(App[None]):
     def look(self) -> None:
         """Tell what another process wrote; the dashboard alone changes by itself."""
         try:
-            self.position, changes = api.find_changes(self.memories, self.position)
+            self.position, changes = reports.find_changes(self.memories, self.position)
             if not changes:
                 return None
             if self.listing.name == "dashboard":

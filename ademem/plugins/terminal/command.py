@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from ademem import api
+from ademem import operations
 from ademem.core import who
 from ademem.core.client import SESSIONS
 from ademem.doors import reading
@@ -22,7 +22,7 @@ def tui(project: Project = None) -> None:
     with needs("tui", "the terminal's browser"):
         from ademem.plugins.terminal import browser
     outside = {name: value for name, value in os.environ.items() if name not in SESSIONS}
-    with api.open_memories(
+    with operations.open_memories(
         project, environment=outside, on_import=show.import_progress(), by=who.of_process()
     ) as memories:
         show.notices(memories)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ademem.api.curation import edit, get_speaker
 from ademem.core.errors import UsageError
 from ademem.core.memory import Memory
+from ademem.operations.curation import edit, get_speaker
 from ademem.plugins.verify import anchor_verification, change_verification
 from ademem.plugins.verify.anchor_verification import Checked, Excerpt
 from ademem.store import memories

@@ -31,7 +31,7 @@ class ListShelf:
         return next((found for found in self.memories if getattr(found, key) == value), None)
 
     def is_of_person(self, memory: Memory) -> bool:
-        return memory.trust is Trust.USER  # tests/api/test_restraint.py asks a real store
+        return memory.trust is Trust.USER  # tests/operations/test_restraint.py asks a real store
 
     def shown(self, draft: Reviewed) -> tuple[Memory, ...]:
         return self.memories if draft.origin.session_id == SHOWN_TO else ()

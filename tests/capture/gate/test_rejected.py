@@ -6,10 +6,10 @@ from datetime import timedelta
 
 import pytest
 
-from ademem.api import curation
 from ademem.capture import gate
 from ademem.capture.gate import writing
 from ademem.core.memory import Draft, Origin, Scope, Trust
+from ademem.operations import curation
 from ademem.store import memories, revisions, transitions
 from ademem.store.transitions import Act
 from tests.builders import NOW

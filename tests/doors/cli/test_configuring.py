@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from ademem import api
-from ademem.api.configuring import with_value
+from ademem import operations
 from ademem.core import trust
 from ademem.core.memory import Draft
 from ademem.core.settings import BadSetting
+from ademem.operations import sessions, writing
+from ademem.operations.configuring import with_value
 from tests import persons
 from tests.builders import NOW
 
@@ -377,8 +378,8 @@ def test_a_form_that_cannot_be_edited_safely_is_left_to_the_person(text):
 
 
 def test_a_database_that_was_not_made_here_is_asked_for(person, monkeypatch, tmp_path):
-    with api.open_memories(str(person.root)) as memories:
-        api.write(memories, Draft(content="We deploy on Fridays", promoted=True, pinned=True))
+    with operations.open_memories(str(person.root)) as memories:
+        writing.write(memories, Draft(content="We deploy on Fridays", promoted=True, pinned=True))
     monkeypatch.setenv("HOME", str(tmp_path / "another home"))
 
     assert "has 1 memory pinned" in person("trust", "--database", answers="n\n")
@@ -395,10 +396,10 @@ def test_a_database_that_was_not_made_here_is_asked_for(person, monkeypatch, tmp
     "command", ["uninstall", "trust --revoke", "prompts delete {prompt}", "session delete typed"]
 )
 def test_no_agent_takes_away_what_a_person_agreed_to_or_typed(ademem, command, monkeypatch):
-    with api.open_memories(str(ademem.root)) as memories:
-        api.start_session(memories, "typed")
-        api.add_prompt(memories, "Sign the webhooks", "typed")
-        (prompt,) = api.search_prompts(memories)
+    with operations.open_memories(str(ademem.root)) as memories:
+        sessions.start_session(memories, "typed")
+        sessions.add_prompt(memories, "Sign the webhooks", "typed")
+        (prompt,) = sessions.search_prompts(memories)
     ademem("install")
     persons.set_who(monkeypatch, persons.AGENT)
     command = command.format(prompt=prompt["id"])

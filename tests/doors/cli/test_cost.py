@@ -8,10 +8,11 @@ import os
 
 import pytest
 
-from ademem import api
+from ademem import operations
 from ademem.core import clock
 from ademem.core.client import TurnKey
 from ademem.doors.views.session import spent_json, spent_lines
+from ademem.operations import reports
 from ademem.session import answer, session_end, session_start
 from ademem.store import logs, maintenance
 from ademem.store.maintenance import Price
@@ -28,7 +29,7 @@ def test_before_anything_was_asked_all_is_nothing(ademem):
 
 
 def test_calls_are_shown_with_their_price(ademem):
-    with api.open_memories() as memories:
+    with operations.open_memories() as memories:
         store, now = memories.store, clock.now()
         call = maintenance.begin_call(store, "episode", "claude", now, daily_calls=5)
         price = Price(model="m", tokens_in=1200, tokens_out=34, cost_usd=0.0125)
@@ -61,7 +62,7 @@ def test_a_silent_hook_is_not_counted(ademem):
 
 def test_a_hook_answers_though_its_answer_cannot_be_counted(ademem):
     ademem("add", "Tokens expire in UTC", "--category", "gotcha")
-    with api.open_memories() as memories:
+    with operations.open_memories() as memories:
         memories.store.db.execute(
             "create trigger full before insert on store_values"
             " begin select raise(abort, 'full'); end"
@@ -82,7 +83,7 @@ def told(ademem):
     for session in ("s1", "s2"):
         payload = {"session_id": session, "hook_event_name": "SessionStart", "source": "startup"}
         answer(session_start.handle, json.dumps(payload).encode(), os.environ, clock.now())
-    with api.open_memories() as memories:
+    with operations.open_memories() as memories:
         logs.log_use(memories.store, "s1", {ids[0]: "x"}, clock.now())
     return ids
 
@@ -115,7 +116,7 @@ def test_the_ledger_sums_what_sessions_were_sent(ademem, told):
 
 def test_what_had_no_room_cost_nothing(ademem, told):
     before = ademem.json("cost")["injections"]
-    with api.open_memories() as memories:
+    with operations.open_memories() as memories:
         memories.store.db.execute(
             "insert into injection_memories"
             " (injection_id, rank, memory_id, revision, characters, left_out)"
@@ -163,8 +164,8 @@ def test_a_memory_that_was_deleted_for_good_keeps_its_cost_without_its_text(adem
 
 
 def test_a_model_does_not_read_what_waits_for_a_person(ademem, told):
-    with api.open_memories() as memories:
-        ledger = api.get_ledger(memories)
+    with operations.open_memories() as memories:
+        ledger = reports.get_ledger(memories)
 
     assert UNUSED in "\n".join(spent_lines(ledger, lambda _: False))
     assert UNUSED not in "\n".join(spent_lines(ledger, lambda _: True))
@@ -173,7 +174,7 @@ def test_a_model_does_not_read_what_waits_for_a_person(ademem, told):
 
 def test_what_a_memory_prevented_is_shown_everywhere(ademem, told):
     key, denied = TurnKey(session_id="s2"), "prevented npm install left-pad"
-    with api.open_memories() as memories:
+    with operations.open_memories() as memories:
         shown = [logs.Shown(memory_id=told[2])]
         logs.log_shown(memories.store, "guard", shown, clock.now(), key=key)
         logs.log_use(memories.store, "s2", {told[2]: denied}, clock.now())

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from ademem import api
+from ademem import operations
 from ademem.core import failure_log
 
 MAIN = "from ademem.doors.cli import program; program()"
@@ -18,7 +18,7 @@ def crash(ademem, message):
     def fail(*_, **__):
         raise RuntimeError(message)
 
-    ademem.monkeypatch.setattr(api, "open_memories", fail)
+    ademem.monkeypatch.setattr(operations, "open_memories", fail)
     said = ademem("list")
     assert ademem.exit_code == 3
     return said

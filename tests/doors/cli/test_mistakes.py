@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ademem import api
+from ademem import operations
 from ademem.core import who
 from tests import builders, persons
 
@@ -189,7 +189,7 @@ def test_a_recall_that_nothing_answers_says_how_many_come_near_and_fails(ademem)
     ],
 )
 def test_one_word_of_a_question_about_something_unknown_is_no_answer(ademem, query, answers):
-    with api.open_memories(str(ademem.root)) as memories:
+    with operations.open_memories(str(ademem.root)) as memories:
         others = (f"The job of night {at} writes its log to shelf {at}" for at in range(100))
         builders.insert(memories.store, *map(builders.memory, (*STORED, *others)))
 

@@ -3,14 +3,15 @@
 import json
 import subprocess
 
-from ademem import api
+from ademem import operations
 from ademem.core.memory import Draft
 from ademem.doors.cli.reports import _status_lines
+from ademem.operations import writing
 from tests.synthesis import statements
 
 
 def backdate(ademem, id, days):
-    with api.open_memories(str(ademem.root)) as memories:
+    with operations.open_memories(str(ademem.root)) as memories:
         memories.store.db.execute(
             "update unified_memories set last_accessed_at ="
             " strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ?) where id = ?",
@@ -35,8 +36,8 @@ def test_a_dry_run_tells_what_would_move_and_why_and_moves_nothing(ademem):
 
 
 def test_a_sweep_tells_what_moved_and_how_to_take_it_back(ademem):
-    with api.open_memories(str(ademem.root)) as memories:
-        id = api.write(memories, "Invoices round half to even").memory.id
+    with operations.open_memories(str(ademem.root)) as memories:
+        id = writing.write(memories, "Invoices round half to even").memory.id
     backdate(ademem, id, 181)
     swept = ademem.json("sweep")
     assert (swept["archived"], swept["moves"][0]["id"]) == (1, id)
@@ -88,10 +89,10 @@ def test_the_status_counts_what_is_listed(ademem):
 def embedded(ademem, number, marks):
     """Statements in the project, with their vectors."""
     rows = []
-    with api.open_memories(str(ademem.root)) as memories:
+    with operations.open_memories(str(ademem.root)) as memories:
         store = memories.store
         for each in (each for mark in marks for each in statements.group(number)[mark]):
-            row = api.write(memories, Draft(content=each.text, promoted=True)).memory
+            row = writing.write(memories, Draft(content=each.text, promoted=True)).memory
             store.db.execute(
                 "insert into unified_memory_embeddings values (?, ?, ?, ?, ?, 384, 1, '', '')",
                 (row.id, row.id, store.project_id, statements.MODEL, each.vector),

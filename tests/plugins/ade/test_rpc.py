@@ -15,9 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from ademem import api
+from ademem import operations
 from ademem.core import project as project_
 from ademem.core.memory import Draft, Origin, Trust
+from ademem.operations import sessions, writing
 from ademem.plugins.ade import messages as rpc
 from ademem.plugins.ade import methods, views
 from ademem.plugins.ade import server as server_module
@@ -34,21 +35,21 @@ PNPM = "Use pnpm, never npm: the workspace protocol needs it"
 
 @pytest.fixture
 def root(tmp_path):
-    api.init(str(tmp_path))
+    operations.init(str(tmp_path))
     return tmp_path
 
 
 @pytest.fixture
 def learned(root):
     """Ids of a confirmed memory, a candidate and a memory of a mission."""
-    with api.open_memories(str(root), environment={}) as memories:
+    with operations.open_memories(str(root), environment={}) as memories:
         by_person = Origin(trust=Trust.USER, source_type="user")
         drafts = (
             Draft(content=PNPM, category="convention", promoted=True, origin=by_person),
             Draft(content="Releases are cut on Mondays by the platform team"),
             Draft(content="The importer reads chunks of 500 rows", scope="mission", owner="m1"),
         )
-        return [api.write(memories, draft).memory.id for draft in drafts]
+        return [writing.write(memories, draft).memory.id for draft in drafts]
 
 
 def serve(root, *requests, environment=None, by_person=False):
@@ -200,10 +201,10 @@ def test_a_budget_lists_the_best_and_how_full_each_scope_is(root, learned):
 
 
 def test_candidates_are_listed_by_confidence_first(root):
-    with api.open_memories(str(root), environment={}) as memories:
+    with operations.open_memories(str(root), environment={}) as memories:
         texts = ("The queue drains in batches of 20", "Invoices are numbered by region")
         for text, confidence in zip(texts, (0.4, 0.65), strict=True):
-            api.write(memories, Draft(content=text, confidence=confidence))
+            writing.write(memories, Draft(content=text, confidence=confidence))
 
     found = call(root, "getCandidates", limit=2)
     assert [each["content"] for each in found] == list(texts[::-1])
@@ -226,8 +227,8 @@ def test_the_brief_is_changed_at_the_version_that_was_read(root):
     assert changed["coreMemory"]["version"] == 1
     assert changed["coreMemory"]["projectSummary"] == "Billing"
     assert changed["recentSessions"] == []
-    with api.open_memories(str(root)) as memories:
-        api.start_session(memories, "s1")
+    with operations.open_memories(str(root)) as memories:
+        sessions.start_session(memories, "s1")
     (recent,) = call(root, "updateCore", patch={"notes": ["y"]})["recentSessions"]
     assert recent["prompts"] == 0
     assert recent.keys() == {"startedAt", "endedAt", "branch", "prompts", "summary"}
@@ -473,8 +474,8 @@ def test_a_failure_names_the_log_and_shows_no_traceback(root, monkeypatch):
 def test_a_memory_reads_as_data_in_every_answer(root):
     tag = "Angle brackets like <user-42> name accounts in the audit table"
     by_person = Origin(trust=Trust.USER, source_type="user")
-    with api.open_memories(str(root), environment={}) as memories:
-        api.write(memories, Draft(content=tag, promoted=True, origin=by_person))
+    with operations.open_memories(str(root), environment={}) as memories:
+        writing.write(memories, Draft(content=tag, promoted=True, origin=by_person))
     out = io.BytesIO()
     found = project_.find(str(root), {}, str(root))
     Server(found, {}).serve(io.BytesIO(json.dumps(request("list")).encode()), out)

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from ademem.api.install import BadSettingsFile, hooks_folder, registration
+from ademem.operations.install import BadSettingsFile, hooks_folder, registration
 from ademem.plugins.agents import installing
-from tests.api.install.test_install import BEFORE
-from tests.api.install.test_install import home as home
+from tests.operations.install.test_install import BEFORE
+from tests.operations.install.test_install import home as home
 
 CLIENTS = [
     pytest.param(

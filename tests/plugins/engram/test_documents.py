@@ -10,11 +10,13 @@ from datetime import timedelta
 
 import pytest
 
-from ademem import api
+from ademem import operations
 from ademem.core.clock import stamp
 from ademem.core.errors import UsageError
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.core.settings import GateSettings
+from ademem.operations import curation, relating, searching, writing
+from ademem.operations.sessions import delete_prompt, list_sessions, search_prompts
 from ademem.plugins.engram import documents, exchanging
 from ademem.store import journal
 from ademem.sync.record_import import make_admission_rule
@@ -85,9 +87,9 @@ def opened(tmp_path):
     def opened(name):
         root = tmp_path / name
         root.mkdir(exist_ok=True)
-        api.init(str(root), environment={})
+        operations.init(str(root), environment={})
         now = NOW + timedelta(days=next(days))
-        return api.open_memories(str(root), environment={}, now=lambda: now)
+        return operations.open_memories(str(root), environment={}, now=lambda: now)
 
     return opened
 
@@ -112,7 +114,7 @@ def exported(opened, name="here"):
 
 def rows(opened, name="here"):
     with opened(name) as memories:
-        return {memory.title: memory for memory in api.list_memories(memories, None, None)}
+        return {memory.title: memory for memory in searching.list_memories(memories, None, None)}
 
 
 def test_what_engram_wrote_comes_back_with_every_field(opened, tmp_path):
@@ -137,8 +139,8 @@ def test_a_memory_has_the_fields_of_its_observation(opened, tmp_path):
 def test_an_export_into_an_empty_project_and_out_again_is_the_same(opened, tmp_path):
     with opened("first") as memories:
         by_person = Origin(trust=Trust.USER, source_type="user", session_id="s9")
-        api.write(memories, Draft(content="Releases are cut on Mondays", origin=by_person))
-        api.write(
+        writing.write(memories, Draft(content="Releases are cut on Mondays", origin=by_person))
+        writing.write(
             memories, Draft(content="WAL needs shared memory", title="WAL", category="gotcha")
         )
     first = exported(opened, "first")
@@ -178,8 +180,8 @@ def test_the_newer_text_counts(opened, tmp_path):
 def test_a_text_that_changed_here_later_stays_and_is_exported(opened, tmp_path):
     imported(opened, tmp_path, document())
     with opened("here") as memories:
-        (found,) = api.list_memories(memories, None, None)
-        api.edit(memories, found.id, content="Totals are rounded by the bank")
+        (found,) = searching.list_memories(memories, None, None)
+        curation.edit(memories, found.id, content="Totals are rounded by the bank")
     newer = OBSERVATION | {"content": "Old news", "updated_at": "2026-01-20 10:00:00"}
     imported(opened, tmp_path, document(newer))
 
@@ -192,8 +194,8 @@ def test_a_text_that_changed_here_later_stays_and_is_exported(opened, tmp_path):
 def test_what_a_person_said_is_not_replaced_but_proposed_once(opened, tmp_path):
     imported(opened, tmp_path, document(OBSERVATION))
     with opened("here") as memories:
-        (found,) = api.list_memories(memories, None, None)
-        api.edit(memories, found.id, content="Totals are rounded by the bank")
+        (found,) = searching.list_memories(memories, None, None)
+        curation.edit(memories, found.id, content="Totals are rounded by the bank")
     later = OBSERVATION | {
         "content": "Totals are never rounded",
         "updated_at": "2027-01-01 10:00:00",
@@ -202,7 +204,9 @@ def test_what_a_person_said_is_not_replaced_but_proposed_once(opened, tmp_path):
     reports = [imported(opened, tmp_path, document(later)) for _ in range(2)]
     assert [report.inserted for report in reports] == [1, 0]
     with opened("here") as memories:
-        texts = {memory.content: memory.trust for memory in api.list_memories(memories, None, None)}
+        texts = {
+            memory.content: memory.trust for memory in searching.list_memories(memories, None, None)
+        }
     assert texts == {
         "Totals are rounded by the bank": "user",
         "Totals are never rounded": "import",
@@ -222,10 +226,10 @@ def test_a_later_deletion_deletes(opened, tmp_path):
 def test_what_was_deleted_here_for_good_stays_away(opened, tmp_path):
     imported(opened, tmp_path, document(OBSERVATION))
     with opened("here") as memories:
-        (found,) = api.list_memories(memories, None, None)
-        api.delete(memories, found.id, hard=True)
-        (prompt,) = api.search_prompts(memories)
-        api.delete_prompt(memories, prompt["id"])
+        (found,) = searching.list_memories(memories, None, None)
+        curation.delete(memories, found.id, hard=True)
+        (prompt,) = search_prompts(memories)
+        delete_prompt(memories, prompt["id"])
 
     imported(opened, tmp_path, document(OBSERVATION))
     assert rows(opened) == {}
@@ -245,7 +249,7 @@ def test_an_observation_of_a_person_has_the_category_and_tags_of_others(opened, 
         row = OBSERVATION | {"type": kind, "scope": scope, "topic_key": None}
         imported(opened, tmp_path, document(row), scope)
         with opened(scope) as memories:
-            (memory,) = api.review(memories)  # where a personal one of an import waits
+            (memory,) = curation.review(memories)  # where a personal one of an import waits
         found.append((memory.category, memory.tags))
 
     assert found[0] == found[1]
@@ -286,9 +290,9 @@ def test_what_comes_from_the_future_does_not_stay_the_newest_for_ever(opened, tm
     later = json.loads(json.dumps(document()).replace("2026-", "2999-"))
     with opened("here") as memories:
         exchanging.import_export(memories, saved(tmp_path, later))
-        (memory,) = api.list_memories(memories)
-        (session,) = api.list_sessions(memories, 1)
-        (prompt,) = api.search_prompts(memories, limit=1)
+        (memory,) = searching.list_memories(memories)
+        (session,) = list_sessions(memories, 1)
+        (prompt,) = search_prompts(memories, limit=1)
         latest = stamp(memories.now + timedelta(days=1))
 
     assert stamp(memory.created_at) == session["started_at"] == prompt["created_at"] == latest
@@ -457,9 +461,13 @@ def test_versions_and_relations_of_an_export_become_history_and_relations(opened
 
     assert (report.inserted, report.relations, again.relations) == (2, 2, 0)
     with opened("here") as memories:
-        (id,) = (m.id for m in api.list_memories(memories, None, None) if m.sync_id == "obs-1")
-        texts = [row["snapshot"]["content"] for row in api.list_revisions(memories, id)]
-        relations = {each.id: (each.relation, each.status) for each in api.list_relations(memories)}
+        (id,) = (
+            m.id for m in searching.list_memories(memories, None, None) if m.sync_id == "obs-1"
+        )
+        texts = [row["snapshot"]["content"] for row in curation.list_revisions(memories, id)]
+        relations = {
+            each.id: (each.relation, each.status) for each in relating.list_relations(memories)
+        }
         assert journal.find_deferred(memories.store).count == 0
     assert texts == [
         "Totals are rounded by line",
@@ -588,5 +596,5 @@ def test_no_byte_of_a_personal_observation_stays_in_the_project(tmp_path):
         assert not any(b"Quokka" in path.read_bytes() for path in files)
 
     with world.memories() as memories:
-        (waiting,) = api.review(memories)
+        (waiting,) = curation.review(memories)
     assert waiting.content == canary

@@ -7,9 +7,10 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from ademem import api
+from ademem import operations
 from ademem.core.memory import Draft
 from ademem.doors.cli import app
+from ademem.operations import curation, writing
 from tests.plugins.evaluation import sets
 
 PARROT = {"query": "Who adopted a parrot?", "relevant": ["D1:2"], "category": "pets"}
@@ -23,7 +24,7 @@ def call(tmp_path, monkeypatch):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("ADEMEM_MODELS_DIR", str(tmp_path / "models"))
-    api.init(str(tmp_path))
+    operations.init(str(tmp_path))
 
     def call(*words):
         result = CliRunner().invoke(app, ["eval", *words])
@@ -37,8 +38,8 @@ def known():
     """A memory of the project."""
 
     def known(text):
-        with api.open_memories() as memories:
-            return api.write(memories, Draft(content=text, promoted=True)).memory
+        with operations.open_memories() as memories:
+            return writing.write(memories, Draft(content=text, promoted=True)).memory
 
     return known
 
@@ -68,8 +69,8 @@ def test_the_gate_fails_when_a_memory_is_found_no_more(call, known):
     memory = known("Tokens expire in UTC")
     assert call("add", "tokens", memory.id) == (0, f"{memory.sync_id}: rank 1\n")
     assert call("gate") == (0, "1 question, recall@10 100.0 %\n")
-    with api.open_memories() as memories:
-        api.archive(memories, memory.id)
+    with operations.open_memories() as memories:
+        curation.archive(memories, memory.id)
 
     code, said = call("gate")
     assert code == 1
@@ -88,8 +89,8 @@ def test_the_gate_can_ask_for_a_recall(call, known):
 def test_an_update_makes_the_ranks_of_now_the_ones_to_keep(call, known):
     memory = known("Tokens expire in UTC")
     call("add", "tokens", memory.id)
-    with api.open_memories() as memories:
-        api.edit(memories, memory.id, content="Sessions last an hour")
+    with operations.open_memories() as memories:
+        curation.edit(memories, memory.id, content="Sessions last an hour")
 
     assert call("gate")[0] == 1
     assert call("gate", "--update")[0] == 0

@@ -6,10 +6,11 @@ import json
 
 import pytest
 
-from ademem import api
+from ademem import operations
 from ademem.core.errors import AdememError, NoSuchMemory, NotFound
 from ademem.core.memory import Draft, Scope
 from ademem.doors.calls import without_session
+from ademem.operations import curation, searching, writing
 from ademem.plugins.evaluation import golden
 from tests.builders import NOW
 
@@ -19,17 +20,19 @@ SECRET = "AKIA" + "A1B2C3D4E5F6G7H8"
 
 @pytest.fixture
 def memories(tmp_path):
-    api.init(str(tmp_path))
+    operations.init(str(tmp_path))
     environment = {"ADEMEM_JOBS_AUTO": "false", "HOME": str(tmp_path)}
-    with api.open_memories(str(tmp_path), environment=environment, now=lambda: NOW) as opened:
+    with operations.open_memories(
+        str(tmp_path), environment=environment, now=lambda: NOW
+    ) as opened:
         for text in TEXTS:
-            api.write(opened, Draft(content=text, promoted=True))
+            writing.write(opened, Draft(content=text, promoted=True))
         yield opened
 
 
 @pytest.fixture
 def tokens(memories):
-    (hit,) = api.search(memories, "tokens expire").hits
+    (hit,) = searching.search(memories, "tokens expire").hits
     return hit.memory
 
 
@@ -58,7 +61,9 @@ def test_secrets_in_a_question_do_not_reach_the_file(memories, tokens, tmp_path)
 
 
 def test_a_memory_of_one_person_is_not_named_in_a_tracked_file(memories):
-    mine = api.write(memories, Draft(content="I like tea", scope=Scope.AGENT, owner="me")).memory
+    mine = writing.write(
+        memories, Draft(content="I like tea", scope=Scope.AGENT, owner="me")
+    ).memory
 
     with pytest.raises(AdememError, match="stays on this machine"):
         golden.add(memories, "tea", [mine.id])
@@ -76,7 +81,7 @@ def test_an_unchanged_store_passes(memories, tokens):
 
 def test_a_memory_that_is_not_found_any_more_is_a_regression(memories, tokens):
     golden.add(memories, "tokens expire", [tokens.id])
-    api.archive(memories, tokens.id)
+    curation.archive(memories, tokens.id)
     verdict = golden.check(memories)
 
     (moved,) = verdict.moved

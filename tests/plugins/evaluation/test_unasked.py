@@ -6,9 +6,10 @@ import json
 
 import pytest
 
-from ademem import api
+from ademem import operations
 from ademem.core.errors import UsageError
 from ademem.core.memory import Draft
+from ademem.operations import searching, writing
 from ademem.plugins.evaluation import measuring as evaluation
 from tests.builders import NOW
 
@@ -17,11 +18,13 @@ TEXTS = ("Login tokens expire in UTC", "The harbour museum opens in spring")
 
 @pytest.fixture
 def memories(tmp_path):
-    api.init(str(tmp_path))
+    operations.init(str(tmp_path))
     environment = {"ADEMEM_JOBS_AUTO": "false", "HOME": str(tmp_path)}
-    with api.open_memories(str(tmp_path), environment=environment, now=lambda: NOW) as opened:
+    with operations.open_memories(
+        str(tmp_path), environment=environment, now=lambda: NOW
+    ) as opened:
         for text in TEXTS:
-            api.write(opened, Draft(content=text, promoted=True))
+            writing.write(opened, Draft(content=text, promoted=True))
         yield opened
 
 
@@ -30,7 +33,7 @@ def prompts(*lines):
 
 
 def test_each_kind_has_the_shares_of_what_is_shown_and_of_what_is_right(memories):
-    (tokens,) = api.search(memories, "tokens", limit=1).hits
+    (tokens,) = searching.search(memories, "tokens", limit=1).hits
     found = evaluation.measure_prompts(
         prompts(
             {

@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from ademem import api
-from ademem.api import doctor
+from ademem import operations
 from ademem.core import clock, project, trust
+from ademem.operations import doctor
 from ademem.plugins.exchange import checks
 from tests.command_line import Failed, ademem
 
@@ -22,7 +22,7 @@ def machine(tmp_path, home):
         folder.mkdir(parents=True, exist_ok=True)
         environment = {"HOME": str(home), "PATH": os.environ["PATH"], "ADEMEM_JOBS_AUTO": "false"}
         environment |= variables
-        api.init(str(folder), environment=environment)
+        operations.init(str(folder), environment=environment)
         return lambda *words: ademem(*words, environment=environment, folder=folder)
 
     return make
@@ -130,7 +130,7 @@ def test_trusted_files_bring_memories_without_a_label(machine, drive, tmp_path, 
     anna("add", "Deploys run at noon")
     anna("sync", "--dir", str(drive))
     root, person = str(tmp_path / "ben/shop"), {"HOME": str(home)}
-    with api.open_memories(root, environment=person) as memories:
+    with operations.open_memories(root, environment=person) as memories:
         trust.agree_to_files(root, memories.store.secret, "", "2026-01-31", person)
     ben("sync", "--dir", str(drive))
 

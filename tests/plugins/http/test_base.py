@@ -8,7 +8,7 @@ import pytest
 from starlette.responses import JSONResponse
 from starlette.routing import Route, Router
 
-from ademem import api
+from ademem import operations
 from ademem.core import project
 from ademem.core.errors import AdememError, UsageError
 from ademem.plugins.http.loopback import Loopback, Server, bind, parse_port, read_token
@@ -159,7 +159,7 @@ def test_an_address_elsewhere_is_refused_with_the_way_there():
 
 @pytest.fixture
 def found(tmp_path):
-    api.init(str(tmp_path))
+    operations.init(str(tmp_path))
     return project.at(str(tmp_path))
 
 

@@ -14,11 +14,19 @@ from pathlib import Path
 
 import pytest
 
-from ademem import api
+from ademem import operations
 from ademem.core.errors import UsageError
 from ademem.files import readers
 from ademem.files.readers import find_reader, load_readers
 from ademem.files.readers.items import passages
+from ademem.operations import curation, searching
+from ademem.operations.files import (
+    compare_foreign,
+    export_memories,
+    get_brief,
+    import_foreign,
+    refresh_files,
+)
 from ademem.search.hint_patterns import expand_glob
 from ademem.session import notices
 from ademem.store import foreign, verdicts
@@ -334,8 +342,8 @@ UNDATED = {"letta", "basic-memory", "claude", "claude, instructions", "rules"}
 def memories(tmp_path):
     root = tmp_path / "project"
     root.mkdir()
-    api.init(str(root))
-    with api.open_memories(str(root), environment={}) as opened:
+    operations.init(str(root))
+    with operations.open_memories(str(root), environment={}) as opened:
         yield opened
 
 
@@ -352,11 +360,11 @@ def made(name, folder):
 
 
 def stored(memories):
-    everything = api.list_memories(memories, None, None)
+    everything = searching.list_memories(memories, None, None)
     agents = [
         memory
         for (id,) in memories.store.db.execute("select id from unified_memories")
-        if (memory := api.get(memories, id)) not in everything
+        if (memory := searching.get(memories, id)) not in everything
     ]
     return [*everything, *agents]
 
@@ -372,7 +380,7 @@ def test_facts_beside_the_narrative_of_an_observation_are_kept(memories, source)
         facts = json.dumps(["Totals are rounded once", "Tax is rounded per invoice"])
         db.execute("update observations set facts = ?", (facts,))
         db.commit()
-    api.import_foreign(memories, str(path))
+    import_foreign(memories, str(path))
 
     found = {memory.content for memory in stored(memories)}
     narrative = "Totals are rounded once, as rounding per line was off by a cent"
@@ -383,7 +391,7 @@ def test_relations_of_notes_are_stored_and_one_without_its_note_is_reported(memo
     basic_memory(source)
     with (source / "Deploys.md").open("a") as file:
         file.write("- follows [[ops/Builds|the builds]]\n- needs [[Nowhere]]\n")
-    report = api.import_foreign(memories, str(source), format="basic-memory")
+    report = import_foreign(memories, str(source), format="basic-memory")
 
     deploys = only(stored(memories), "Deploys run on Mondays")
     builds = only(stored(memories), "Builds are cached for a week")
@@ -395,7 +403,7 @@ def test_relations_of_notes_are_stored_and_one_without_its_note_is_reported(memo
 def test_a_relation_of_any_format_that_leads_to_nothing_is_reported(memories, source):
     page = claude_own(source) / "deploys.md"
     page.write_text(page.read_text() + "See [[rollback]], and `if [[ -z $X ]]`.\n")
-    report = api.import_foreign(memories, str(source))
+    report = import_foreign(memories, str(source))
 
     (skipped,) = report.skipped
     assert (skipped.where, "'rollback' leads to nothing" in skipped.why) == ("deploys", True)
@@ -407,7 +415,7 @@ def test_a_relation_to_a_deleted_memory_is_none(memories, source):
         db.execute("insert into memory_graph values ('h1', 'h2', 'contradicts')")
         db.commit()
 
-    assert api.import_foreign(memories, str(path)).skipped == ()
+    assert import_foreign(memories, str(path)).skipped == ()
 
 
 def test_the_relations_of_mem0_are_facts_beside_its_memories(memories, source):
@@ -416,7 +424,7 @@ def test_the_relations_of_mem0_are_facts_beside_its_memories(memories, source):
     triple = {"source": "billing", "relationship": "depends_on", "target": "ledger"}
     found = {"results": results, "relations": [triple, {"source": "billing"}]}
     path.write_text(json.dumps(found))
-    report = api.import_foreign(memories, str(path))
+    report = import_foreign(memories, str(path))
 
     assert only(stored(memories), "billing depends on ledger").scope == "project"
     assert [each.where for each in report.skipped] == ["result 2", "relation 2"]
@@ -440,7 +448,7 @@ def test_a_fact_without_an_end_is_named(memories, source):
     with closing(sqlite3.connect(source / "knowledge_graph.sqlite3")) as db:
         db.execute("update triples set object = '' where id = 't1'")
         db.commit()
-    report = api.import_foreign(memories, str(source))
+    report = import_foreign(memories, str(source))
 
     assert [each.where for each in report.skipped] == ["triple t1"]
 
@@ -450,7 +458,7 @@ def test_a_block_of_no_agent_is_kept(memories, source):
     found = json.loads(path.read_text())
     shared = {"id": "b2", "label": "team", "value": "The team deploys on Mondays"}
     path.write_text(json.dumps(found | {"blocks": [*found["blocks"], shared]}))
-    api.import_foreign(memories, str(path))
+    import_foreign(memories, str(path))
 
     assert only(stored(memories), "The team deploys").scope_owner_id == "letta"
 
@@ -459,7 +467,7 @@ def test_a_long_description_is_the_whole_title(memories, source):
     description = "When we deploy, " + "and to which of the regions, " * 6 + "and who does it"
     front = f"---\nname: deploys\ndescription: {description}\nmetadata:\n  type: project\n---\n"
     pages(source, deploys=f"{front}Deploys run on Mondays.\n")
-    api.import_foreign(memories, str(source))
+    import_foreign(memories, str(source))
 
     assert only(stored(memories), "Mondays").title == description
 
@@ -470,7 +478,7 @@ def test_all_files_that_an_observation_changed_are_those_it_is_about(memories, s
     with closing(sqlite3.connect(path)) as db:
         db.execute("update observations set files_modified = ? where title <> ''", (changed,))
         db.commit()
-    api.import_foreign(memories, str(path))
+    import_foreign(memories, str(path))
 
     pattern = only(stored(memories), "Totals are rounded").file_scope_pattern
     assert pattern == "{src/totals.py,src/[id].py}"
@@ -481,7 +489,7 @@ def test_a_note_with_null_for_a_title_is_named_by_its_link(memories, source):
     front = "---\ntitle: null\npermalink: ops/deploys\ntype: ~\n---\n"
     pages(source, note=front + "- [decision] Deploys run on Mondays\n")
 
-    api.import_foreign(memories, str(source), format="basic-memory")
+    import_foreign(memories, str(source), format="basic-memory")
 
     assert [each.title for each in stored(memories)] == ["ops/deploys"]
 
@@ -491,7 +499,7 @@ def test_every_format_is_recognised_and_imported_once(memories, source, name):
     path, count, text = made(name, source)
     before = digest(source)
 
-    report = api.import_foreign(memories, str(path))
+    report = import_foreign(memories, str(path))
     assert report.format == name.partition(",")[0]
     assert report.inserted == count, report
     assert report.dropped
@@ -501,7 +509,7 @@ def test_every_format_is_recognised_and_imported_once(memories, source, name):
     if name not in UNDATED:
         assert found.created_at.date().isoformat() == "2026-01-01"
 
-    again = api.import_foreign(memories, str(path), format=report.format)
+    again = import_foreign(memories, str(path), format=report.format)
     assert (again.inserted, again.merged, again.prompts) == (0, 0, 0)
     assert len(stored(memories)) == count
     assert digest(source) == before
@@ -509,26 +517,26 @@ def test_every_format_is_recognised_and_imported_once(memories, source, name):
 
 def test_a_dry_run_and_a_count_change_nothing(memories, source):
     path = memory_service(source)
-    assert api.import_foreign(memories, str(path), dry_run=True).inserted == 2
+    assert import_foreign(memories, str(path), dry_run=True).inserted == 2
     assert stored(memories) == []
 
-    (before,) = api.compare_foreign(memories, str(path))[1]
-    api.import_foreign(memories, str(path))
-    (after,) = api.compare_foreign(memories, str(path))[1]
+    (before,) = compare_foreign(memories, str(path))[1]
+    import_foreign(memories, str(path))
+    (after,) = compare_foreign(memories, str(path))[1]
     assert [(each.known, each.new) for each in (before, after)] == [(0, 2), (2, 0)]
 
 
 def test_one_of_several_projects_has_to_be_named(memories, source):
     path = str(claude_mem(source, "shop", "blog"))
     with pytest.raises(UsageError, match="blog, shop"):
-        api.import_foreign(memories, path)
+        import_foreign(memories, path)
     with pytest.raises(UsageError, match="no project 'sho'"):
-        api.import_foreign(memories, path, project="sho")
+        import_foreign(memories, path, project="sho")
     assert stored(memories) == []
 
-    report = api.import_foreign(memories, path, project="blog")
+    report = import_foreign(memories, path, project="blog")
     assert (report.inserted, report.prompts) == (3, 1)
-    assert [each.project for each in api.compare_foreign(memories, path)[1]] == ["blog", "shop"]
+    assert [each.project for each in compare_foreign(memories, path)[1]] == ["blog", "shop"]
     assert only(stored(memories), "Learned:").content.endswith("Round once in blog")
 
 
@@ -539,7 +547,7 @@ def test_what_a_worktree_noted_belongs_to_the_project_it_was_merged_into(memorie
             db.execute(f"alter table {table} add column merged_into_project text")
             db.execute(f"update {table} set merged_into_project = 'shop' where project <> 'shop'")
         db.commit()
-    report = api.import_foreign(memories, str(path))
+    report = import_foreign(memories, str(path))
 
     assert (report.inserted, report.merged) == (4, 2)
 
@@ -548,20 +556,20 @@ def test_an_import_is_one_act_that_is_taken_back_as_a_whole(memories, source):
     row = {"memory": "Deploys run on Mondays"}
     rows = [row, row | {"memory": "Builds are cached"}, row | {"memory": "Tabs", "user_id": "ann"}]
     (source / "mem0.json").write_text(json.dumps({"results": rows}))
-    assert api.import_foreign(memories, str(source / "mem0.json"), dry_run=True).event == ""
+    assert import_foreign(memories, str(source / "mem0.json"), dry_run=True).event == ""
 
-    report = api.import_foreign(memories, str(source / "mem0.json"))
-    api.undo(memories, report.event)
+    report = import_foreign(memories, str(source / "mem0.json"))
+    curation.undo(memories, report.event)
 
-    assert api.list_memories(memories) == []
-    assert [memory.content for memory in api.review(memories)] == ["Tabs"]  # the person's own
-    api.undo(memories, api.list_events(memories, 1)[0].id)
-    assert len(api.list_memories(memories)) == 2
-    assert api.import_foreign(memories, str(source / "mem0.json")).event == ""
+    assert searching.list_memories(memories) == []
+    assert [memory.content for memory in curation.review(memories)] == ["Tabs"]  # the person's own
+    curation.undo(memories, curation.list_events(memories, 1)[0].id)
+    assert len(searching.list_memories(memories)) == 2
+    assert import_foreign(memories, str(source / "mem0.json")).event == ""
 
 
 def test_prompts_come_without_secrets(memories, source):
-    api.import_foreign(memories, str(claude_mem(source, "shop")))
+    import_foreign(memories, str(claude_mem(source, "shop")))
 
     (row,) = memories.store.db.execute("select session_id, content from user_prompts")
     assert row["session_id"] == "claude-mem:c-shop"
@@ -576,9 +584,9 @@ def test_prompts_are_counted_and_one_that_reads_as_an_order_is_named(memories, s
         db.commit()
 
     reports = [
-        api.import_foreign(memories, str(path), project=name) for name in ("shop", "blog", "shop")
+        import_foreign(memories, str(path), project=name) for name in ("shop", "blog", "shop")
     ]
-    (shop,) = api.compare_foreign(memories, str(path), project="shop")[1]
+    (shop,) = compare_foreign(memories, str(path), project="shop")[1]
 
     assert [(each.prompts, each.known) for each in reports] == [(1, 0), (0, 0), (0, 4)]
     assert [each.where for each in reports[1].skipped] == ["prompt c-blog:1"]
@@ -590,7 +598,7 @@ def test_the_address_of_a_turn_is_no_part_of_a_note(memories, source):
     text = "Embeddings are computed on the CPU, as the runner has no GPU."
     pages(source / ".memsearch", **{"memory__2026-01-02": f"## 15:10\n{turn}\n{text}\n"})
 
-    assert api.import_foreign(memories, str(source)).inserted == 1
+    assert import_foreign(memories, str(source)).inserted == 1
 
     (memory,) = stored(memories)
     assert (memory.content, memory.quarantine_reason) == (text, None)
@@ -602,7 +610,7 @@ def test_a_bullet_has_its_other_lines_wherever_they_begin(memories, source):
     )
     pages(source, CLAUDE=rows)
 
-    api.import_foreign(memories, str(source))
+    import_foreign(memories, str(source))
 
     found = {memory.content for memory in stored(memories)}
     assert found == {"Batches are cut at\n500 rows", "Flush once\na batch", "Ask"}
@@ -611,7 +619,7 @@ def test_a_bullet_has_its_other_lines_wherever_they_begin(memories, source):
 def test_a_section_that_is_too_long_is_named(memories, source):
     pages(source, CLAUDE="# Style\n\n- Use tabs\n\n# History\n\n" + "Once there was a time. " * 90)
 
-    report = api.import_foreign(memories, str(source))
+    report = import_foreign(memories, str(source))
 
     assert (report.inserted, [each.where for each in report.skipped]) == (1, ["CLAUDE.md, History"])
 
@@ -621,8 +629,8 @@ def test_a_page_may_have_any_name(memories, source):
     name = os.fsencode(source / ".memsearch") + b"/\xff\xfe.md"
     Path(os.fsdecode(name)).write_text("- The name of this page is not a text\n")
 
-    assert api.import_foreign(memories, str(source)).inserted == 3
-    assert api.import_foreign(memories, str(source)).known == 3
+    assert import_foreign(memories, str(source)).inserted == 3
+    assert import_foreign(memories, str(source)).known == 3
 
 
 def test_a_drawer_that_cannot_be_told_apart_is_named(memories, source):
@@ -630,7 +638,7 @@ def test_a_drawer_that_cannot_be_told_apart_is_named(memories, source):
     room = source / "shop/ops.md"
     room.write_text(room.read_text() + "## d2\n\n> half\rof it\n\n| Filed | 2026-01-01 |\n")
 
-    report = api.import_foreign(memories, str(source))
+    report = import_foreign(memories, str(source))
 
     assert (report.inserted, [each.where for each in report.skipped]) == (1, ["shop/ops.md, d2"])
 
@@ -642,7 +650,7 @@ def test_a_long_value_stops_no_import(memories, source):
         db.execute("update observations set narrative = ? where id = 1", ("one row " * 200_000,))
         db.commit()
 
-    report = api.import_foreign(memories, str(source))
+    report = import_foreign(memories, str(source))
 
     assert (report.inserted, report.prompts) == (3, 1)
     assert [each.where for each in report.cut] == ["observation:1"]
@@ -653,7 +661,7 @@ def test_an_export_may_be_long(memories, source):
     path = source / "mem0.json"
     path.write_text(json.dumps({"results": [row]}) + " " * (9 << 20))
 
-    assert api.import_foreign(memories, str(path)).inserted == 1
+    assert import_foreign(memories, str(path)).inserted == 1
 
 
 @pytest.mark.parametrize("format", ["auto", "claude-mem"])
@@ -663,7 +671,7 @@ def test_the_reason_why_a_database_cannot_be_read_is_told(memories, source, left
     path.write_bytes(path.read_bytes()[: left(path.stat().st_size)])
 
     with pytest.raises(UsageError, match=r"cannot read .*claude-mem\.db: ") as error:
-        api.import_foreign(memories, str(path), format=format)
+        import_foreign(memories, str(path), format=format)
 
     assert "copy it again" in error.value.hint
     assert not stored(memories)
@@ -681,7 +689,7 @@ def test_a_database_with_a_change_by_halves_is_not_read(memories, source):
         db.execute("rollback")
 
     with pytest.raises(UsageError, match="cannot read"):
-        api.import_foreign(memories, str(copy), format="mcp-memory-service")
+        import_foreign(memories, str(copy), format="mcp-memory-service")
 
 
 @pytest.mark.parametrize(
@@ -696,7 +704,7 @@ def test_the_reason_why_an_export_cannot_be_read_is_told(memories, source, conte
     path.write_bytes(content)
 
     with pytest.raises(UsageError, match=reason):
-        api.import_foreign(memories, str(path), format="mem0")
+        import_foreign(memories, str(path), format="mem0")
 
 
 def test_a_long_import_tells_how_far_it_is(memories, source, monkeypatch):
@@ -704,14 +712,14 @@ def test_a_long_import_tells_how_far_it_is(memories, source, monkeypatch):
     counts = []
 
     path = str(claude_mem(source, "shop"))
-    api.import_foreign(memories, path, dry_run=True, on_progress=counts.append)
+    import_foreign(memories, path, dry_run=True, on_progress=counts.append)
 
     assert counts == [2, 4]
 
 
 def test_a_path_that_is_another_thing_names_what_the_format_reads(memories, source):
     with pytest.raises(UsageError, match="is nothing of claude-mem") as error:
-        api.import_foreign(memories, str(mem0(source)), format="claude-mem")
+        import_foreign(memories, str(mem0(source)), format="claude-mem")
 
     assert "`claude-mem.db` or its folder" in error.value.hint
 
@@ -719,7 +727,7 @@ def test_a_path_that_is_another_thing_names_what_the_format_reads(memories, sour
 def test_the_time_above_a_note_of_a_day_is_no_title(memories, source):
     text = "## Session 09:12\n\n### 09:12\n<!-- session:a turn:t -->\n- Cents drift by line\n"
     pages(source / ".memsearch", **{"memory__2026-01-14": text})
-    api.import_foreign(memories, str(source))
+    import_foreign(memories, str(source))
 
     (memory,) = stored(memories)
     assert (memory.title, memory.content) == (None, "Cents drift by line")
@@ -727,13 +735,13 @@ def test_the_time_above_a_note_of_a_day_is_no_title(memories, source):
 
 
 def test_what_is_archived_there_is_archived_here(memories, source):
-    api.import_foreign(memories, str(open_memory(source)))
+    import_foreign(memories, str(open_memory(source)))
 
     assert only(stored(memories), "old runner").status == "archived"
 
 
 def test_an_item_without_a_text_is_named_and_the_others_go_on(memories, source):
-    report = api.import_foreign(memories, str(mem0(source)))
+    report = import_foreign(memories, str(mem0(source)))
 
     assert [(each.where, each.why) for each in report.skipped] == [("result 2", "it has no text")]
 
@@ -743,7 +751,7 @@ def test_a_text_that_is_too_long_is_named_and_stored_in_part(memories, source):
     rows = [{"id": "long", "memory": lesson * 100}, {"id": "short", "memory": "Tea at four"}]
     (source / "memories.json").write_text(json.dumps({"results": rows}))
 
-    report = api.import_foreign(memories, str(source / "memories.json"))
+    report = import_foreign(memories, str(source / "memories.json"))
     (cut,) = report.cut
     assert cut.where == "long"
     assert cut.why.startswith("it has 4,499 characters; 2,000 is the most")
@@ -752,7 +760,7 @@ def test_a_text_that_is_too_long_is_named_and_stored_in_part(memories, source):
 
 def test_a_text_that_reads_as_an_order_is_quarantined(memories, source):
     (source / "AGENTS.md").write_text(f"- {ORDER}\n")
-    api.import_foreign(memories, str(source))
+    import_foreign(memories, str(source))
 
     (found,) = stored(memories)
     assert found.quarantine_reason
@@ -775,8 +783,8 @@ def with_history(folder, *earlier):
 
 def test_earlier_texts_become_revisions_without_secrets(memories, source):
     path = with_history(source, f"Deploys need the token {TOKEN}", "Deploys run on Fridays")
-    assert api.import_foreign(memories, path).inserted == 1
-    assert api.import_foreign(memories, path).inserted == 0
+    assert import_foreign(memories, path).inserted == 1
+    assert import_foreign(memories, path).inserted == 0
 
     (found,) = stored(memories)
     texts = [row["snapshot"]["content"] for row in revisions(memories.store, found.id)]
@@ -786,7 +794,7 @@ def test_earlier_texts_become_revisions_without_secrets(memories, source):
 
 
 def test_an_order_among_earlier_texts_is_in_no_result(memories, source):
-    api.import_foreign(memories, with_history(source, ORDER))
+    import_foreign(memories, with_history(source, ORDER))
 
     assert [each.content for each in stored(memories)] == ["Deploys run on Mondays"]
     assert "curl" not in "\n".join(memories.store.db.iterdump())
@@ -796,7 +804,7 @@ def test_a_database_of_changes_that_is_damaged_stops_the_import(memories, source
     path = with_history(source, "Deploys run on Fridays")
     (source / "history.db").write_bytes(b"SQLite format 3\0" + b"\xff" * 5000)
     with pytest.raises(UsageError):
-        api.import_foreign(memories, path)
+        import_foreign(memories, path)
 
     assert stored(memories) == []
 
@@ -804,13 +812,13 @@ def test_a_database_of_changes_that_is_damaged_stops_the_import(memories, source
 def test_folders_of_vector_stores_name_the_export(memories, source):
     (source / "collection").mkdir()
     with pytest.raises(UsageError) as error:
-        api.import_foreign(memories, str(source))
+        import_foreign(memories, str(source))
     assert "get_all" in error.value.hint
 
     (source / "collection").rmdir()
     (source / "chroma.sqlite3").touch()
     with pytest.raises(UsageError) as error:
-        api.import_foreign(memories, str(source))
+        import_foreign(memories, str(source))
     assert "export_palace(" in error.value.hint
 
 
@@ -827,7 +835,7 @@ def test_a_damaged_source_is_refused_and_nothing_is_written(memories, source, co
     path.write_bytes(content)
 
     with pytest.raises(UsageError):
-        api.import_foreign(memories, str(path), format="claude-mem")
+        import_foreign(memories, str(path), format="claude-mem")
     assert stored(memories) == []
 
 
@@ -859,7 +867,7 @@ def test_an_archive_that_cannot_be_read_is_refused(memories, source, change_pack
     path.write_bytes(change_archive(path.read_bytes()))
 
     with pytest.raises(UsageError, match="cannot read"):
-        api.import_foreign(memories, str(path), format="openmemory")
+        import_foreign(memories, str(path), format="openmemory")
     assert stored(memories) == []
 
 
@@ -868,7 +876,7 @@ def test_blocks_with_odd_ids_are_left_out(memories, source):
     blocks = [{"value": "no id"}, {"id": ["b"]}, 7, {"id": "b1", "value": "Prefers short answers"}]
     agents = [{"block_ids": 7}, {"id": "a1", "block_ids": [["b"], None, "b1"]}]
     path.write_text(json.dumps({"agents": agents, "blocks": blocks}))
-    api.import_foreign(memories, str(path), format="letta")
+    import_foreign(memories, str(path), format="letta")
 
     assert [memory.content for memory in stored(memories)] == ["Prefers short answers"]
 
@@ -896,24 +904,24 @@ def test_an_odd_value_beside_a_text_does_not_stop_an_import(memories, source, fo
     path = source / "export.json"
     path.write_text(json.dumps(found))
 
-    assert api.import_foreign(memories, str(path), format=format).inserted == 1
+    assert import_foreign(memories, str(path), format=format).inserted == 1
     assert [memory.content for memory in stored(memories)] == [TEXT]
 
 
 def test_a_block_with_the_label_of_a_field_fills_the_brief_of_its_agent_once(memories, source):
     path = str(letta(source, "human", f"- Prefers short answers\n- {SECRET}"))
-    first, again = (api.import_foreign(memories, path) for _ in range(2))
+    first, again = (import_foreign(memories, path) for _ in range(2))
     letta(source, "human", "Prefers long answers")
-    later = api.import_foreign(memories, path)
+    later = import_foreign(memories, path)
     letta(source, "persona", ORDER)
-    api.import_foreign(memories, path)
+    import_foreign(memories, path)
 
     assert [(each.briefs, each.inserted) for each in (first, again, later)] == [
         (1, 0),
         (0, 0),
         (0, 1),
     ]
-    brief = api.get_brief(memories, "planner")
+    brief = get_brief(memories, "planner")
     assert brief.user_preferences[0] == "Prefers short answers"
     assert "hunter2" not in str(brief)
     assert brief.claimed == tuple(sorted(brief.texts)), "until a person accepts them"
@@ -926,7 +934,7 @@ def test_a_block_with_the_label_of_a_field_fills_the_brief_of_its_agent_once(mem
 def test_a_pipe_among_the_files_stops_nothing(memories, source):
     folder = memsearch(source)
     os.mkfifo(folder / ".memsearch/memory/pipe.md")
-    api.import_foreign(memories, str(folder), format="memsearch")
+    import_foreign(memories, str(folder), format="memsearch")
 
     assert len(stored(memories)) == 2
 
@@ -951,7 +959,7 @@ def test_a_view_in_a_foreign_database_is_not_run(memories, source):
     )
 
     with pytest.raises(UsageError):
-        api.import_foreign(memories, str(path))
+        import_foreign(memories, str(path))
     assert stored(memories) == []
 
 
@@ -961,7 +969,7 @@ def test_a_page_that_cannot_be_read_is_named_and_the_others_go_on(memories, sour
     folder = min(source.rglob("*.md")).parent
     (folder / "a-page-in-latin-1.md").write_bytes(b"- Caf\xe9 opens late")
     (folder / "zeros.md").write_bytes(b"\0" * ((8 << 20) + 1))
-    report = api.import_foreign(memories, str(path))
+    report = import_foreign(memories, str(path))
 
     assert report.inserted == count
     named = {os.path.basename(each.where): each.why for each in report.skipped}
@@ -989,7 +997,7 @@ def test_a_link_out_of_the_source_is_named_and_not_read(memories, source, tmp_pa
     if link.exists():
         link.rename(tmp_path / "moved")
     link.symlink_to(outside / "a.md" if link.suffix == ".md" else outside)
-    report = api.import_foreign(memories, str(source), format=find_format(make))
+    report = import_foreign(memories, str(source), format=find_format(make))
 
     assert [each.why for each in report.skipped] == ["it is a link out of the folder"]
     assert not [memory for memory in stored(memories) if "mat" in memory.content]
@@ -1106,7 +1114,7 @@ def test_a_session_tells_when_a_followed_file_changed(memories, tmp_path, folder
     source = tmp_path / folder
     source.mkdir(parents=True)
     cursor_rules(source)
-    api.import_foreign(memories, str(source), follow=True)
+    import_foreign(memories, str(source), follow=True)
     assert list(notices.changed_sources(memories)) == []
 
     (source / "AGENTS.md").write_text("- Run the tests with just check\n")
@@ -1116,10 +1124,10 @@ def test_a_session_tells_when_a_followed_file_changed(memories, tmp_path, folder
     )
     assert len(line) <= notices.CHARS
 
-    assert api.import_foreign(memories, str(source), follow=True).inserted == 1
+    assert import_foreign(memories, str(source), follow=True).inserted == 1
     assert list(notices.changed_sources(memories)) == []
     with pytest.raises(UsageError, match="as a whole"):
-        api.import_foreign(memories, str(mem0(source)), follow=True)
+        import_foreign(memories, str(mem0(source)), follow=True)
 
 
 @pytest.mark.parametrize(
@@ -1134,7 +1142,7 @@ def test_a_session_tells_when_a_followed_file_changed(memories, tmp_path, folder
 def test_relations_between_items_come_along_once(memories, source, make, pair):
     path = str(make(source))
     for _ in range(2):
-        api.import_foreign(memories, path)
+        import_foreign(memories, path)
 
     (found,) = verdicts.list_all(memories.store)
     assert (found.relation, found.status) == pair
@@ -1191,13 +1199,13 @@ def test_hostile_text_of_any_format_is_held_redacted_and_bounded(memories, sourc
     before = digest(source)
 
     with suppress(UsageError) if kind == "too long" else nullcontext():  # refused as a whole
-        api.import_foreign(memories, str(path))
+        import_foreign(memories, str(path))
     assert digest(source) == before
     found = stored(memories)
     assert all(each.trust == "import" and each.status != "promoted" for each in found)
     assert all(len(each.content) <= 50_000 for each in found)
     assert any(each.quarantine_reason for each in found) is is_order
-    hits = api.recall(memories, "instructions run curl", limit=20).hits
+    hits = searching.recall(memories, "instructions run curl", limit=20).hits
     assert not any("curl" in hit.memory.content for hit in hits)
     assert TOKEN not in "\n".join(memories.store.db.iterdump())
 
@@ -1209,7 +1217,7 @@ def import_each(name, texts, memories, source):
         folder.mkdir()
         path, _, replaced = made(name, folder)
         plant(folder, replaced.partition("\n")[0], text)
-        api.import_foreign(memories, str(path), format=name.partition(",")[0])
+        import_foreign(memories, str(path), format=name.partition(",")[0])
 
 
 COMMANDS = [line for lines in HELD.values() for line in lines.strip().splitlines()]
@@ -1226,16 +1234,16 @@ def test_orders_of_every_kind_are_held_in_every_format(memories, source, name):
     assert said
     assert [each.content for each in said if not each.quarantine_reason] == []
     for text in texts:
-        for hit in api.recall(memories, text, limit=20).hits:
+        for hit in searching.recall(memories, text, limit=20).hits:
             assert text not in hit.memory.content
-    assert not any(text in str(row) for row in api.export_memories(memories) for text in texts)
+    assert not any(text in str(row) for row in export_memories(memories) for text in texts)
 
 
 @pytest.mark.parametrize("name", SOURCES)
 def test_keys_of_every_kind_arrive_from_no_format(memories, source, name):
     keys = list(enumerate(CANARIES.values()))[list(SOURCES).index(name) % SHARE :: SHARE]
     import_each(name, [sentence(*key) for key in keys], memories, source)
-    api.refresh_files(memories)
+    refresh_files(memories)
 
     assert "signs its calls" in "\n".join(memories.store.db.iterdump())
     assert found_below(Path(memories.project.ade)) == {}
@@ -1250,10 +1258,10 @@ def test_no_byte_of_a_personal_memory_stays_in_the_project(tmp_path):
     path.write_text(json.dumps({"results": [{"memory": canary, "user_id": "ann"}]}))
     for _ in range(2):
         with world.memories() as memories:
-            api.import_foreign(memories, str(path))
+            import_foreign(memories, str(path))
         files = (each for each in root.rglob("*") if each.is_file())
         assert not any(b"Quokka" in each.read_bytes() for each in files)
 
     with world.memories() as memories:
-        (waiting,) = api.review(memories)
+        (waiting,) = curation.review(memories)
     assert waiting.content == canary

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ademem import api
+from ademem import operations
 from ademem.plugins.mcp.access import Caller
 from tests.plugins.mcp.conftest import unpack
 from tests.world import World
@@ -16,7 +16,7 @@ def several(tmp_path):
     folder = tmp_path / "work"
     for name in ("left", "right"):
         (folder / name).mkdir(parents=True)
-        api.init(str(folder / name))
+        operations.init(str(folder / name))
     return folder
 
 
@@ -40,7 +40,7 @@ def test_the_first_source_that_names_a_project_decides(several):
 
 
 def test_the_home_folder_is_no_project_unless_named(home):
-    api.init(str(home))
+    operations.init(str(home))
 
     assert found(home) == ("cwd", [])
     assert found("/", str(home)) == ("--project", [home.name.replace("_", "-")])

@@ -3,9 +3,9 @@
 import pytest
 
 from ademem.plugins.mcp import core
-from tests.api.test_said_in import elsewhere as elsewhere
-from tests.api.test_said_in import here as here
-from tests.api.test_said_in import say
+from tests.operations.test_said_in import elsewhere as elsewhere
+from tests.operations.test_said_in import here as here
+from tests.operations.test_said_in import say
 
 
 def context(world):

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from ademem import api
-from ademem.api.placing import Choice
+from ademem.operations import placing
+from ademem.operations.placing import Choice
 from ademem.plugins.mcp import server
 from tests.plugins.mcp.conftest import unpack
 
@@ -238,7 +238,7 @@ def test_no_anchor_of_an_agent_is_a_choice_of_a_place(call, world, forged):
 def test_new_anchors_leave_the_places_that_were_chosen(call, world):
     added = call("memory_add", {"content": LESSON})
     with world.terminal() as memories:
-        api.place(memories, Choice(id=added.id, at=("act:release",)))
+        placing.place(memories, Choice(id=added.id, at=("act:release",)))
     call("memory_update", {"id": added.id, "anchors": ["$ make cut"]})
     more = call("memory_update", {"id": added.id, "at": ["act:tag"]})
 
@@ -254,7 +254,7 @@ def test_a_memory_that_a_person_binds_nowhere_stays_there(call, world):
     world.know(LESSON)
     (id,) = world.row("select id from unified_memories")
     with world.terminal() as memories:
-        api.place(memories, Choice(id=id, nowhere=True))
+        placing.place(memories, Choice(id=id, nowhere=True))
 
     refused = call("memory_update", {"id": id, "at": ["act:tag"]})
     assert refused.is_error

@@ -83,7 +83,7 @@ def test_a_source_and_a_folder_exclude_each_other(typed, tmp_path):
 @pytest.mark.parametrize("terminal", [True, False], ids=["a terminal", "a pipe"])
 def test_progress_is_shown_on_a_terminal_only(terminal, capsys, monkeypatch):
     monkeypatch.setattr("sys.stderr.isatty", lambda: terminal, raising=False)
-    monkeypatch.setattr(model.api, "install_model", break_off)
+    monkeypatch.setattr(model.model, "install_model", break_off)
     with pytest.raises(UsageError, match="no space"):
         model.install(source=None, path="")
 

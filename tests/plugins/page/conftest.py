@@ -6,7 +6,7 @@ import re
 import pytest
 from starlette.testclient import TestClient
 
-from ademem import api
+from ademem.operations import searching
 from ademem.plugins.http.loopback import Server
 from ademem.plugins.page.entry import Entry
 from ademem.plugins.page.server import Site, make
@@ -67,7 +67,7 @@ class Browser:
 
     def memory(self, id):
         with self.world.memories() as memories:
-            return api.get(memories, id)
+            return searching.get(memories, id)
 
 
 def teach_procedure(world, steps):

@@ -1,6 +1,6 @@
 """Texts that would do something if a page took them for more than texts."""
 
-from ademem import api
+from ademem.operations import curation, files, open_memories
 from ademem.plugins.evaluation import golden
 from ademem.plugins.procedures import operations
 from tests import builders
@@ -94,7 +94,7 @@ def seed(world, texts):
     """Put each text into every place that a page shows; return the addresses of all pages."""
     addresses = scenes.fill(world)
     person = {name: value for name, value in world.environment.items() if name[:6] != "CLAUDE"}
-    with api.open_memories(str(world.root), environment=person, now=lambda: world.now) as memories:
+    with open_memories(str(world.root), environment=person, now=lambda: world.now) as memories:
         rows = []
         for at, text in enumerate(texts):
             held = {"status": "candidate", "quarantine_reason": text[:300]} if at % 5 == 1 else {}
@@ -110,14 +110,14 @@ def seed(world, texts):
         made = builders.insert(memories.store, *rows)
         open_ = [each for each in made if not each.quarantine_reason]
         for each in open_[:6]:
-            api.edit(memories, each.id, content=f"{each.content} changed")
+            curation.edit(memories, each.id, content=f"{each.content} changed")
             golden.add(memories, each.content[:200], [each.id])
         golden.measure(memories)
         for text in texts[:6]:
             operations.start_mission(memories, text[:200], id=f"mission-{texts.index(text)}")
-            api.update_brief(memories, {"notes": [text[:200]], "project_summary": text[:200]})
+            files.update_brief(memories, {"notes": [text[:200]], "project_summary": text[:200]})
         for text in texts[6:9]:
-            api.update_brief(memories, {"notes": [text[:200]]}, agent=text[:40])
+            files.update_brief(memories, {"notes": [text[:200]]}, agent=text[:40])
     for at, text in enumerate(texts[:12]):
         session = {"session_id": f"s{at % 3 + 1}", "prompt_id": f"h{at}"}
         world.fire("session_start", source="startup", **session)

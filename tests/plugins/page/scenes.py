@@ -2,8 +2,8 @@
 
 import re
 
-from ademem import api
 from ademem.core.memory import Draft, Origin, Trust
+from ademem.operations import curation, files, searching, sessions, writing
 from ademem.plugins.evaluation import golden
 from ademem.plugins.page.server import make
 from ademem.plugins.procedures import operations
@@ -43,15 +43,15 @@ def fill(world):
     with world.memories() as memories:
         for text in (*LEARNED, ORDER):
             origin = Origin(trust=Trust.AGENT, session_id="s1")
-            assert api.write(memories, Draft(content=text, origin=origin)).accepted
+            assert writing.write(memories, Draft(content=text, origin=origin)).accepted
     world.fire("session_start", source="startup")
     world.fire("user_prompt_submit", prompt="Who sends invoices?", prompt_id="p1")
     call = {"tool_name": "Bash", "tool_input": {"command": "git push --force"}}
     world.fire("pre_tool_use", tool_use_id="t1", prompt_id="p1", **call)
     with world.memories() as memories:
-        found = [each for each in api.list_memories(memories) if not each.quarantine_reason]
-        api.edit(memories, found[-1].id, title="About the branch")
-        api.update_brief(memories, {"notes": ["Ask Ada first"]})
+        found = [each for each in searching.list_memories(memories) if not each.quarantine_reason]
+        curation.edit(memories, found[-1].id, title="About the branch")
+        files.update_brief(memories, {"notes": ["Ask Ada first"]})
         operations.start_mission(memories, "Ship passkeys")
         golden.add(memories, "Who sends invoices?", [found[-1].id])
         for _ in range(3):
@@ -67,7 +67,7 @@ def fill(world):
             for at, memory in enumerate(found)
         ]
         embeddings.put(memories.store, model, vectors, memories.clock())
-        at = api.list_sent(memories, "s1")[1][0].created_at
+        at = sessions.list_sent(memories, "s1")[1][0].created_at
     memory = found[-1].id
     return scenes(memory, teach_procedure(world, "1. Run `npm test`."), "ship-passkeys", at)
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from ademem import api
+from ademem.operations import curation, searching, sessions
 from ademem.plugins.evaluation import golden
 from tests.plugins.hub.hubs import Served, mutation
 from tests.plugins.page.window import CANDIDATES, expect, find_violations
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 def test_a_plot_is_drawn_from_its_table_under_the_policy(shown):
     shown.world.know("Invoices are sent by the night job")
     with shown.world.memories() as memories:
-        golden.add(memories, "Who sends invoices?", [api.list_memories(memories)[0].id])
+        golden.add(memories, "Who sends invoices?", [searching.list_memories(memories)[0].id])
         for _ in range(2):
             golden.measure(memories)
     page = shown.window("/eval")
@@ -53,7 +53,7 @@ def test_a_graph_is_drawn_with_a_link_for_each_node(shown):
 def test_an_id_of_which_the_beginning_is_shown_is_copied_whole(shown):
     id = "1f6a2c1e-6b1b-4a53-9b0e-2f0f0f9f7f77"
     with shown.world.memories() as memories:
-        api.start_session(memories, id)
+        sessions.start_session(memories, id)
     page = shown.window("/timeline")
     code = page.locator("main code").first
     code.dblclick()
@@ -171,7 +171,7 @@ def test_the_way_back_leads_past_what_was_typed_and_shows_what_is_there_now(show
     page.click("#rows a")
     expect(page.locator("h1")).to_contain_text("Memory")
     with shown.world.terminal() as memories:
-        api.delete(memories, page.url.rpartition("/")[2], hard=True)
+        curation.delete(memories, page.url.rpartition("/")[2], hard=True)
     page.go_back()
     expect(page.locator("#words")).to_have_value("login tokens")
     assert page.locator("#rows .rows > li").count() == 0

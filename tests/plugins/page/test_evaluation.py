@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from ademem import api
 from ademem.core.clock import stamp
 from ademem.doors.views.session import spent_days, spent_json
+from ademem.operations import reports, searching
 from ademem.plugins.evaluation import golden
 from ademem.plugins.evaluation.golden import Golden, Ranks
 from ademem.plugins.page.upkeep_pages import RUNS
@@ -25,7 +25,7 @@ def asked(browser):
     """A page of a project with one golden question."""
     browser.world.know("Invoices are sent by the night job", "Money is stored in cents")
     with browser.world.memories() as memories:
-        memory = next(each for each in api.list_memories(memories) if "Money" in each.content)
+        memory = next(each for each in searching.list_memories(memories) if "Money" in each.content)
         golden.add(memories, "How is money stored?", [memory.id])
     browser.sync_id = memory.sync_id
     return browser
@@ -128,7 +128,7 @@ def test_texts_and_calls_are_summed_by_day(browser):
     browser.world.know("Money is stored in cents")
     browser.world.fire("session_start", source="startup")
     with browser.world.memories() as memories:
-        ledger = api.get_ledger(memories)
+        ledger = reports.get_ledger(memories)
     sent = spent_json(ledger, lambda memory: False)["tokens"]
     calls = [
         {"day": day, "tokens_in": 5, "tokens_out": 2}

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from ademem import api
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.doors.views import why_unprompted
+from ademem.operations import files, searching, writing
 from ademem.plugins.evaluation import golden
 from ademem.plugins.page.memory_pages import EXPLAINED_HITS
 from ademem.search.engine import UNNEEDED
@@ -36,14 +36,14 @@ def taught(browser):
     browser.world.know(*LESSONS)
     with browser.world.memories() as memories:
         draft = Draft(content="Refunds are booked by hand", origin=Origin(trust=Trust.AGENT))
-        assert api.write(memories, draft).accepted
+        assert writing.write(memories, draft).accepted
     return browser
 
 
 def test_a_candidate_that_a_confirmed_answer_makes_needless_is_named(taught):
     with taught.world.memories() as memories:
         memories.now = memories.clock()
-        found = api.explain_search(memories, "refunds booked", None, 50)
+        found = searching.explain_search(memories, "refunds booked", None, 50)
 
     assert [hit.memory.content for hit in found.results.hits] == [LESSONS[6]]
     assert [(hit.memory.content, why) for hit, why in found.left_out] == [
@@ -103,7 +103,7 @@ def test_the_selection_is_saved_as_the_command_exports_it(taught):
     data = {"csrf": taught.token, "id": rows}
     answer = taught.client.post("/memories/export", data=data)
     with taught.world.memories() as memories:
-        known = {row["sync_id"]: row for row in api.export_memories(memories)}
+        known = {row["sync_id"]: row for row in files.export_memories(memories)}
 
     assert "attachment" in answer.headers["content-disposition"]
     assert [json.loads(line) for line in answer.text.splitlines()] == [

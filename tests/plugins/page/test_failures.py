@@ -83,7 +83,7 @@ def test_an_undo_that_fails_is_answered_and_kept(browser, monkeypatch):
     (memory,) = browser.world.live()
     browser.post(f"/memory/{memory.id}/archive")
     with monkeypatch.context() as patched:
-        patched.setattr("ademem.api.undo", fail)
+        patched.setattr("ademem.operations.curation.undo", fail)
         answer = browser.post("/undo")
 
     assert answer.status_code == 500

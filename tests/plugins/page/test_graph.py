@@ -8,8 +8,8 @@ import re
 
 import pytest
 
-from ademem.api.relating import MOST_NODES, Graph, Node, get_graph
 from ademem.core.errors import UsageError
+from ademem.operations.relating import MOST_NODES, Graph, Node, get_graph
 from ademem.plugins.page.memory_pages import NODE, NODES_OF_A_PAGE, RING, lay_out
 from ademem.store import relations
 from tests import builders

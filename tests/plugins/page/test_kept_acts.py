@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from ademem import api
-from ademem.api import configuring
+from ademem.operations import configuring, curation, searching
+from ademem.operations.files import get_brief
 from ademem.plugins.evaluation import golden
 from ademem.plugins.procedures import operations
 from tests.plugins.page.conftest import Browser, teach_procedure
@@ -53,12 +53,12 @@ def export(browser):
 def state(world):
     """Return what these acts change."""
     with world.memories() as memories:
-        brief = api.get_brief(memories)
+        brief = get_brief(memories)
         missions = [
             (each.id, each.status, each.reason) for each in operations.list_missions(memories)
         ]
         found = [
-            api.list_queue(memories),
+            curation.list_queue(memories),
             memories.settings.search.limit,
             brief.notes if brief else (),
             missions,
@@ -103,7 +103,7 @@ def test_what_was_changed_since_is_not_taken_back(browser):
     save_question(browser)
     (_, question), (_, setting) = re.findall(DRAWN, browser.get("/log").text, re.DOTALL)
     with browser.world.memories() as memories:
-        (memory,) = api.list_memories(memories)
+        (memory,) = searching.list_memories(memories)
         golden.add(memories, "Who resizes images?", [memory.id])
         root, environment = str(browser.world.root), browser.world.environment
         configuring.set_value("search.limit", "9", "shared", root=root, environment=environment)
@@ -134,9 +134,9 @@ def test_a_hard_deletion_forgets_the_acts(browser):
     save_question(browser)
     (memory,) = browser.world.live()
     with browser.world.terminal() as memories:
-        assert len(api.list_acts(memories)) == 2
-        api.delete(memories, memory.id, hard=True)
-        assert api.list_acts(memories) == []
+        assert len(curation.list_acts(memories)) == 2
+        curation.delete(memories, memory.id, hard=True)
+        assert curation.list_acts(memories) == []
 
     assert re.findall(DRAWN, browser.get("/log").text, re.DOTALL) == []
 
@@ -146,4 +146,4 @@ def test_the_last_fifty_are_kept(browser):
     for _ in range(52):
         browser.post(f"/memory/{memory.id}/skip")
     with browser.world.memories() as memories:
-        assert len(api.list_acts(memories)) == 50
+        assert len(curation.list_acts(memories)) == 50

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from ademem import api
+from ademem.operations import files
 from tests.examples import examples
 from tests.plugins.page.window import expect
 
@@ -26,7 +26,7 @@ def texts(count):
 def exported(shown):
     """Return the lines of an export without their stamps, which count writes and never go back."""
     with shown.world.memories() as memories:
-        lines = list(api.export_memories(memories))
+        lines = list(files.export_memories(memories))
     return [{name: line[name] for name in line.keys() - {"stamps"}} for line in lines]
 
 

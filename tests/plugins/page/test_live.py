@@ -11,8 +11,8 @@ from contextlib import closing, contextmanager
 
 import pytest
 
-from ademem import api
 from ademem.core.memory import Draft, Origin, Trust
+from ademem.operations import curation, reports, writing
 from ademem.plugins.http.loopback import bind
 from ademem.plugins.page.memory_threads import MOST
 from ademem.plugins.page.server import Site, make
@@ -24,12 +24,12 @@ WRITES = 1000 if FULL else 60
 WRITER = """
 import sys
 from itertools import count
-from ademem import api
+from ademem.operations import open_memories, writing
 from ademem.core.memory import Draft
-with api.open_memories(sys.argv[1]) as memories:
+with open_memories(sys.argv[1]) as memories:
     for number in count():
         draft = Draft(content=f"Lesson {number} about subject {number * number}")
-        assert api.write(memories, draft).accepted
+        assert writing.write(memories, draft).accepted
         print(number, flush=True)
 """
 
@@ -118,7 +118,7 @@ def learn(world, *texts):
     with world.memories() as memories:
         for text in texts:
             origin = Origin(trust=Trust.AGENT, session_id="s1")
-            assert api.write(memories, Draft(content=text, origin=origin)).accepted
+            assert writing.write(memories, Draft(content=text, origin=origin)).accepted
 
 
 def test_a_stranger_hears_nothing(served):
@@ -162,11 +162,11 @@ def test_a_decision_and_a_refusal_are_announced(served):
     learn(served.world, "Images are resized by the worker")
     with served.window() as window:
         with served.world.memories() as memories:
-            (memory,) = api.review(memories)
-            api.promote(memories, memory.id)
+            (memory,) = curation.review(memories)
+            curation.promote(memories, memory.id)
         changed = window.until("memory"), window.until("review")
         with served.world.memories() as memories:
-            assert not api.write(memories, Draft(content="--- !", origin=Origin())).accepted
+            assert not writing.write(memories, Draft(content="--- !", origin=Origin())).accepted
         refused = window.until("guard")
 
     assert [values["count"] for _, _, values in changed] == [0, 0]
@@ -176,7 +176,7 @@ def test_a_decision_and_a_refusal_are_announced(served):
 def test_what_another_agent_keeps_to_itself_is_not_counted(served):
     with served.window() as window, served.world.memories() as memories:
         draft = Draft(content="Only the reviewer knows", scope="agent", owner="reviewer")
-        assert api.write(memories, draft).accepted
+        assert writing.write(memories, draft).accepted
 
         assert window.until("memory")[2] == {"count": 0, "sessions": {}}
 
@@ -265,10 +265,10 @@ def test_no_event_is_lost_when_the_writer_is_killed(served):
 
 def test_a_look_where_nothing_happened_is_one_pragma(world):
     with world.memories() as memories:
-        position, changes = api.find_changes(memories, None)
+        position, changes = reports.find_changes(memories, None)
         asked = []
         memories.store.db.set_trace_callback(asked.append)
 
-        assert api.find_changes(memories, position) == (position, [])
+        assert reports.find_changes(memories, position) == (position, [])
         assert changes == []
         assert asked == ["pragma data_version"]

@@ -5,11 +5,11 @@ import re
 
 import pytest
 
-from ademem import api
 from ademem.core import clock
 from ademem.core.errors import UsageError
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.doors.views import compare_revisions
+from ademem.operations import curation, inspecting, writing
 from ademem.store import logs
 from tests import builders
 from tests.plugins.page.test_pages import texts
@@ -38,7 +38,7 @@ def test_the_page_compares_the_revisions_that_are_asked_for(browser):
     (memory,) = browser.world.live()
     with browser.world.memories() as memories:
         for text in ("Money is kept in cents", "Money is kept in pennies"):
-            api.edit(memories, memory.id, content=text)
+            curation.edit(memories, memory.id, content=text)
     page = browser.get(f"/memory/{memory.id}?from=1&to=3").text
     part = page[page.index('id="compared"') :]
 
@@ -52,7 +52,7 @@ def test_a_long_history_is_read_by_pages_to_its_beginning(browser):
     (memory,) = browser.world.live()
     with browser.world.memories() as memories:
         for number in range(70):
-            api.pin(memories, memory.id, pinned=number % 2 == 0)
+            curation.pin(memories, memory.id, pinned=number % 2 == 0)
     page = browser.get(f"/memory/{memory.id}").text
     earlier = browser.get(re.search(r'rel="next" href="([^"]+)"', page)[1]).text
     shown = [re.findall(r"revision (\d+)<|revision (\d+) ·", each) for each in (page, earlier)]
@@ -106,7 +106,7 @@ def test_provenance_names_the_prompt_and_counts_the_origins(browser):
     with world.memories() as memories:
         for session in ("s2", "s2", "s3"):
             origin = Origin(trust=Trust.AGENT, session_id=session)
-            api.write(memories, Draft(content=lesson, origin=origin))
+            writing.write(memories, Draft(content=lesson, origin=origin))
     (memory,) = world.live()
     page = texts(browser.get(f"/memory/{memory.id}").text)
 
@@ -156,7 +156,7 @@ def test_vectors_tell_what_is_near_in_meaning(browser):
                 memory=found[content], blob=blob, dimensions=DIMENSIONS, norm=1.0
             )
             embeddings.put(memories.store, model, [vector], memories.clock())
-        similar = api.compare(memories, found["A day has 24 hours"].id)
+        similar = inspecting.compare(memories, found["A day has 24 hours"].id)
 
     assert [memory.content for memory, _ in similar.by_meaning] == ["Time is UTC", "Cats purr"]
     assert similar.by_meaning[0][1] == pytest.approx(np.cos(0.3), abs=1e-5)

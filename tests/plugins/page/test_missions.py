@@ -6,10 +6,10 @@ from functools import partial
 
 import pytest
 
-from ademem import api
 from ademem.core.clock import stamp
 from ademem.core.memory import Draft, Origin, Scope
 from ademem.core.value import replace
+from ademem.operations import curation, files, searching, sessions, upkeep, writing
 from ademem.plugins.procedures import operations
 from ademem.store import episodes
 from ademem.store.episodes import Episode
@@ -34,14 +34,16 @@ def mission(browser):
             confidence=0.9,
             origin=Origin(session_id="s4"),
         )
-        memory = api.write(memories, draft).memory
+        memory = writing.write(memories, draft).memory
     return memory.id
 
 
 def get(browser):
     with browser.world.memories() as memories:
         found = operations.list_missions(memories)
-        copies = [each.content for each in api.list_memories(memories) if each.scope == "project"]
+        copies = [
+            each.content for each in searching.list_memories(memories) if each.scope == "project"
+        ]
     return [(each.id, each.status, each.reason) for each in found], copies
 
 
@@ -193,12 +195,12 @@ def test_the_timeline_is_filtered_by_branch_agent_and_mission(browser, filters, 
     owners = {"s1": (Scope.AGENT, "reviewer"), "s3": (Scope.MISSION, "ship-passkeys")}
     with browser.world.memories() as memories:
         for session in ("s1", "s2", "s3"):
-            api.start_session(memories, session)
+            sessions.start_session(memories, session)
         memories.store.db.execute("update sessions set branch = 'feature' where id = 's2'")
         for session, (scope, owner) in owners.items():
             draft = Draft(content=f"Of {session}", scope=scope, owner=owner)
             origin = Origin(session_id=session)
-            assert api.write(memories, replace(draft, origin=origin)).accepted
+            assert writing.write(memories, replace(draft, origin=origin)).accepted
     page = browser.get("/timeline", params=filters).text
 
     assert re.findall(r'href="/session/(\w+)"', page) == shown
@@ -206,7 +208,7 @@ def test_the_timeline_is_filtered_by_branch_agent_and_mission(browser, filters, 
 
 def brief(browser, agent=""):
     with browser.world.memories() as memories:
-        return api.get_brief(memories, agent)
+        return files.get_brief(memories, agent)
 
 
 def edit(browser, field, content, version, agent=""):
@@ -252,14 +254,14 @@ def test_earlier_texts_of_a_field_are_shown_and_put_back(browser):
 def test_a_scrub_and_a_hard_deletion_forget_earlier_briefs(world):
     world.know("Money is stored in cents")
     (memory,) = world.live()
-    forget = (partial(api.delete, id=memory.id, hard=True), api.scrub)
+    forget = (partial(curation.delete, id=memory.id, hard=True), upkeep.scrub)
     for number, act in enumerate(forget):
         with world.terminal() as memories:
             for text in (f"Ask Ada {number}", f"Ask Grace {number}"):
-                api.update_brief(memories, {"notes": [text]})
-            assert api.list_earlier_briefs(memories)
+                files.update_brief(memories, {"notes": [text]})
+            assert files.list_earlier_briefs(memories)
             act(memories)
-            assert api.list_earlier_briefs(memories) == []
+            assert files.list_earlier_briefs(memories) == []
 
 
 def test_an_edit_of_an_older_version_is_refused_with_both_texts(browser):

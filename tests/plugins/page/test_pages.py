@@ -8,10 +8,10 @@ from datetime import timedelta
 
 import pytest
 
-from ademem import api
 from ademem.core.memory import Draft, Origin
 from ademem.doors import reading
 from ademem.doors.views import diff_words
+from ademem.operations import curation, reports, searching, writing
 from ademem.plugins.page.memory_pages import PAGE
 from ademem.plugins.page.pages import PAGES
 from ademem.plugins.page.rendering import mark_code
@@ -70,7 +70,7 @@ def test_a_search_shows_the_hits_of_the_command_in_their_order(taught, question)
     page = taught.get("/memories", params={"q": question, "explain": "1"}).text
     taught.world.environment.pop("CLAUDE_CODE_SESSION_ID")
     with taught.world.memories() as memories:
-        found = api.search(memories, question, None, PAGE)
+        found = searching.search(memories, question, None, PAGE)
 
     assert ids(page) == [hit.memory.id for hit in found.hits]
     shown = re.findall(r'<dt>([\w ]+)</dt><dd><meter.*?class="number">([^<]+)<', page)
@@ -126,7 +126,7 @@ def test_filters_narrow_the_list(browser, filters, count):
     tags = ("payments", "bugfix")
     browser.world.know("A fourth attempt charges twice", category="gotcha", tags=tags)
     with browser.world.memories() as memories:
-        api.write(memories, Draft(content="Invoices are sent at night", origin=Origin()))
+        writing.write(memories, Draft(content="Invoices are sent at night", origin=Origin()))
 
     assert len(ids(browser.get("/memories", params=filters).text)) == count
 
@@ -192,7 +192,7 @@ def test_a_number_or_time_beyond_all_others_is_answered(browser, path, status):
 @pytest.mark.parametrize("revision", [NINES, "x", "-1"], ids=["long", "text", "negative"])
 def test_a_revision_that_is_none_decides_nothing(taught, revision):
     with taught.world.memories() as memories:
-        id = api.list_memories(memories)[0].id
+        id = searching.list_memories(memories)[0].id
     selected = {"id": f"{id}:{revision}", "verb": "archive"}
     for path, fields in (
         (f"/memory/{id}/archive", {"revision": revision}),
@@ -205,7 +205,7 @@ def test_a_revision_that_is_none_decides_nothing(taught, revision):
 
 def test_the_overview_has_the_numbers_of_status(taught):
     with taught.world.memories() as memories:
-        status = api.get_status(memories)
+        status = reports.get_status(memories)
     page = texts(taught.get("/").text)
 
     assert re.search(rf"{status['memories']['promoted']}\s+confirmed", page)
@@ -247,7 +247,7 @@ def test_memories_of_an_agent_or_a_mission_are_found_from_their_number(browser, 
     with browser.world.memories() as memories:
         operations.start_mission(memories, "Read the map", id="scout")
         draft = Draft(content="Scouts read the map", scope=scope, owner="scout")
-        assert api.write(memories, draft).accepted
+        assert writing.write(memories, draft).accepted
     (led,) = re.findall(
         rf'<a href="([^"]+)">{scope}</a></th><td class="number">1<', browser.get("/").text
     )
@@ -292,7 +292,7 @@ def test_the_overview_begins_with_the_pinned_ones_of_the_week(browser):
 def test_history_marks_the_words_that_changed(taught):
     (memory, *_) = taught.world.live()
     with taught.world.memories() as memories:
-        api.edit(memories, memory.id, content=memory.content.replace("main", "release"))
+        curation.edit(memories, memory.id, content=memory.content.replace("main", "release"))
     page = taught.get(f"/memory/{memory.id}").text
 
     assert "<del>main</del>" in page
@@ -479,8 +479,8 @@ def test_each_concern_is_counted_as_the_list_behind_it(browser):
     browser.world.know("RETRIES is 3", "Nothing is wrong with this", anchors=("pay.py",))
     browser.world.know("Shown again and again", "Shown and pinned")
     with browser.world.memories() as memories:
-        found = {each.content: each for each in api.list_memories(memories)}
-        api.pin(memories, found["Shown and pinned"].id)
+        found = {each.content: each for each in searching.list_memories(memories)}
+        curation.pin(memories, found["Shown and pinned"].id)
         with memories.store.transaction() as db:
             db.execute("update memory_bindings set state = 'gone' where kind = 'anchor'")
             db.execute(
@@ -494,7 +494,7 @@ def test_each_concern_is_counted_as_the_list_behind_it(browser):
                     " values (?, 20, 11)",
                     (found[name].id,),
                 )
-        told = api.get_status(memories)["concerns"]
+        told = reports.get_status(memories)["concerns"]
     overview = browser.get("/").text
     listed = {name: ids(browser.get("/memories", params={"concern": name}).text) for name in told}
 
@@ -509,14 +509,14 @@ def test_each_concern_is_counted_as_the_list_behind_it(browser):
 
 
 def test_the_overview_tells_disk_guard_and_the_time_of_hooks(browser):
-    from ademem.api.doctor import Finding
+    from ademem.operations.doctor import Finding
 
     project = next(iter(browser.site.projects.values()))
     assert "not checked yet" in texts(browser.get("/").text)
     told = "10 hooks fired, the slowest Stop in 87 ms"
     project.check.findings = [Finding(check="rehearsal", ok=True, message=told)]
     with browser.world.memories() as memories, memories.store.transaction() as db:
-        size = api.get_status(memories)["bytes"]
+        size = reports.get_status(memories)["bytes"]
         db.execute(
             "insert into decision_log (project_id, part, decision, subject, reason, created_at)"
             " values (?, 'guard', 'deny', 'x', 'y', '2026-01-01T00:00:00.000000Z')",

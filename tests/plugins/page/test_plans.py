@@ -6,8 +6,8 @@ from functools import partial
 
 import pytest
 
-from ademem import api
 from ademem.core.memory import Status, Tier
+from ademem.operations import searching
 from ademem.search.engine import Filters
 from tests import builders
 
@@ -63,8 +63,8 @@ def test_no_page_walks_through_all_texts(browser, path):
 def test_a_list_and_its_count_read_the_part_of_an_index_that_fits(world, filters, index):
     with world.memories() as memories:
         asked = Filters(order="believed", **filters)
-        queries = trace(memories, api.list_memories, asked)
-        queries += trace(memories, partial(api.count_memories, most=9), asked)
+        queries = trace(memories, searching.list_memories, asked)
+        queries += trace(memories, partial(searching.count_memories, most=9), asked)
         plans = list_plans(memories, queries)
 
     assert plans
@@ -75,7 +75,7 @@ def test_a_list_and_its_count_read_the_part_of_an_index_that_fits(world, filters
 def test_a_list_without_an_index_of_its_order_reads_the_rows_as_they_lie(world, order):
     with world.memories() as memories:
         asked = Filters(statuses=(Status.PROMOTED, Status.CANDIDATE), order=order)
-        (plan,) = list_plans(memories, trace(memories, api.list_memories, asked))
+        (plan,) = list_plans(memories, trace(memories, searching.list_memories, asked))
 
     assert "SCAN memory" in plan
 

@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from ademem import api
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.doors.reading import find_place
+from ademem.operations import curation, writing
 from tests import builders
 from tests.plugins.page.conftest import Browser
 
@@ -25,7 +25,7 @@ def learn(world, *texts):
     with world.memories() as memories:
         for text in texts:
             draft = Draft(content=text, origin=Origin(trust=Trust.AGENT, session_id="s1"))
-            made.append(api.write(memories, draft).memory)
+            made.append(writing.write(memories, draft).memory)
     return made
 
 
@@ -47,7 +47,7 @@ def insert(world, *made):
 
 def queue_of(world):
     with world.memories() as memories:
-        return [(each.id, each.other) for each in api.list_queue(memories)]
+        return [(each.id, each.other) for each in curation.list_queue(memories)]
 
 
 def test_the_queue_begins_with_what_is_most_urgent(world):
@@ -85,9 +85,9 @@ def test_a_memory_of_two_pairs_waits_once_with_each(world):
     assert sorted(queue_of(world)) == sorted([(both.id, first.id), (both.id, second.id)])
 
     with world.memories() as memories:
-        queue = api.list_queue(memories)
+        queue = curation.list_queue(memories)
         assert [find_place(queue, key) for key in (queue[1].key, both.id, "none")] == [1, 0, 0]
-        api.skip(memories, both.id)
+        curation.skip(memories, both.id)
     assert queue_of(world) == []
 
 
@@ -96,7 +96,7 @@ def test_what_waits_is_counted_as_it_is_listed(browser):
     skipped, *_ = learn(browser.world, *CANDIDATES, ORDER)
     browser.post(f"/memory/{skipped.id}/skip")
     with browser.world.memories() as memories:
-        counts = api.count_queue(memories)
+        counts = curation.count_queue(memories)
 
     assert counts == {"contradictory": 1, "quarantined": 1, "unconfirmed": 2}
     assert len(queue_of(browser.world)) == sum(counts.values())
@@ -185,7 +185,7 @@ def test_a_rejection_keeps_its_reason(browser):
     (one,) = learn(browser.world, CANDIDATES[0])
     browser.post(f"/memory/{one.id}/reject", reason="it is the day job")
     with browser.world.memories() as memories:
-        last = api.list_revisions(memories, one.id)[-1]
+        last = curation.list_revisions(memories, one.id)[-1]
 
     assert last["reason"] == "it is the day job"
 
@@ -205,7 +205,7 @@ def test_what_another_decided_is_reported_and_not_overwritten(browser):
     (one,) = learn(browser.world, CANDIDATES[0])
     seen = str(one.revision_count)
     with browser.world.memories() as memories:
-        api.edit(memories, one.id, content="Invoices are sent at noon")
+        curation.edit(memories, one.id, content="Invoices are sent at noon")
     answer = browser.client.post(
         f"/memory/{one.id}/edit-promote",
         data={"csrf": browser.token, "revision": seen, "content": "Invoices are sent at dawn"},
@@ -231,7 +231,7 @@ def test_one_of_two_windows_wins(browser, verb):
 def test_a_bulk_act_stops_at_a_memory_that_changed(browser):
     one, other = learn(browser.world, *CANDIDATES[:2])
     with browser.world.memories() as memories:
-        api.edit(memories, other.id, content="Images are resized at night")
+        curation.edit(memories, other.id, content="Images are resized at night")
     rows = [f"{each.id}:{each.revision_count}" for each in (one, other)]
     answer = browser.client.post(
         "/memories/decide", data={"csrf": browser.token, "verb": "promote", "id": rows}

@@ -6,10 +6,10 @@ from hashlib import sha256
 
 import pytest
 
-from ademem import api
 from ademem.core.redaction import Redacted
 from ademem.core.text import counted
 from ademem.doors.views.session import spent_json
+from ademem.operations import curation, placing, reports, sessions, upkeep
 from ademem.plugins.page.pages import PAGES
 from ademem.search import binding
 from ademem.store import episodes
@@ -62,7 +62,7 @@ def test_every_text_of_the_command_is_on_the_page(sent):
     browser, _ = sent
     page = browser.get("/session/s1").text
     with browser.world.memories() as memories:
-        texts = api.list_sent(memories, "s1")[1]
+        texts = sessions.list_sent(memories, "s1")[1]
 
     assert texts
     for each in texts:
@@ -99,7 +99,7 @@ def test_the_timeline_goes_on_by_key(browser, monkeypatch):
     monkeypatch.setattr("ademem.plugins.page.pages.PAGE", 2)
     with browser.world.memories() as memories:
         for number in range(5):
-            api.start_session(memories, f"s{number}")
+            sessions.start_session(memories, f"s{number}")
     address, listed = "/timeline?branch=", []
     while address:
         page = browser.get(address).text
@@ -166,7 +166,7 @@ def test_a_costly_memory_is_bound_to_its_file_and_command_where_it_is_listed(sen
     before = browser.memory(id)
     browser.post(f"/memory/{id}/bind", revision="1", path="src/*.py", command="git  push")
     with browser.world.memories() as memories:
-        at = {binding.describe(each) for each in api.show_places(memories, id).at}
+        at = {binding.describe(each) for each in placing.show_places(memories, id).at}
 
     assert at >= {"src/*.py", "`git push`"}
     assert f'action="/memory/{id}/archive"' in page
@@ -181,7 +181,7 @@ def test_the_cost_is_that_of_the_command(sent):
     browser, _ = sent
     page = browser.get("/cost").text
     with browser.world.memories() as memories:
-        texts = spent_json(api.get_ledger(memories), lambda memory: False)
+        texts = spent_json(reports.get_ledger(memories), lambda memory: False)
     figures = [f"<b>{texts[name]:,}</b>" for name in ("tokens", "memory_tokens", "used_tokens")]
     events = [each["event"] for each in texts["by_event"]]
 
@@ -197,7 +197,7 @@ def test_injections_and_cost_tell_the_same_sums(sent):
     browser, _ = sent
     page = browser.get("/injections").text
     with browser.world.memories() as memories:
-        texts = spent_json(api.get_ledger(memories), lambda memory: False)
+        texts = spent_json(reports.get_ledger(memories), lambda memory: False)
     rows = re.findall(r"<td>(\w+)</td>" + r'<td class="number">(\d+)</td>' * 3, page)
 
     told = counted(texts["texts"], "text")
@@ -303,7 +303,7 @@ def test_what_was_deleted_for_good_is_nowhere(sent, by_page):
         browser.post(f"/memory/{memory.id}/delete-hard", typed=memory.id)
     else:
         with browser.world.terminal() as memories:
-            api.delete(memories, memory.id, hard=True)
+            curation.delete(memories, memory.id, hard=True)
 
     assert left_of_canary(browser, memory.id) == []
 
@@ -317,7 +317,7 @@ def test_what_was_scrubbed_is_nowhere(sent, monkeypatch):
 
     monkeypatch.setattr("ademem.store.texts.redact", redact)
     with browser.world.memories() as memories:
-        api.scrub(memories)
+        upkeep.scrub(memories)
 
     assert left_of_canary(browser, memory.id) == []
 

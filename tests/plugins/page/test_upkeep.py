@@ -8,9 +8,8 @@ from datetime import timedelta
 
 import pytest
 
-from ademem import api
-from ademem.api import configuring, doctor
 from ademem.core import process, trust
+from ademem.operations import configuring, doctor, reports
 from ademem.plugins.page.upkeep_pages import to_age
 from ademem.store import jobs
 from tests.plugins.page.test_pages import texts
@@ -160,7 +159,7 @@ def test_what_stopped_is_tried_again_from_the_overview(browser):
     with browser.world.memories() as memories:
         for _ in range(jobs.ATTEMPTS):
             jobs.count_failure(memories.store, "mirror", "project", "disk full", memories.now)
-        assert api.get_status(memories)["jobs"]["parked"]
+        assert reports.get_status(memories)["jobs"]["parked"]
     assert "Retry what stopped" in browser.get("/").text
     browser.post("/jobs/retry")
 

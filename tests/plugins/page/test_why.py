@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from ademem import api
 from ademem.core.memory import Draft
+from ademem.operations import inspecting, searching, sessions, writing
 from ademem.search import evidence
 
 
@@ -29,8 +29,8 @@ def asked(browser):
 
 def moments(browser, session="s2"):
     with browser.world.memories() as memories:
-        sent = {each.event: each.created_at for each in api.list_sent(memories, session)[1]}
-        prompts = api.search_prompts(memories, "", session)
+        sent = {each.event: each.created_at for each in sessions.list_sent(memories, session)[1]}
+        prompts = sessions.search_prompts(memories, "", session)
     return sent | ({"prompt": prompts[0]["created_at"]} if prompts else {})
 
 
@@ -38,7 +38,7 @@ def explain(browser, event, text, session="s2"):
     memory = next(each for each in browser.world.live() if text in each.content)
     with browser.world.memories() as memories:
         at = moments(browser, session)[event]
-        found = api.explain_selection(memories, session, at, memory.id)
+        found = inspecting.explain_selection(memories, session, at, memory.id)
     return found, {stage.name: stage for stage in found.stages}
 
 
@@ -106,9 +106,9 @@ def test_a_briefing_tells_worth_and_room_of_each_section(browser):
         world.know(f"Rule {number}: " + f"word{number} " * 40)
     world.fire("session_start", source="startup", session_id="s2")
     with world.memories() as memories:
-        (sent,) = api.list_sent(memories, "s2")[1]
+        (sent,) = sessions.list_sent(memories, "s2")[1]
         left = next(part for part in sent.parts if part.left_out)
-        found = api.explain_selection(memories, "s2", sent.created_at, left.memory_id)
+        found = inspecting.explain_selection(memories, "s2", sent.created_at, left.memory_id)
     stage = next(each for each in found.stages if left.section in each.name)
 
     assert found.left_out == left.left_out
@@ -122,7 +122,7 @@ def test_a_site_tells_the_patterns_of_the_memory(browser):
     for number in range(6):
         world.know(f"Rule {number} of the schema", path="db/schema.sql")
     with world.memories() as memories:
-        api.write(memories, Draft(content="Of another file", path="web/*.js", promoted=True))
+        writing.write(memories, Draft(content="Of another file", path="web/*.js", promoted=True))
     call = {"tool_name": "Edit", "tool_input": {"file_path": str(world.root / "db/schema.sql")}}
     world.fire("pre_tool_use", session_id="s2", prompt_id="p1", tool_use_id="t1", **call)
     found, stages = explain(browser, "pre_tool_use", "Of another file")
@@ -152,13 +152,13 @@ def test_an_error_tells_what_is_known_for_it(browser):
 def test_a_search_of_the_session_tells_scores(browser):
     browser.world.know("Login tokens expire in UTC", "Invoices are sent by the night job")
     with browser.world.memories() as memories:
-        api.recall(memories, "tokens expire")
-        at = next(each.created_at for each in api.list_sent(memories, "s1")[1])
+        searching.recall(memories, "tokens expire")
+        at = next(each.created_at for each in sessions.list_sent(memories, "s1")[1])
         stages = {
-            memory.content.split()[0]: api.explain_selection(memories, "s1", at, memory.id).stages[
-                -1
-            ]
-            for memory in api.list_memories(memories)
+            memory.content.split()[0]: inspecting.explain_selection(
+                memories, "s1", at, memory.id
+            ).stages[-1]
+            for memory in searching.list_memories(memories)
         }
 
     assert (stages["Login"].passed, stages["Login"].figures["place"]) == (True, 1)

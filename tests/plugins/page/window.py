@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ademem import api
 from ademem.core.memory import Draft, Origin, Trust
+from ademem.operations import writing
 from ademem.plugins.http.loopback import bind
 from ademem.plugins.page.server import Site, make
 from tests.plugins.page.conftest import QuietServer
@@ -86,7 +86,7 @@ class Shown:
         with self.world.memories() as memories:
             for text in texts:
                 origin = Origin(trust=Trust.AGENT, session_id="s1")
-                assert api.write(memories, Draft(content=text, origin=origin)).accepted
+                assert writing.write(memories, Draft(content=text, origin=origin)).accepted
 
     def statuses(self):
         rows = self.world.rows("select content, status from unified_memories")

@@ -1,6 +1,6 @@
 """When skills are read again."""
 
-from ademem import api
+from ademem.operations import upkeep
 
 
 def test_a_session_makes_the_index_of_skills_due_when_a_file_changed(world):
@@ -15,7 +15,7 @@ def test_a_session_makes_the_index_of_skills_due_when_a_file_changed(world):
     assert world.row(due)[0] == 1
 
     with world.memories() as memories:
-        assert "skills" in api.work(memories)
+        assert "skills" in upkeep.work(memories)
     world.fire("session_start", source="startup", session_id="s3")
     assert world.row(due)[0] == 0
     said = world.context("session_start", source="startup", session_id="s4")

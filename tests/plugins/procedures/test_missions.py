@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from ademem.api import curation
 from ademem.core.errors import UsageError
 from ademem.core.settings import Settings
+from ademem.operations import curation
 from ademem.plugins.procedures import missions
 from ademem.plugins.procedures.missions import NoSuchMission
 from ademem.store import memories

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ademem import api
 from ademem.core.memory import Draft
+from ademem.operations import writing
 from ademem.plugins.procedures import operations
 from ademem.store.transitions import CannotDo
 from tests.test_quarantine import MARK, ORDER, check_held_back, written_files
@@ -26,8 +26,10 @@ def as_the_goal_of_a_mission(world):
 def through_a_mission(world):
     world.environment["ADEMEM_MISSION"] = "invoices"
     with world.memories() as memories:
-        draft = api.place_draft(memories, Draft(content=ORDER, category="gotcha", promoted=True))
-        id = api.write(memories, draft).memory.id
+        draft = writing.place_draft(
+            memories, Draft(content=ORDER, category="gotcha", promoted=True)
+        )
+        id = writing.write(memories, draft).memory.id
         with pytest.raises(CannotDo):
             operations.promote_from_mission(memories, id)
         operations.end_mission(memories, "invoices", "success")

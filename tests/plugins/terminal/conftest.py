@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ademem import api
 from ademem.core.memory import Draft, Origin, Trust
+from ademem.operations import searching, writing
 from tests.world import World
 
 FRAMES = Path(__file__).parent / "frames"
@@ -49,11 +49,11 @@ class Desk:
         origin = Origin(trust=Trust.AGENT, session_id="s1")
         with self.world.memories() as memories:
             drafts = [Draft(content=text, origin=origin) for text in texts]
-            return [api.write(memories, draft).memory.id for draft in drafts]
+            return [writing.write(memories, draft).memory.id for draft in drafts]
 
     def get(self, id):
         with self.world.memories() as memories:
-            return api.get(memories, id)
+            return searching.get(memories, id)
 
     def frames(self, *moves, size=(80, 24), forbidden="", is_withheld=lambda memory: False):
         """Return the frame after each move: keys, or functions of the application."""

@@ -12,8 +12,8 @@ import pytest
 from textual.events import Resize
 from textual.geometry import Size
 
-from ademem import api
 from ademem.core.memory import Status
+from ademem.operations import curation, searching
 from ademem.plugins.terminal.browser import KEYS, MOST, Terminal
 from ademem.store.transitions import waits_for
 from tests import builders
@@ -92,7 +92,7 @@ def test_a_text_is_edited_and_accepted(desk):
 def test_a_rejection_has_a_reason_and_a_pin_confirms(desk):
     desk.play(*FIRST_LESSON, "R", *"no such worker", "enter", "p")
     with desk.world.memories() as memories:
-        last = api.list_revisions(memories, desk.lessons[0])[-1]
+        last = curation.list_revisions(memories, desk.lessons[0])[-1]
 
     assert (last["operation"], last["reason"]) == ("reject", "no such worker")
     assert desk.get(desk.lessons[1]).pinned
@@ -118,8 +118,8 @@ def test_a_contradiction_is_settled(desk, answer, live):
     desk.play("j", "enter", "c", answer)
 
     with desk.world.memories() as memories:
-        assert api.list_conflicts(memories) == []
-        shown = {memory.id for memory in api.list_memories(memories)}
+        assert curation.list_conflicts(memories) == []
+        shown = {memory.id for memory in searching.list_memories(memories)}
     assert (desk.contradicting in shown, desk.known in shown) == live
 
 
@@ -193,7 +193,7 @@ def test_a_skipped_one_is_left_out_till_tomorrow(desk):
     assert "undone: skip" in (back := desk.play(*CANDIDATES, "s", "z"))
     assert "1 of 3" in back
     with desk.world.memories() as memories:  # the log of the page has both
-        assert [each["is_undone"] for each in api.list_acts(memories)] == [False, True]
+        assert [each["is_undone"] for each in curation.list_acts(memories)] == [False, True]
     desk.world.now += timedelta(days=1)
     assert "of 4" in desk.play(*CANDIDATES)
 
@@ -201,7 +201,7 @@ def test_a_skipped_one_is_left_out_till_tomorrow(desk):
 def meanwhile(desk, content):
     def write(_):
         with desk.world.memories() as memories:
-            api.edit(memories, desk.lessons[0], content=content)
+            curation.edit(memories, desk.lessons[0], content=content)
 
     return write
 
@@ -327,11 +327,11 @@ def test_many_are_decided_without_the_mouse(desk):
     words = words if FULL else words[:4]
     desk.learn(*(f"Service {a} calls {b} through gateway {a}{b}" for a in words for b in words))
     with desk.world.memories() as memories:
-        count = len(api.review(memories, None))
+        count = len(curation.review(memories, None))
     desk.play(*CANDIDATES, *["r"] * (count + 1))
 
     with desk.world.memories() as memories:
-        assert api.review(memories, None) == []
+        assert curation.review(memories, None) == []
 
 
 def test_each_key_of_the_contract_is_there():

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ademem import api
+from ademem.operations import curation
 from tests.plugins.terminal.conftest import CONTRADICTING, FRAMES, ID, LESSONS, PATIENCE_S
 
 pytestmark = pytest.mark.slow
@@ -176,7 +176,7 @@ def test_an_agents_shell_decides_nothing_in_a_real_terminal(desk, window):
     tui.press("a").until("decisions are not possible here: ")
 
     with desk.world.memories() as memories:
-        assert len(api.review(memories, None)) == 2 + len(LESSONS)
+        assert len(curation.review(memories, None)) == 2 + len(LESSONS)
 
 
 def test_many_are_decided_at_once_and_taken_back(desk, window):

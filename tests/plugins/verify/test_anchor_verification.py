@@ -6,11 +6,11 @@ import sys
 
 import pytest
 
-from ademem import api
 from ademem.core import anchor
 from ademem.core.memory import Draft
 from ademem.core.value import replace
 from ademem.doors import cli
+from ademem.operations import curation, init, open_memories, searching, upkeep, writing
 from ademem.plugins.verify import anchor_verification, operations
 from ademem.search.binding import update_bindings
 from ademem.search.ranking import DEFAULTS
@@ -25,15 +25,15 @@ MOVED = "zero\none\ntwo\nthree\n"
 
 @pytest.fixture
 def memories(tmp_path):
-    api.init(str(tmp_path))
+    init(str(tmp_path))
     (tmp_path / "a.py").write_text(CODE)
-    with api.open_memories(str(tmp_path), environment={}) as memories:
+    with open_memories(str(tmp_path), environment={}) as memories:
         yield memories
 
 
 def keep(memories, content, *anchors):
     draft = Draft(content=content, anchors=tuple(anchors), promoted=True)
-    memory = api.write(memories, draft).memory
+    memory = writing.write(memories, draft).memory
     update_bindings(memories.store)
     return memory
 
@@ -54,7 +54,7 @@ def test_every_place_of_every_live_memory_is_checked(memories, tmp_path, monkeyp
     keep(memories, "Of two places", "a.py:1", "a.py:3")
     keep(memories, "Of a command", "$ git push")
     gone = keep(memories, "Archived since", "a.py:2")
-    api.archive(memories, gone.id)
+    curation.archive(memories, gone.id)
     write(memories, "one\n2\n3\n")
 
     assert states(memories) == [("a.py:1", "fresh"), ("a.py:3", "rewritten")]
@@ -65,7 +65,7 @@ def test_an_anchor_that_does_not_exist_is_refused_with_the_next_step(memories):
         keep(memories, "Too far", "a.py:9")
 
     assert "FILE:FIRST-LAST" in refused.value.hint
-    assert api.list_memories(memories) == []
+    assert searching.list_memories(memories) == []
 
 
 def test_fixing_follows_what_moved_in_one_act_that_can_be_undone(memories):
@@ -78,21 +78,21 @@ def test_fixing_follows_what_moved_in_one_act_that_can_be_undone(memories):
         (True, "moved"),
         (False, "rewritten"),
     ]
-    assert api.get(memories, moved.id).anchors[0].startswith("a.py:3@")
-    assert api.get(memories, changed.id).anchors == changed.anchors
+    assert searching.get(memories, moved.id).anchors[0].startswith("a.py:3@")
+    assert searching.get(memories, changed.id).anchors == changed.anchors
     assert states(memories) == [("a.py:3", "fresh"), ("a.py:1-3", "rewritten")]
-    api.undo(memories, api.list_events(memories)[0].id)
-    assert api.get(memories, moved.id).anchors == moved.anchors
+    curation.undo(memories, curation.list_events(memories)[0].id)
+    assert searching.get(memories, moved.id).anchors == moved.anchors
 
 
 def test_fixing_twice_changes_nothing_more(memories):
     keep(memories, "Second line", "a.py:2")
     write(memories, MOVED)
     operations.verify(memories, fix=True)
-    events = len(api.list_events(memories))
+    events = len(curation.list_events(memories))
 
     assert not any(each.fixed for each in operations.verify(memories, fix=True))
-    assert len(api.list_events(memories)) == events
+    assert len(curation.list_events(memories)) == events
 
 
 def test_fixing_notes_what_an_older_anchor_never_had(memories):
@@ -110,11 +110,12 @@ def test_a_memory_whose_value_is_gone_ranks_lower_from_then_on(memories):
     keep(memories, "Tokens expire in UTC always", "a.py:1")
     keep(memories, "Tokens expire in UTC mostly")
     scores = {
-        hit.memory.content: hit.score for hit in api.search(memories, "tokens expire UTC").hits
+        hit.memory.content: hit.score
+        for hit in searching.search(memories, "tokens expire UTC").hits
     }
     write(memories, "other\n")
     operations.verify(memories)
-    hits = api.search(memories, "tokens expire UTC").hits
+    hits = searching.search(memories, "tokens expire UTC").hits
 
     assert len(scores) == 2
     assert [hit.memory.content[-6:] for hit in hits] == ["mostly", "always"]
@@ -129,7 +130,7 @@ def test_a_memory_that_only_moved_keeps_its_rank(memories):
     write(memories, MOVED)
     operations.verify(memories)
 
-    (hit,) = api.search(memories, "tokens").hits
+    (hit,) = searching.search(memories, "tokens").hits
     assert "astray" not in hit.signals
 
 
@@ -138,7 +139,7 @@ def test_the_work_that_is_due_checks_the_places(memories):
     write(memories, "")
     jobs.queue(memories.store, "anchors", "project", memory.created_at)
 
-    assert "anchors" in api.work(memories)
+    assert "anchors" in upkeep.work(memories)
     assert table.find_misplaced(memories.store, [memory.seq]) == {memory.seq}
 
 
@@ -215,11 +216,11 @@ def test_a_row_from_before_gets_its_values_at_the_next_verify(memories, type_):
     memory = keep(memories, "timeout is 10 s", "a.py:1")
     plain = anchor.plain(memory.anchors)
     set_anchors(memories.store, memory, plain)
-    revisions = len(api.list_revisions(memories, memory.id))
+    revisions = len(curation.list_revisions(memories, memory.id))
     type_("verify")
 
-    assert api.get(memories, memory.id).anchors == memory.anchors != plain
-    assert len(api.list_revisions(memories, memory.id)) == revisions
+    assert searching.get(memories, memory.id).anchors == memory.anchors != plain
+    assert len(curation.list_revisions(memories, memory.id)) == revisions
     write(memories, "timeout = 20\n")
     assert states(memories) == [("a.py:1", "changed")]
 
@@ -227,7 +228,7 @@ def test_a_row_from_before_gets_its_values_at_the_next_verify(memories, type_):
 def test_an_edited_text_depends_on_its_own_values(memories, type_):
     write(memories, "timeout = 10\nretries = 3\n")
     memory = keep(memories, "timeout is 10 s", "a.py:1-2")
-    api.edit(memories, memory.id, content="retries are 3")
+    curation.edit(memories, memory.id, content="retries are 3")
     write(memories, "timeout = 20\nretries = 3\n")
 
     assert states(memories) == [("a.py:1-2", "rewritten")]
@@ -274,14 +275,14 @@ def test_a_command_line_that_names_no_place_says_what_to_write(type_):
 
 def test_a_person_who_read_the_changed_code_ties_the_memory_to_it_again(memories, type_):
     type_("add", "Tokens expire in UTC", "--anchor", "a.py:2", "--command", "git push")
-    (memory,) = api.list_memories(memories)
+    (memory,) = searching.list_memories(memories)
     write(memories, "")
     assert type_("verify")[0] == 1
     write(memories, "one\nnew\nthree\n")
     type_("edit", memory.id, "--anchor", "a.py:2")
 
     assert type_("verify")[0] == 0
-    assert api.get(memories, memory.id).anchors[1] == "$ git push"
+    assert searching.get(memories, memory.id).anchors[1] == "$ git push"
 
 
 def test_an_edited_path_and_command_are_redacted(memories, type_):
@@ -289,7 +290,7 @@ def test_an_edited_path_and_command_are_redacted(memories, type_):
     key = "ghp_" + "a1B2" * 9
     type_("edit", memory.id, "--path", f"{key}/*", "--command", f"login {key}")
 
-    assert key not in str(api.get(memories, memory.id))
+    assert key not in str(searching.get(memories, memory.id))
 
 
 def test_recall_does_not_ask_git(memories, type_, monkeypatch):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ademem import api
+from ademem.operations import inspecting
 from tests.session.test_at_sites import edit
 from tests.session.test_at_sites import turn as turn
 
@@ -20,7 +20,7 @@ def test_a_memory_whose_value_is_gone_comes_last_and_says_so(turn, code, is_stal
     turn.know("Fresh words", path="src/*")
     (turn.root / "src/auth.py").write_text(code)
     with turn.memories() as memories:
-        api.check_anchors(memories)
+        inspecting.check_anchors(memories)
     said = edit(turn)
 
     before, _, after = said.partition("Keep `b`")

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ademem import api
 from ademem.core.memory import Draft
 from ademem.doors import cli
+from ademem.operations import files, init, open_memories, writing
 from ademem.plugins.verify import change_verification, operations
 from ademem.plugins.verify.change_verification import CannotCompare, Hunk, map_lines, parse_diff
 from tests.repositories import Repository
@@ -32,7 +32,7 @@ class World(Repository):
 
     def __init__(self, root):
         super().__init__(root)
-        api.init(str(root))
+        init(str(root))
         self.write("src/net.py", CODE)
         self.write("pyproject.toml", 'requires-python = ">=3.8"\n')
         self.record("first")
@@ -48,13 +48,13 @@ class World(Repository):
         return self.head
 
     def keep(self, content, place):
-        with api.open_memories(str(self.root), environment={}) as memories:
+        with open_memories(str(self.root), environment={}) as memories:
             draft = Draft(content=content, anchors=(place,), promoted=True)
-            return api.write(memories, draft).memory
+            return writing.write(memories, draft).memory
 
     def named(self, commits="HEAD~1..HEAD"):
         """Each memory that is named, with its state and its missing values."""
-        with api.open_memories(str(self.root), environment={}) as memories:
+        with open_memories(str(self.root), environment={}) as memories:
             return [
                 (each.memory.content, each.location.state, [m.shown for m in each.location.missing])
                 for each in operations.verify_change(memories, commits)
@@ -240,15 +240,15 @@ def test_the_check_takes_few_processes_whatever_the_size(world, monkeypatch):
 
 def test_a_fresh_clone_checks_with_the_memories_of_its_files(world, tmp_path):
     world.keep(CONNECT, "src/net.py:4-5")
-    with api.open_memories(str(world.root), environment={}) as memories:
-        api.refresh_files(memories)
+    with open_memories(str(world.root), environment={}) as memories:
+        files.refresh_files(memories)
     world.record()
     world.write("src/net.py", CODE.replace("timeout=10", "timeout=20"))
     world.record()
     clone = tmp_path / "clone"
     subprocess.run(["git", "clone", "-q", str(world.root), str(clone)], check=True)
 
-    with api.open_memories(str(clone), environment={}) as memories:
+    with open_memories(str(clone), environment={}) as memories:
         (found,) = operations.verify_change(memories, "HEAD~1..HEAD")
     assert (found.corrected, found.location.state) == (CONNECT.replace("10", "20"), "changed")
 

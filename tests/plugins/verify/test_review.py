@@ -2,8 +2,8 @@
 
 import pytest
 
-from ademem import api
 from ademem.core.memory import Draft
+from ademem.operations import curation, inspecting, writing
 from tests.doors.cli.conftest import ademem as ademem
 from tests.doors.cli.test_reviewing import person as person
 
@@ -16,8 +16,8 @@ def doubtful(person):
     text = "TIMEOUT = 10 seconds, as the proxy cuts longer calls"
     with person.memories() as memories:
         draft = Draft(content=text, anchors=("client.py:1",), promoted=True)
-        id = api.write(memories, api.place_draft(memories, draft)).memory.id
-        api.decide_all(memories, api.review(memories), "reject")
+        id = writing.write(memories, writing.place_draft(memories, draft)).memory.id
+        curation.decide_all(memories, curation.review(memories), "reject")
     code.write_text("RETRIES = 3\n\nTIMEOUT = 20\n", encoding="utf-8")
     person.ademem("verify")
     return id
@@ -33,8 +33,8 @@ def test_a_memory_in_doubt_gets_the_value_of_the_code(person, doubtful):
     memory = person.get(doubtful)
     assert memory.content == "TIMEOUT = 20 seconds, as the proxy cuts longer calls"
     with person.memories() as memories:
-        assert api.list_revisions(memories, doubtful)[-1]["actor"] == "user"
-        assert api.list_doubtful(memories) == []
+        assert curation.list_revisions(memories, doubtful)[-1]["actor"] == "user"
+        assert inspecting.list_doubtful(memories) == []
     (person.ademem.root / "client.py").write_text("TIMEOUT = 30\n", encoding="utf-8")
     assert "TIMEOUT: 20 -> 30" in person.ademem("verify")
 
@@ -56,7 +56,7 @@ def test_a_memory_in_doubt_is_decided(person, doubtful, answer, content, is_live
     memory = person.get(doubtful)
     assert (memory.content, memory.live) == (content, is_live)
     with person.memories() as memories:
-        assert api.list_doubtful(memories) == []
+        assert inspecting.list_doubtful(memories) == []
 
 
 def test_a_memory_in_doubt_is_asked_about_again_after_an_undo(person, doubtful):

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ademem.api import doctor
 from ademem.core.settings import EmbedSettings
+from ademem.operations import doctor
 from ademem.search import embedding
 from ademem.search.embedding import cache, install, published
 from ademem.search.embedding.cache import State

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from ademem.api.install import registration
+from ademem.operations.install import registration
 
 ROOT = Path(__file__).parents[3]
 

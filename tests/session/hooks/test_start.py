@@ -10,8 +10,8 @@ from shlex import quote
 
 import pytest
 
-from ademem import api
-from ademem.api.install import registration
+from ademem import operations
+from ademem.operations.install import registration
 from tests import persons
 
 HOOKS = Path(__file__).parents[3] / "hooks"
@@ -596,7 +596,7 @@ def prompt(text: str) -> bytes:
 
 
 def test_a_plugin_alone_runs_its_hooks_with_any_python(plugin, tmp_path):
-    api.init(str(plugin.project))
+    operations.init(str(plugin.project))
     said = plugin.type("remember: deploys need approval")
 
     assert b"ademem: stored: deploys need approval" in said.stdout

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from ademem import api
+from ademem import operations
 from ademem.core.settings import AISettings, Settings
 from ademem.core.value import replace
 from ademem.synthesis import ai
@@ -31,8 +31,8 @@ class Asker:
         self.root = root
         self.bin = root / "bin"
         self.bin.mkdir()
-        api.init(str(root))
-        self.memories = api.open_memories(str(root), environment={}, now=lambda: NOW)
+        operations.init(str(root))
+        self.memories = operations.open_memories(str(root), environment={}, now=lambda: NOW)
         self.runtime = self.memories
         self.runtime.environment = {
             "PATH": f"{self.bin}{os.pathsep}{os.environ['PATH']}",

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from ademem import api
 from ademem.core.value import replace
+from ademem.operations import reports
 from ademem.synthesis import ai
 from tests.synthesis.ai.conftest import SCHEMA, said
 
@@ -132,7 +132,7 @@ def test_cost_is_summed_by_day_and_purpose(ask, served):
     served.answers = [(status, body | {"usage": usage})] * 3 + [said("no")]
     for purpose in ("episode", "episode", "merge", "merge"):
         ask(purpose=purpose)
-    spent = api.get_cost(ask.memories)
+    spent = reports.get_cost(ask.memories)
 
     assert (spent["calls_today"], spent["usd"], spent["tokens_in"]) == (4, 0.75, 312)
     assert [
@@ -145,13 +145,13 @@ def test_an_unknown_price_is_not_zero(ask, served):
     served.answers = [said('{"task": "x"}')]
     ask()
 
-    assert api.get_cost(ask.memories)["usd"] is None
+    assert reports.get_cost(ask.memories)["usd"] is None
 
 
 def test_status_tells_how_the_last_call_ended(ask):
     ask.settings(provider="openai", model="m", url="nowhere")
     ask()
-    told = api.get_status(ask.memories)["ai"]
+    told = reports.get_status(ask.memories)["ai"]
 
     assert (told["provider"], told["calls_today"]) == ("openai", 1)
     assert told["last"].startswith("episode failed at 2026-01-31")

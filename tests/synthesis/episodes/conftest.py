@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from ademem import api
 from ademem.core.settings import AISettings
 from ademem.core.value import replace
+from ademem.operations import searching
 from ademem.store import sessions
 from ademem.synthesis import ai
 from ademem.synthesis.episode_building import build_session_episode
@@ -56,7 +56,7 @@ class World(Open):
         return asked
 
     def memory(self, episode):
-        return api.get(self.memories, episode.memory_id)
+        return searching.get(self.memories, episode.memory_id)
 
 
 @pytest.fixture

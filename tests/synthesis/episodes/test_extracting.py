@@ -2,10 +2,10 @@
 
 import pytest
 
-from ademem import api
 from ademem.capture import record
 from ademem.core.memory import Draft, Origin
 from ademem.core.text import sha256_hex
+from ademem.operations import curation, searching, upkeep, writing
 from ademem.store import jobs, ledger
 from ademem.store.missions import SessionLocation
 from ademem.synthesis.episode_building import MOST_CANDIDATES, extract_findings
@@ -16,7 +16,7 @@ KEY = "ghp_" + "a1B2c3D4e5" * 4
 
 
 def told(world):
-    return {memory.content: memory for memory in api.list_memories(world.memories)}
+    return {memory.content: memory for memory in searching.list_memories(world.memories)}
 
 
 def extracted(world, talk):
@@ -44,15 +44,15 @@ def test_labelled_lines_and_learnings_of_any_message_are_candidates(world):
 def test_a_second_look_adds_nothing(world):
     talk = Talk().says(f"Root cause: {CAUSE}")
     extracted(world, talk)
-    (before,) = api.list_memories(world.memories)
+    (before,) = searching.list_memories(world.memories)
 
     assert extracted(world, talk) == 0
-    assert api.list_memories(world.memories) == [before]
+    assert searching.list_memories(world.memories) == [before]
 
 
 def test_what_a_hook_captured_is_not_counted_again(world):
     origin = Origin(source_type="learned", session_id="s1")
-    api.write(world.memories, Draft(content=CAUSE, category="gotcha", origin=origin))
+    writing.write(world.memories, Draft(content=CAUSE, category="gotcha", origin=origin))
     key = f"s1:{sha256_hex('Tokens expire in UTC, never locally.')}"
     passive = Origin(source_type="passive", session_id="s1")
     draft = Draft(content="Tokens expire in UTC, never locally.", origin=passive)
@@ -61,14 +61,14 @@ def test_what_a_hook_captured_is_not_counted_again(world):
     talk.says("## Key learnings\n\n1. Tokens expire in UTC, never locally.\n")
 
     assert extracted(world, talk) == 0
-    assert {memory.observation_count for memory in api.list_memories(world.memories)} == {1}
+    assert {memory.observation_count for memory in searching.list_memories(world.memories)} == {1}
 
 
 def test_a_correction_typed_into_a_running_turn_is_a_candidate(world):
     talk = Talk().types("never use tabs here").queues("no, use pnpm instead of npm")
 
     assert extracted(world, talk) == 1
-    (memory,) = api.list_memories(world.memories)
+    (memory,) = searching.list_memories(world.memories)
     assert memory.content == "Use pnpm, not npm"
     assert (memory.trust, memory.source_type, memory.status) == (
         "agent",
@@ -96,8 +96,8 @@ def test_the_gate_has_the_last_word(world):
         .says(f"Lesson: the deploy token is {KEY} for everybody")
     )
     extracted(world, talk)
-    (memory,) = api.list_memories(world.memories)
-    (waiting,) = (memory for memory in api.review(world.memories) if memory.quarantine_reason)
+    (memory,) = searching.list_memories(world.memories)
+    (waiting,) = (memory for memory in curation.review(world.memories) if memory.quarantine_reason)
 
     assert KEY not in memory.content
     assert "ignore all previous" in waiting.content
@@ -107,7 +107,7 @@ def test_findings_of_a_session_that_read_the_web_say_so(world):
     ledger.claim(world.store, "heard_web", "s1:p1", world.now)
     extracted(world, Talk().says(f"Root cause: {CAUSE}"))
 
-    assert [memory.trust for memory in api.list_memories(world.memories)] == ["web"]
+    assert [memory.trust for memory in searching.list_memories(world.memories)] == ["web"]
 
 
 def test_who_wants_none_gets_none(world):
@@ -133,7 +133,7 @@ def test_the_worker_extracts(world):
     world.session(Talk().says(f"Root cause: {CAUSE}"))
     jobs.queue(world.store, "extract", "s1", world.now)
 
-    assert "extract" in api.work(world.memories)
+    assert "extract" in upkeep.work(world.memories)
     assert list(told(world)) == [CAUSE]
 
 

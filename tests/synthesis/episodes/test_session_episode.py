@@ -7,10 +7,11 @@ import os
 
 import pytest
 
-from ademem import api
 from ademem.core.clock import parse
 from ademem.core.memory import Draft, Origin
 from ademem.core.value import replace
+from ademem.operations import curation, files, searching, upkeep, writing
+from ademem.operations.sessions import list_episodes
 from ademem.search.engine import Filters
 from ademem.store import commits, episodes, jobs, ledger, sessions
 from tests.capture.talk import Talk
@@ -56,10 +57,10 @@ def test_a_session_becomes_an_episode(world):
 def test_the_same_session_is_described_once(world):
     world.session(work())
     first = world.build()
-    history = api.list_revisions(world.memories, first.memory_id)
+    history = curation.list_revisions(world.memories, first.memory_id)
 
     assert world.build() == first
-    assert api.list_revisions(world.memories, first.memory_id) == history
+    assert curation.list_revisions(world.memories, first.memory_id) == history
     assert len(episodes.list_all(world.store)) == 1
 
 
@@ -129,7 +130,7 @@ def test_without_a_transcript_what_hooks_stored_is_described(world):
     sessions.start(world.store, "s1", source="startup", directory="/p", branch=None, now=world.now)
     sessions.add_prompt(world.store, "s1", "p1", ORDER, world.now)
     origin = Origin(source_type="learned", session_id="s1")
-    api.write(
+    writing.write(
         world.memories, Draft(content="Tokens expire in UTC", category="decision", origin=origin)
     )
     episode = world.build()
@@ -163,7 +164,7 @@ def test_what_a_person_took_out_of_memory_stays_out(world):
     talk = work()
     world.session(talk)
     episode = world.build()
-    api.archive(world.memories, episode.memory_id)
+    curation.archive(world.memories, episode.memory_id)
     world.session(talk.edits("/p/src/login.py"), source="resume")
 
     assert world.build() is None
@@ -173,7 +174,7 @@ def test_what_a_person_took_out_of_memory_stays_out(world):
 def test_hard_deletion_takes_the_data_along(world):
     world.session(work())
     episode = world.build()
-    api.delete(world.memories, episode.memory_id, hard=True)
+    curation.delete(world.memories, episode.memory_id, hard=True)
 
     assert episodes.of_session(world.store, episode.session_id) is None
 
@@ -243,14 +244,14 @@ def test_episodes_are_shown_to_who_asks_for_them_alone(world):
     id = world.build().memory_id
 
     def found(**filters):
-        hits = api.search(world.memories, "login bug", Filters(**filters)).hits
+        hits = searching.search(world.memories, "login bug", Filters(**filters)).hits
         return [hit.memory.id for hit in hits]
 
     assert found() == found(statuses=("candidate",)) == []
     assert found(categories=("episode",)) == [id]
-    assert [memory.id for memory in api.list_memories(world.memories)] == []
-    assert api.review(world.memories) == []
-    assert list(api.export_memories(world.memories)) == []
+    assert [memory.id for memory in searching.list_memories(world.memories)] == []
+    assert curation.review(world.memories) == []
+    assert list(files.export_memories(world.memories)) == []
 
 
 def test_orders_in_a_session_do_not_speak_from_an_episode(world):
@@ -260,7 +261,7 @@ def test_orders_in_a_session_do_not_speak_from_an_episode(world):
 
     assert world.memory(episode).quarantine_reason
     assert episodes.list_all(world.store) == []
-    assert [memory.id for memory in api.review(world.memories)] == [episode.memory_id]
+    assert [memory.id for memory in curation.review(world.memories)] == [episode.memory_id]
 
 
 def test_a_session_that_read_the_web_speaks_for_it(world):
@@ -306,8 +307,8 @@ def test_the_worker_makes_what_is_due(world):
     world.session(work())
     jobs.queue(world.store, "episode", "s1", world.now)
 
-    assert "episode" in api.work(world.memories)
-    assert [each.session_id for each in api.list_episodes(world.memories)] == ["s1"]
+    assert "episode" in upkeep.work(world.memories)
+    assert [each.session_id for each in list_episodes(world.memories)] == ["s1"]
 
 
 def test_data_comes_back_as_it_went_in(world):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ademem import api
+from ademem import operations
 from ademem.core import clock
 from ademem.search import evidence
 from ademem.store import jobs
@@ -52,7 +52,7 @@ class World:
         self.root = root
         self.environment = {"CLAUDE_PROJECT_DIR": str(root), "TMPDIR": str(root), "HOME": str(root)}
         self.configure(warm_ms=60_000)
-        self.memories = api.open_memories(str(root), environment=self.environment)
+        self.memories = operations.open_memories(str(root), environment=self.environment)
         self.runtime = self.memories
         self.project = self.runtime.project
         self.prompts = 0
@@ -140,7 +140,7 @@ class World:
 @pytest.fixture
 def world(tmp_path, monkeypatch):
     monkeypatch.setattr(warm_server, "REQUEST_S", ANSWER_S)
-    api.init(str(tmp_path))
+    operations.init(str(tmp_path))
     world = World(tmp_path)
     yield world
     world.memories.close()

@@ -4,8 +4,9 @@ from contextlib import closing
 
 import pytest
 
-from ademem import api
+from ademem import operations
 from ademem.core.settings import EmbedSettings
+from ademem.operations import curation, searching, upkeep
 from ademem.search import embedding
 from tests import builders
 from tests.builders import memory
@@ -39,8 +40,10 @@ def test_a_prompt_in_another_language_is_answered_by_the_second_model(world, mod
         pytest.skip("ADEMEM_MODELS_DIR has no second model")
     world.environment |= models | {"ADEMEM_JOBS_AUTO": "false"}  # it starts no process itself
     builders.insert(world.runtime.store, *map(memory, NOTES))
-    with closing(api.open_memories(str(world.root), environment=world.environment)) as memories:
-        api.work(memories)
+    with closing(
+        operations.open_memories(str(world.root), environment=world.environment)
+    ) as memories:
+        upkeep.work(memories)
     assert world.prompt("パスワードはどうハッシュ化しますか?") == ""
 
     with world.real_server():
@@ -74,8 +77,8 @@ def test_what_was_shown_in_a_session_is_not_shown_again(world):
 def test_what_became_invisible_meanwhile_is_not_shown(world):
     world.know(PASSKEYS)
     with world.server():
-        (known,) = api.list_memories(world.memories)
-        api.archive(world.memories, known.id)
+        (known,) = searching.list_memories(world.memories)
+        curation.archive(world.memories, known.id)
         assert world.prompt(QUESTION) == ""
 
 

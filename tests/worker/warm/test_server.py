@@ -13,10 +13,10 @@ from threading import Thread
 
 import pytest
 
-from ademem import __version__, api
-from ademem.api import model
+from ademem import __version__
 from ademem.core import clock, project, trust
 from ademem.core.errors import AdememError
+from ademem.operations import browsing, model, searching
 from ademem.search import embedding, engine
 from ademem.worker import warm
 from ademem.worker import warm_server as server_
@@ -68,7 +68,7 @@ def test_it_says_who_it_is(world):
 
 def test_it_searches_and_hands_out_row_numbers_scores_and_evidence(world):
     world.know("We moved to passkeys in March", "Invoices are rounded half to even")
-    (known,) = api.search(world.memories, "passkeys").hits
+    (known,) = searching.search(world.memories, "passkeys").hits
     with answering(world):
         answer = world.suggest("sign-in", floor=-2.0, most=3)
 
@@ -80,7 +80,7 @@ def test_it_searches_and_hands_out_row_numbers_scores_and_evidence(world):
 
 def test_a_server_without_a_model_searches_by_meaning_through_it(world):
     def find(model, **filters):
-        page = api.find(world.memories, "sign-in", engine.Filters(**filters), model=model)
+        page = browsing.find(world.memories, "sign-in", engine.Filters(**filters), model=model)
         return page["mode"], [row["text"] for row in page["memories"]]
 
     text = "We moved to passkeys in March"

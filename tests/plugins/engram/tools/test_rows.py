@@ -2,9 +2,8 @@
 
 import pytest
 
-from ademem import api
-from ademem.api import doctor
 from ademem.core import project
+from ademem.operations import curation, doctor, files, relating, sessions
 from ademem.store.verdicts import VERBS
 from tests.canaries import CANARIES, found_below, sentence
 from tests.examples import examples
@@ -237,7 +236,7 @@ def test_e13_what_was_deleted_is_in_no_answer(talk, world):
         (row,) = memories.store.db.execute(
             "select id from unified_memories where title like 'Rel%'"
         )
-        api.restore(memories, row[0])
+        curation.restore(memories, row[0])
     assert LESSON in [memory.content for memory in world.live()]
 
 
@@ -254,10 +253,10 @@ def test_e14_for_good_is_for_a_person_who_leaves_no_byte(talk, world):
 
     refused = talk(save_both)
     with world.memories() as memories:
-        api.refresh_files(memories)
-        api.delete(memories, refused.next.split()[4], hard=True)
-        api.refresh_files(memories)
-        (relation,) = api.list_relations(memories)
+        files.refresh_files(memories)
+        curation.delete(memories, refused.next.split()[4], hard=True)
+        files.refresh_files(memories)
+        (relation,) = relating.list_relations(memories)
     found = talk(find)
 
     assert (refused.is_error, "ademem delete" in refused.next) == (True, True)
@@ -275,12 +274,12 @@ def test_e15_a_prompt_is_redacted_found_and_deleted_for_good(talk, world):
 
     talk(scenario)
     with world.memories() as memories:
-        (row,) = api.search_prompts(memories, "rotate")
+        (row,) = sessions.search_prompts(memories, "rotate")
         assert token not in row["text"]
-        api.delete_prompt(memories, row["id"])
+        sessions.delete_prompt(memories, row["id"])
     talk(scenario)
     with world.memories() as memories:
-        assert api.search_prompts(memories, "rotate") == []
+        assert sessions.search_prompts(memories, "rotate") == []
         assert memories.store.db.execute("select 1 from tombstones where entity = 'prompt'")
 
 
@@ -317,9 +316,9 @@ def test_e17_each_verb_is_judged_and_judged_again(talk, world, verb):
     assert judged.relation_id == before.relation_id
     assert (foreign.is_error, foreign.rule) == (True, "not_found")
     with world.memories() as memories:
-        (row,) = api.list_relations(memories)
+        (row,) = relating.list_relations(memories)
         assert (row.reason, row.evidence) == ("one is for tests", "commit abc")
-        assert api.scan_relations(memories, apply=True)[0] == []
+        assert relating.scan_relations(memories, apply=True)[0] == []
 
 
 def test_e18_what_is_superseded_leaves_search_context_and_files(talk, world):
@@ -332,12 +331,12 @@ def test_e18_what_is_superseded_leaves_search_context_and_files(talk, world):
         return found, await call("context"), await call("get_observation", id=1)
 
     with world.memories() as memories:
-        api.refresh_files(memories)
+        files.refresh_files(memories)
     index = world.root / ".ade/memory/MEMORY.md"
     assert "Mondays" in index.read_text()
     found, context, old = talk(scenario)
     with world.memories() as memories:
-        api.refresh_files(memories)
+        files.refresh_files(memories)
 
     assert [row["number"] for row in found.results] == [2]
     assert "supersedes: #" in found.result

@@ -8,7 +8,6 @@ from contextlib import suppress
 
 import pytest
 
-from ademem.api import doctor
 from ademem.core import untrusted
 from ademem.core.clock import stamp, timedelta
 from ademem.core.errors import AdememError, NotFound, UsageError
@@ -17,6 +16,7 @@ from ademem.core.settings import GateSettings, HubSettings, Settings
 from ademem.core.value import replace
 from ademem.doors.cli.show import memory_json
 from ademem.files import project_brief
+from ademem.operations import doctor
 from ademem.plugins.hub import hub_state, leaving, mutations, rounds, transport
 from ademem.plugins.hub.store import administration, database
 from ademem.plugins.hub.transport import Client, HubError

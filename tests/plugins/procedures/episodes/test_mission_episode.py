@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ademem import api
 from ademem.core.memory import Draft
 from ademem.core.value import replace
+from ademem.operations import curation, upkeep, writing
 from ademem.plugins.procedures import learning, operations
 from ademem.store import episodes, jobs
 from ademem.synthesis.episode_building import build_mission_episode
@@ -71,9 +71,9 @@ def test_its_outcome_is_the_given_one(mission, outcome, told, scope):
 
 def test_it_is_described_once_and_anew_when_something_came_of_it_since(mission):
     first = end(mission)
-    history = api.list_revisions(mission.memories, first.memory_id)
+    history = curation.list_revisions(mission.memories, first.memory_id)
     assert end(mission) == first
-    assert api.list_revisions(mission.memories, first.memory_id) == history
+    assert curation.list_revisions(mission.memories, first.memory_id) == history
 
     mission.session(Talk().types("Write the docs").edits("/p/docs/passkeys.md"), "s3")
     mission.build("s3 passkeys")
@@ -87,7 +87,7 @@ def test_it_is_described_once_and_anew_when_something_came_of_it_since(mission):
 
 def test_what_a_person_took_out_of_memory_stays_away(mission):
     first = end(mission)
-    api.delete(mission.memories, first.memory_id)
+    curation.delete(mission.memories, first.memory_id)
 
     assert end(mission, "failure") is None
     assert all(each.session_id for each in episodes.list_all(mission.store))
@@ -96,7 +96,7 @@ def test_what_a_person_took_out_of_memory_stays_away(mission):
 def test_a_mission_without_sessions_is_described_by_what_it_learned(world):
     operations.start_mission(world.memories, "Ship passkeys", id="passkeys")
     draft = Draft(content="Use WebAuthn, as Safari has it", category="decision", scope="mission")
-    api.write(world.memories, replace(draft, owner="passkeys"))
+    writing.write(world.memories, replace(draft, owner="passkeys"))
 
     assert end(world).decisions == ("Use WebAuthn, as Safari has it",)
 
@@ -137,14 +137,14 @@ def test_a_mission_is_no_further_context_of_a_procedure(mission):
 
 def test_the_end_of_a_mission_and_of_a_late_session_of_it_make_it_due(mission):
     operations.end_mission(mission.memories, "passkeys", "success")
-    assert "mission" in api.work(mission.memories)
+    assert "mission" in upkeep.work(mission.memories)
     assert [
         each.mission_id for each in episodes.list_all(mission.store) if not each.session_id
     ] == ["passkeys"]
 
     mission.session(Talk().types("Write the docs").edits("/p/docs/passkeys.md"), "s3")
     jobs.queue(mission.store, "episode", "s3 passkeys", mission.now)
-    assert {"episode", "mission"} <= set(api.work(mission.memories))
+    assert {"episode", "mission"} <= set(upkeep.work(mission.memories))
     (whole,) = (each for each in episodes.list_all(mission.store) if not each.session_id)
     assert "docs/passkeys.md" in whole.files
 

@@ -8,9 +8,9 @@ from datetime import timedelta
 import pytest
 import yaml
 
-from ademem import api
 from ademem.core.clock import stamp
 from ademem.core.memory import Status, Trust
+from ademem.operations import curation, open_memories, upkeep
 from ademem.plugins.procedures import export, operations
 from ademem.plugins.procedures.records import Wording
 from ademem.session import notices
@@ -25,7 +25,7 @@ def made(world):
     """A procedure that a person confirmed."""
     world.releases(3)
     world.learn()
-    api.promote(world.memories, world.procedure().id)
+    curation.promote(world.memories, world.procedure().id)
     return world
 
 
@@ -49,10 +49,10 @@ def edit(world, old, new, path=PATH):
 
 
 def test_the_first_export_asks_once_whether_claude_code_is_to_load_skills(made):
-    assert not api.asks_to_publish(made.memories)
+    assert not curation.asks_to_publish(made.memories)
     assert exported(made)[PATH] == "written"
 
-    assert api.asks_to_publish(made.memories)
+    assert curation.asks_to_publish(made.memories)
     asked = [list(notices.unpublished_skills(made.memories)) for _ in range(2)]
     assert ["skills.publish true" in "".join(lines) for lines in asked] == [True, False]
     assert all(len(line) <= notices.CHARS for line in asked[0])
@@ -60,7 +60,7 @@ def test_the_first_export_asks_once_whether_claude_code_is_to_load_skills(made):
     (made.root / ".ade/config.local.toml").unlink(missing_ok=True)
     environment = made.memories.environment | {"ADEMEM_SKILLS_PUBLISH": "false"}
     made.memories.environment = environment
-    assert not api.asks_to_publish(made.memories)
+    assert not curation.asks_to_publish(made.memories)
 
 
 def test_a_page_has_the_head_of_a_skill_and_the_steps(made):
@@ -92,7 +92,7 @@ def test_an_unchanged_procedure_writes_no_byte_however_often_it_was_used(made):
 def test_a_changed_procedure_changes_its_file_in_place(made):
     exported(made)
     changed = made.procedure().memory.content.replace("npm test", "npm run check")
-    api.edit(made.memories, made.procedure().id, content=changed, title="Ship it")
+    curation.edit(made.memories, made.procedure().id, content=changed, title="Ship it")
 
     assert exported(made) == {PATH: "written"}
     assert "npm run check" in text(made)
@@ -117,7 +117,7 @@ def test_what_a_person_edits_is_the_next_version_and_stays_as_it_is(made, by_sca
     assert "npm run check` twice" in found.memory.content
     assert found.memory.trust is Trust.USER
     assert found.memory.status is Status.PROMOTED
-    assert api.list_revisions(made.memories, found.id)[-1]["actor"] == "user"
+    assert curation.list_revisions(made.memories, found.id)[-1]["actor"] == "user"
     assert text(made) == mine
     assert exported(made) == {PATH: "unchanged"}
     assert operations.reindex_skills(made.memories).changed == ()
@@ -181,7 +181,7 @@ def test_an_edited_file_is_written_again_when_memory_moves_on(made):
     edit(made, "2. Run `npm test`.", "2. Run `npm run check`.")
     exported(made)
     changed = made.procedure().memory.content.replace("npm run check", "make check")
-    api.edit(made.memories, made.procedure().id, content=changed)
+    curation.edit(made.memories, made.procedure().id, content=changed)
 
     assert exported(made) == {PATH: "written"}
     assert "make check" in text(made)
@@ -201,7 +201,7 @@ def test_a_file_that_a_person_made_their_own_is_left_alone(made):
     exported(made)
     whole = made.root / PATH
     whole.write_text(text(made).split("<!-- ademem")[0])
-    api.edit(made.memories, made.procedure().id, title="Another title")
+    curation.edit(made.memories, made.procedure().id, title="Another title")
 
     assert exported(made) == {PATH: "left alone: people wrote it"}
     assert "Another title" not in text(made)
@@ -269,36 +269,36 @@ def test_a_scan_knows_its_own_files_and_makes_no_second_memory(made):
 def test_the_file_of_what_was_given_up_goes_unless_somebody_edited_it(made):
     exported(made, publish=True)
     edit(made, "npm test", "npm run check", PUBLISHED)
-    api.work(made.memories)  # whatever else is due
-    api.archive(made.memories, made.procedure().id)
+    upkeep.work(made.memories)  # whatever else is due
+    curation.archive(made.memories, made.procedure().id)
 
-    assert {"mirror", "procedures"} <= set(api.work(made.memories))
+    assert {"mirror", "procedures"} <= set(upkeep.work(made.memories))
     assert not (made.root / PATH).exists()
     assert (made.root / PUBLISHED).exists()
     (gone,) = made.procedures(archived=True)
-    api.restore(made.memories, gone.id)
-    assert "procedures" in api.work(made.memories)
+    curation.restore(made.memories, gone.id)
+    assert "procedures" in upkeep.work(made.memories)
     assert (made.root / PATH).exists()
 
 
 def test_confirmed_procedures_are_written_in_the_background_and_once(world):
     world.releases(3)
     world.learn()
-    api.work(world.memories)
+    upkeep.work(world.memories)
     assert not (world.root / PATH).exists()
 
-    api.promote(world.memories, world.procedure().id)
-    assert "procedures" in api.work(world.memories)
+    curation.promote(world.memories, world.procedure().id)
+    assert "procedures" in upkeep.work(world.memories)
     assert (world.root / PATH).exists()
-    assert api.work(world.memories) == []
+    assert upkeep.work(world.memories) == []
 
 
 def test_a_change_from_a_machine_that_is_ahead_is_written_once(made):
     later = made.now + timedelta(days=1)
     made.store.db.execute("update unified_memories set updated_at = ?", (stamp(later),))
 
-    assert "procedures" in api.work(made.memories)
-    assert api.work(made.memories) == []
+    assert "procedures" in upkeep.work(made.memories)
+    assert upkeep.work(made.memories) == []
     assert (made.root / PATH).exists()
 
 
@@ -317,30 +317,30 @@ def test_a_new_way_leaves_a_confirmed_procedure_and_its_file(made):
 
 def test_a_fresh_clone_knows_its_procedures_by_their_files(made, tmp_path):
     exported(made)
-    api.work(made.memories)
+    upkeep.work(made.memories)
     clone = tmp_path / "clone"
     shutil.copytree(made.root / ".ade/memory", clone / ".ade/memory")
     shutil.copytree(made.root / ".ade/skills", clone / ".ade/skills")
 
-    with api.open_memories(str(clone), environment={}, now=lambda: made.now) as memories:
+    with open_memories(str(clone), environment={}, now=lambda: made.now) as memories:
         assert operations.reindex_skills(memories).added == (PATH,)
         (skill,) = operations.list_skills(memories)
         (found,) = operations.list_procedures(memories)
         assert skill.entry.source == "exported"
         assert (found.memory.sync_id, found.outcomes) == (made.procedure().memory.sync_id, 0)
         assert found.wording == made.procedure().wording
-        api.work(memories)
-        assert api.work(memories) == []
+        upkeep.work(memories)
+        assert upkeep.work(memories) == []
     assert (clone / PATH).read_bytes() == (made.root / PATH).read_bytes()
 
 
 def test_a_procedure_that_a_colleague_pushed_is_one_here(made, tmp_path):
-    api.work(made.memories)
+    upkeep.work(made.memories)
     clone = tmp_path / "clone"
     shutil.copytree(made.root / ".ade/memory", clone / ".ade/memory")
 
-    with api.open_memories(str(clone), environment={}, now=lambda: made.now) as memories:
-        assert "procedures" in api.work(memories)
+    with open_memories(str(clone), environment={}, now=lambda: made.now) as memories:
+        assert "procedures" in upkeep.work(memories)
         (found,) = operations.list_procedures(memories)
         assert found.details.trigger == made.procedure().details.trigger
 

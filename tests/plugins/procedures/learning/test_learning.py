@@ -5,10 +5,10 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
-from ademem import api
 from ademem.core.memory import Status, Trust
 from ademem.core.settings import LifecycleSettings
 from ademem.core.value import replace
+from ademem.operations import curation, searching
 from ademem.plugins.procedures import learning, operations, records
 from ademem.store import embeddings, memories
 from ademem.store import procedures as table
@@ -128,7 +128,7 @@ def test_it_is_given_up_when_it_keeps_failing_and_not_learned_again(world):
 def test_what_a_person_rejected_is_not_learned_again(world):
     world.releases(3)
     world.learn()
-    api.reject(world.memories, world.procedure().id)
+    curation.reject(world.memories, world.procedure().id)
     world.release("1.9.0")
 
     world.learn()
@@ -273,7 +273,12 @@ def test_with_the_model_tasks_are_alike_by_their_meaning(world):
     vectors = np.eye(3, 384, dtype="<f4") * 0.6
     vectors[:, 3] = 0.8
     kept = [
-        Vector(memory=api.get(world.memories, id), blob=vector.tobytes(), dimensions=384, norm=1.0)
+        Vector(
+            memory=searching.get(world.memories, id),
+            blob=vector.tobytes(),
+            dimensions=384,
+            norm=1.0,
+        )
         for id, vector in zip(ids, vectors, strict=True)
     ]
     embeddings.put(world.store, "model", kept, world.now)
@@ -358,7 +363,7 @@ def work_in_another_way(world):
 def test_a_new_way_leaves_a_confirmed_procedure_as_it_is(world):
     world.releases(4)
     world.learn()
-    confirmed = api.promote(world.memories, world.procedure().id)
+    confirmed = curation.promote(world.memories, world.procedure().id)
     work_in_another_way(world)
 
     assert world.learn()["superseded"] == 0
@@ -382,7 +387,7 @@ def test_a_new_way_supersedes_the_old_one_with_its_history(world):
     assert gone.details.superseded_by_memory_id == new.id
     assert gone.memory.superseded_by == new.id
     assert table.history(world.store, gone.id)
-    found = [hit.memory.id for hit in api.search(world.memories, "release").hits]
+    found = [hit.memory.id for hit in searching.search(world.memories, "release").hits]
     assert new.id in found
     assert old.id not in found
     assert world.learn()["superseded"] == 0
@@ -392,7 +397,7 @@ def test_a_persons_version_is_kept_by_what_is_learned_later(world):
     world.releases(3)
     world.learn()
     id = world.procedure().id
-    api.edit(
+    curation.edit(
         world.memories, id, content="Use when the boss calls.\n\n1. Run `npm test`.\n2. Call her."
     )
     world.release("1.4.0")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ademem import api
 from ademem.core.memory import Status
+from ademem.operations import curation
 from ademem.plugins.procedures import operations
 from ademem.store import procedures as table
 
@@ -26,7 +26,7 @@ def standing(world):
 
 def tell(world, outcome):
     operations.record_outcome(world.memories, world.procedure().id, outcome)
-    return api.list_events(world.memories, 1)[0].id
+    return curation.list_events(world.memories, 1)[0].id
 
 
 @pytest.mark.parametrize("outcome", ["success", "failure"])
@@ -35,16 +35,16 @@ def test_an_outcome_that_is_taken_back_counts_no_more(learned, outcome):
     event = tell(learned, outcome)
     assert standing(learned) != before
 
-    api.undo(learned.memories, event)
+    curation.undo(learned.memories, event)
     assert standing(learned) == before
 
 
 def test_taking_it_back_is_taken_back_too(learned):
     event = tell(learned, "failure")
     told = standing(learned)
-    undone = api.undo(learned.memories, event)
-    again = api.list_events(learned.memories, 1)[0].id
-    api.undo(learned.memories, again)
+    undone = curation.undo(learned.memories, event)
+    again = curation.list_events(learned.memories, 1)[0].id
+    curation.undo(learned.memories, again)
 
     assert undone
     assert standing(learned) == told
@@ -53,7 +53,7 @@ def test_taking_it_back_is_taken_back_too(learned):
 def test_of_two_outcomes_the_one_that_stands_is_counted(learned):
     tell(learned, "success")
     one = standing(learned)
-    api.undo(learned.memories, tell(learned, "failure"))
+    curation.undo(learned.memories, tell(learned, "failure"))
 
     assert standing(learned) == one
     assert one[1] == (4, 0)
@@ -64,6 +64,6 @@ def test_outcomes_confirm_nothing_and_are_taken_back_one_by_one(learned):
     assert learned.procedure().memory.status is Status.CANDIDATE
 
     for event in reversed(events):
-        api.undo(learned.memories, event)
+        curation.undo(learned.memories, event)
     assert learned.procedure().memory.status is Status.CANDIDATE
     assert standing(learned)[1:3] == ((3, 0), [])

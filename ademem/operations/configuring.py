@@ -1,0 +1,270 @@
+"""List and write settings, and record a person's trust in what came with a project."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+from ademem.core import confined, project, shared_files, trust, who
+from ademem.core import settings as declared
+from ademem.core.errors import AdememError
+from ademem.core.project import Project
+from ademem.core.setting_sources import SettingWarning, SourceValues, fingerprint, local_file
+from ademem.core.settings import (
+    PERSONAL_SECTION,
+    BadSetting,
+    Key,
+    all_keys,
+    as_value,
+    key_of,
+    load_configuration,
+    value_of,
+)
+from ademem.core.value import Value
+from ademem.core.who import NOT_ASKED, Who
+from ademem.files import enrolment, ignore
+from ademem.operations import curation, find_project, open_memories
+from ademem.operations.curation import Accepted
+from ademem.store import memory_queries
+from ademem.sync.provenance import provenance_of
+from ademem.sync.trusted_commits import Remote
+
+
+class Setting(Value):
+    key: str
+    value: Any
+    source: str
+    """Path, name of a variable, or `default`."""
+    owner: str
+
+
+class Described(Value):
+    key: Key
+    meaning: str
+
+
+class Changed(Value):
+    path: str
+    others_are_asked: bool
+    in_force: bool
+    source: str
+
+
+class UntrustedParts(Value):
+    settings: dict[str, Any]
+    """Of `config.toml`, without those that the person agreed to."""
+    local: SourceValues | None
+    """A `config.local.toml` that was not written here."""
+    memories: int
+    """Unaccepted memories of the files, except quarantined ones."""
+    briefs: tuple[str, ...]
+    authors: tuple[str, ...]
+    trusts_files: bool
+    """Also what later pulls bring."""
+    remote: Remote
+    database: dict[str, int] | None
+    """Claims of a database that was not made here."""
+
+
+def list_settings(
+    root: str | None = None, *, environment: Mapping[str, str] = os.environ
+) -> tuple[list[Setting], tuple[SettingWarning, ...]]:
+    found = load_configuration(find_project(root, environment=environment), environment)
+    return [
+        Setting(
+            key=name,
+            value=value_of(found.settings, name),
+            source=found.origins.get(name, "default"),
+            owner=key.owner,
+        )
+        for name, key in all_keys()
+    ], found.warnings
+
+
+@cache
+def describe_keys() -> dict[str, Described]:
+    with open(declared.__file__, encoding="utf-8") as file:
+        tree = ast.parse(file.read())
+    meanings = {}
+    for section in (node for node in tree.body if isinstance(node, ast.ClassDef)):
+        for pair in pairwise(section.body):
+            match pair:
+                case ast.AnnAssign(ast.Name(name)), ast.Expr(ast.Constant(str(meaning))):
+                    meanings[section.name, name] = meaning
+    found = {}
+    for full, key in all_keys():
+        part, _, name = full.partition(".")
+        meaning = meanings.get((type(declared.Settings._defaults[part]).__name__, name), "")
+        found[full] = Described(key=key, meaning=meaning)
+    return found
+
+
+def set_value(
+    key: str,
+    text: str,
+    where: str = "local",
+    *,
+    root: str | None = None,
+    environment: Mapping[str, str] = os.environ,
+    by: Who = NOT_ASKED,
+) -> Changed:
+    yours = not key_of(key).is_shared
+    value = as_value(key, text)
+    if yours:
+        who.require_person(by, f"the setting {key}")
+    if where == "user":
+        here, path = find_project(root, environment=environment), trust.config_path(environment)
+        shared_files.write_atomic(path, with_value(shared_files.read_text(path) or "", key, value))
+    elif key.startswith(f"{PERSONAL_SECTION}."):
+        raise BadSetting(f"{key} counts in no file of a project", "`--user` writes your own")
+    else:
+        here = project.find(root, environment, os.getcwd())
+        if where == "shared":
+            path, waited = here.config, load_configuration(here, environment).held
+            _write(here.root, path, key, value)
+            held = load_configuration(here, environment).held
+            if held and not waited and key in held:  # trust it, unless other settings wait
+                trust.agree(here.main, environment, settings=fingerprint(held))
+        else:
+            path = here.local_config
+            if _find_unnoted(here, environment):
+                why = f"{path} was not written by `ademem config set` here"
+                raise AdememError(why, "`ademem trust --settings` shows it and asks")
+            ignore(here)
+            _write(here.home_root, path, key, value)
+            trust.agree(here.main, environment, local=local_file(here, environment).digest)
+    found = load_configuration(here, environment)
+    return Changed(
+        path=path,
+        others_are_asked=yours and where == "shared",
+        in_force=value_of(found.settings, key) == value,
+        source=found.origins.get(key, "default"),
+    )
+
+
+def find_untrusted(root: str | None = None) -> UntrustedParts:
+    here = project.find(root, os.environ, os.getcwd())
+    with open_memories(root) as runtime:
+        provenance = provenance_of(runtime)
+        return UntrustedParts(
+            settings=load_configuration(here, os.environ).held,
+            local=_find_unnoted(here, os.environ),
+            memories=memory_queries.count_with_files(runtime.store, quarantined=False),
+            briefs=tuple(curation.list_claimed_briefs(runtime)),
+            authors=tuple(memory_queries.authors_with_files(runtime.store)),
+            trusts_files=provenance.agreement is not None,
+            remote=provenance.remote,
+            database=memory_queries.find_database_claims(runtime.store),
+        )
+
+
+def agree(
+    arrived: UntrustedParts,
+    part: str,
+    *,
+    root: str | None = None,
+    authors: Sequence[str] = (),
+    by: Who = NOT_ASKED,
+) -> Accepted | None:
+    """Trust *part* as shown: `settings`, `local`, `database`, or `files` of some *authors*."""
+    who.require_person(by, "trust in a project")
+    here, accepted = project.find(root, os.environ, os.getcwd()), None
+    match part:
+        case "settings":
+            trust.agree(here.main, os.environ, settings=fingerprint(arrived.settings))
+        case "local" if arrived.local:
+            trust.agree(here.main, os.environ, local=arrived.local.digest)
+        case "database":
+            with open_memories(root, by=by) as runtime:
+                enrolment.trust_database(runtime.store, os.environ)
+        case "files":
+            with open_memories(root, by=by) as runtime:
+                accepted = curation.trust_files(runtime, authors)
+    with open_memories(root, by=by) as runtime:
+        curation.note_receipt(runtime, f"trusted {part} of this project")
+    return accepted
+
+
+def revoke(root: str | None = None, *, database: bool = False) -> None:
+    here = project.find(root, os.environ, os.getcwd())
+    if database:
+        enrolment.forget(here, os.environ)
+    else:
+        trust.forget(here.main, os.environ)
+
+
+def _find_unnoted(here: Project, environment: Mapping[str, str]) -> SourceValues | None:
+    found = local_file(here, environment)
+    noted = trust.agreement(here.main, environment).local
+    return found if found.digest and found.digest != noted else None
+
+
+def _write(root: str, path: str, key: str, value: Any) -> None:
+    confined.write_text(root, path, with_value(confined.read_text(root, path) or "", key, value))
+
+
+def with_value(text: str, name: str, value: Any) -> str:
+    """Set one value, with comments and order kept; raises BadSetting where a person has to."""
+    section, _, key = name.partition(".")
+    line = f"{key} = {format_value(value)}"
+    try:
+        wanted = tomllib.loads(text)
+        wanted[section] = wanted.get(section, {}) | {key: tomllib.loads(line)[key]}
+        changed = _with_line(text.splitlines(), section, key, line)
+        if tomllib.loads(changed) == wanted:
+            return changed
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise BadSetting(f"the file cannot be edited: {error}", "correct it by hand") from error
+    why = "the file has a form that is not edited by program"
+    raise BadSetting(why, f"write `{line}` below `[{section}]` by hand")
+
+
+def format_value(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(format_value, value))}]"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _with_line(lines: list[str], section: str, key: str, line: str) -> str:
+    heads = [at for at, each in enumerate(lines) if each.lstrip().startswith("[")]
+    here = [at for at in heads if re.match(rf"\s*\[\s*{section}\s*\]\s*(#|$)", lines[at])]
+    dotted = re.compile(rf"\s*{section}\s*\.\s*{key}\s*=")
+    plain = re.compile(rf"\s*{key}\s*=")
+    for at in range(heads[0] if heads else len(lines)):
+        if dotted.match(lines[at]):
+            return _replace_value(lines, at, f"{section}.{line}")
+    if not here:
+        return "\n".join([*lines, *([""] if lines else []), f"[{section}]", line, ""])
+    end = next((at for at in heads if at > here[0]), len(lines))
+    for at in range(here[0] + 1, end):
+        if plain.match(lines[at]):
+            return _replace_value(lines, at, line)
+    while not lines[end - 1].strip():
+        end -= 1
+    return "\n".join([*lines[:end], line, *lines[end:], ""])
+
+
+def _replace_value(lines: list[str], at: int, line: str) -> str:
+    """Replace the value that begins there, and keep the comment behind it."""
+    end = next(end for end in range(at + 1, len(lines) + 1) if _is_toml("\n".join(lines[at:end])))
+    last, comment = lines[end - 1], ""
+    for place, sign in enumerate(last):
+        if sign == "#" and (_is_toml(last[:place]) or _is_toml(f"x = [{last[:place]}")):
+            comment = last[len(last[:place].rstrip()) :]
+            break
+    return "\n".join([*lines[:at], line + comment, *lines[end:], ""])
+
+
+def _is_toml(text: str) -> bool:
+    try:
+        tomllib.loads(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,640 @@
+"""Decide about memories: review, confirm, edit, archive, delete; list the acts and undo them."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from functools import partial
+from itertools import chain
+from typing import Any, NamedTuple
+
+from ademem.capture import gate, provenance
+from ademem.capture.gate.rows import review_date
+from ademem.core import client, trust, who
+from ademem.core.clock import parse, stamp
+from ademem.core.errors import Conflict, NoSuchMemory, UsageError
+from ademem.core.memory import Memory, Origin, Status, Trust
+from ademem.core.redaction import redact
+from ademem.core.repository import commit
+from ademem.core.settings import GateSettings
+from ademem.core.text import clean, fold, preview
+from ademem.core.value import Value, replace
+from ademem.files import project_brief
+from ademem.guard.injection import instruction_in
+from ademem.operations import writing
+from ademem.session import notices
+from ademem.store import (
+    backups,
+    briefs,
+    kept_copies,
+    memories,
+    memory_queries,
+    receipts,
+    relations,
+    revisions,
+    transitions,
+)
+from ademem.store.database import read_list, write_list
+from ademem.store.kept_copies import Changed
+from ademem.store.relations import Conflict as Pair
+from ademem.store.runtime import Runtime, on_store
+from ademem.store.transitions import Act, CannotDo, OfPerson
+from ademem.sync import proposal, trusting
+from ademem.sync.proposal import Proposal
+from ademem.sync.provenance import provenance_of
+from ademem.synthesis import anchoring
+from ademem.synthesis.anchoring import Doubt
+from ademem.synthesis.undoing import undo_event
+
+
+def act(runtime: Runtime) -> Act:
+    return Act(
+        store=runtime.store,
+        now=runtime.clock(),
+        actor=get_speaker(runtime),
+        session_id=client.session_of(runtime.environment) or None,
+        branch=runtime.branch,
+    )
+
+
+def get_speaker(runtime: Runtime) -> Trust:
+    return provenance.trust_of_caller(runtime)
+
+
+CONFLICT_CHARS = 500
+
+
+class Selection(Value):
+    category: str | None = None
+    type: str | None = None
+    """A category or a tag."""
+    before: datetime | None = None
+    words: str = ""
+    """Each is in the text, the title or the tags."""
+
+    def matches(self, memory: Memory) -> bool:
+        text = fold(" ".join((memory.title or "", memory.content, *memory.tags)))
+        return (
+            self.category in (None, memory.category)
+            and self.type in (None, memory.category, *memory.tags)
+            and (self.before is None or memory.created_at < self.before)
+            and all(word in text for word in fold(self.words).split())
+        )
+
+
+EVERYTHING = Selection()
+_POSITION, _SKIPPED = "review_place", "review_skipped"
+"""Names in `store_values`: where a review stopped; a day and what was skipped on it."""
+
+
+def review(
+    runtime: Runtime, limit: int | None = 100, selection: Selection = EVERYTHING
+) -> list[Memory]:
+    """List memories that wait for review: quarantined ones, then candidates, oldest first."""
+    most = limit if selection == EVERYTHING else None
+    queues = (memory_queries.in_review(each.store, limit=most) for each in runtime.with_own())
+    return list(filter(selection.matches, chain.from_iterable(queues)))[:limit]
+
+
+def list_kept_changes(runtime: Runtime) -> list[Changed]:
+    """List what other people changed of what was stated here, the first change first."""
+    return kept_copies.list_changes(runtime.store)
+
+
+def take_change(runtime: Runtime, id: str) -> Memory | None:
+    """Confirm the other person's version; None if it is a deletion for good."""
+    return kept_copies.take(id, _decision(runtime, "give up"))
+
+
+def keep_mine(runtime: Runtime, id: str) -> Memory:
+    """Give what was stated here to everybody again."""
+    return kept_copies.keep_mine(id, _decision(runtime, "insist on"))
+
+
+def _decision(runtime: Runtime, verb: str) -> Act:
+    who.require_person(runtime.by, f"to {verb} what you stated", f"/ademem:review {verb} ID")
+    return act(runtime)
+
+
+class Waiting(NamedTuple):
+    """A memory in the queue of a review, by urgency, then belief, then age; thousands may wait."""
+
+    urgency: int
+    """0 quarantined, 1 contradictory, 2 unconfirmed."""
+    doubt: float
+    """The confidence, below zero."""
+    created_at: str
+    seq: int
+    id: str
+    other: str = ""
+    conflict: str = ""
+
+    @property
+    def key(self) -> str:
+        """The id of the memory, and the other one's: a memory may be in several pairs."""
+        return f"{self.id}~{self.other}" if self.other else self.id
+
+    @property
+    def position(self) -> list[Any]:
+        """The place in the order of a review, which lasts when this one is decided."""
+        return list(self[:4])
+
+
+def list_queue(runtime: Runtime, *, with_skipped: bool = False) -> list[Waiting]:
+    """List pairs and single memories in the order of a review, but none skipped until tomorrow."""
+    skipped = set() if with_skipped else set(list_skipped(runtime))
+    pairs = [pair for pair in list_conflicts(runtime) if pair.right not in skipped]
+    found = []
+    for pair in pairs:
+        memory = memories.get(runtime.store, pair.right)
+        order = (-memory.confidence, stamp(memory.created_at), memory.seq)
+        urgency = 0 if memory.quarantine_reason else 1
+        found.append(Waiting(urgency, *order, memory.id, pair.left, pair.reason))
+    elsewhere = skipped.union(pair.right for pair in pairs)
+    for each in runtime.with_own():
+        for reason, confidence, created_at, seq, id in memory_queries.list_waiting(each.store):
+            if id not in elsewhere:
+                urgency = 0 if reason == "quarantined" else 2
+                found.append(Waiting(urgency, -confidence, created_at, seq, id))
+    return sorted(found)
+
+
+def count_queue(runtime: Runtime, pairs: Sequence[Pair] | None = None) -> dict[str, int]:
+    """Count what `list_queue` lists by reason; *pairs* are those of `list_conflicts`, if read."""
+    skipped = list_skipped(runtime)
+    pairs = list_conflicts(runtime) if pairs is None else pairs
+    shown = [pair.right for pair in pairs if pair.right not in skipped]
+    counts = {"contradictory": len(shown)} if shown else {}
+    elsewhere = {*skipped, *shown}
+    listed = memory_queries.list_waiting(runtime.store)
+    counts |= sorted(Counter(row[0] for row in listed if row[-1] not in elsewhere).items())
+    own = runtime.open_personal()
+    theirs = memory_queries.list_waiting(own.store) if own else []
+    waiting = sum(row[-1] not in skipped for row in theirs)
+    return counts | ({"personal": waiting} if waiting else {})
+
+
+def review_imported(
+    runtime: Runtime, limit: int | None = 100, selection: Selection = EVERYTHING
+) -> list[Memory]:
+    found = memory_queries.list_claimed(runtime.store, limit=None)
+    return list(filter(selection.matches, found))[:limit]
+
+
+def continue_review(runtime: Runtime, queue: Sequence[Waiting]) -> list[Waiting]:
+    position = read_list(runtime.store.db, _POSITION)
+    rest = [each for each in queue if position and each.position >= position]
+    return [*rest, *(each for each in queue if each not in rest)]
+
+
+def stop_review(runtime: Runtime, at: Waiting | None) -> None:
+    write_list(runtime.store.db, _POSITION, at.position if at else [])
+
+
+def list_skipped(runtime: Runtime) -> list[str]:
+    day, *ids = read_list(runtime.store.db, _SKIPPED) or [""]
+    return ids if day == _today(runtime) else []
+
+
+def skip(runtime: Runtime, id: str, *, lift: bool = False) -> None:
+    with runtime.store.transaction():
+        others = [each for each in list_skipped(runtime) if each != id]
+        skipped = others if lift else [*others, id]
+        write_list(runtime.store.db, _SKIPPED, [_today(runtime), *skipped])
+
+
+unskip = partial(skip, lift=True)
+
+
+def _today(runtime: Runtime) -> str:
+    return runtime.clock().astimezone().date().isoformat()
+
+
+DECISIONS: dict[str, Callable[..., Memory]] = {
+    "promote": transitions.promote,
+    "reject": transitions.refuse,
+    "archive": transitions.archive,
+    "promote-pinned": partial(transitions.promote, pinned=True),
+    "pin": transitions.pin,
+    "delete": transitions.delete,
+}
+APPROVING = ("promote", "promote-pinned", "pin")
+"""Decisions that a quarantined memory needs alone: it is read before it is approved."""
+
+
+def decide_all(
+    runtime: Runtime, found: Sequence[Memory], decision: str
+) -> tuple[str, list[Memory]]:
+    """Return the event and what changed; approves none in quarantine, and may raise Conflict."""
+    decided = [each for each in found if not (decision in APPROVING and each.quarantine_reason)]
+    done = replace(act(runtime), event_id=memories.new_event())
+    with runtime.store.transaction():
+        for memory in decided:
+            require_revision(memories.get(runtime.store, memory.id), memory.revision_count)
+        changed = [DECISIONS[decision](memory.id, done) for memory in decided]
+    for memory in changed if decision in APPROVING else ():
+        note_receipt(runtime, "confirmed", memory.id)
+    return done.event_id, changed
+
+
+def tag_all(runtime: Runtime, found: Sequence[Memory], tag: str) -> tuple[str, list[Memory]]:
+    lacking = [memory for memory in found if tag not in memory.tags]
+    done = replace(act(runtime), event_id=memories.new_event())
+    with runtime.store.transaction():
+        for memory in lacking:
+            require_revision(memories.get(runtime.store, memory.id), memory.revision_count)
+        return done.event_id, [
+            transitions.edit(each.id, done, runtime.settings.gate, tags=(*each.tags, tag))
+            for each in lacking
+        ]
+
+
+class Accepted(NamedTuple):
+    """Memories from the files that are trusted now, and those that stay labelled."""
+
+    accepted: int
+    left: int
+
+
+def trust_files(runtime: Runtime, authors: Sequence[str] = ()) -> Accepted:
+    """Trust what *authors* (all of them if none is named) have in the remote's default branch."""
+    project, store, environment = runtime.project, runtime.store, runtime.environment
+    remote, moment = provenance_of(runtime).remote, stamp(runtime.clock())
+    given = (project.main, store.secret, commit(project.root) or "", moment, environment)
+    trust.agree_to_files(*given, remote=remote.address, authors=authors)
+    found = trusting.find_trusted(provenance_of(runtime))
+    with store.transaction():
+        briefs.accept(store)
+        done = transitions.accept_all(found, replace(act(runtime), event_id=memories.new_event()))
+    return Accepted(done, memory_queries.count_with_files(store, quarantined=False))
+
+
+def list_claimed_briefs(runtime: Runtime) -> tuple[str, ...]:
+    store = runtime.store
+    documents = (
+        project_brief.load(store, name) for name in ("", *sorted(briefs.list_folders(store)))
+    )
+    return tuple(text for document in documents if document for text in document.claimed)
+
+
+def _decide(
+    decide: Callable[..., Memory],
+    runtime: Runtime,
+    id: str,
+    *arguments: Any,
+    revision: int | None = None,
+    reason: str = "",
+    **options: Any,
+) -> Memory:
+    holder = runtime.holding(id)
+    with holder.store.transaction():
+        before = memories.get(holder.store, id)
+        require_revision(before, revision)
+        was_of_person = memories.is_of_person(holder.store, before)
+        decided = decide(id, replace(act(holder), reason=reason), *arguments, **options)
+    if was_of_person or decide in _CONFIRMING:
+        unpins = decide is transitions.pin and not decided.pinned
+        note_receipt(runtime, "unpinned" if unpins else _DONE.get(decide, "changed"), decided.id)
+    return decided
+
+
+def note_receipt(runtime: Runtime, done: str, id: str = "") -> None:
+    """Let the next prompt tell what a person is known to have done outside the client."""
+    if runtime.by.is_person and runtime.by.where:
+        receipts.note(runtime.store, done, runtime.by.where, id, runtime.clock())
+
+
+_CONFIRMING = (transitions.promote, transitions.pin, transitions.restore)
+"""Acts on any memory that only a person may do, or that bring one back."""
+_DONE: dict[Callable[..., Memory], str] = {
+    transitions.promote: "confirmed",
+    transitions.reject: "rejected",
+    transitions.refuse: "removed",
+    transitions.supersede: "replaced",
+    transitions.archive: "archived",
+    transitions.restore: "restored",
+    transitions.pin: "pinned",
+    transitions.delete: "deleted",
+    transitions.edit: "edited",
+}
+"""Words of a receipt."""
+
+
+promote = partial(_decide, transitions.promote)
+reject = partial(_decide, transitions.reject)
+refuse = partial(_decide, transitions.refuse)
+"""Reject a candidate, or archive a confirmed memory."""
+supersede = partial(_decide, transitions.supersede)
+archive = partial(_decide, transitions.archive)
+restore = partial(_decide, transitions.restore)
+pin = partial(_decide, transitions.pin)
+
+
+def merge(
+    runtime: Runtime, id: str, into: str, content: str, *, revision: int | None = None
+) -> Memory:
+    """Make one confirmed memory with this text of two; `undo` takes it back whole."""
+    done, settings = replace(act(runtime), event_id=memories.new_event()), runtime.settings.gate
+    with runtime.store.transaction():
+        require_revision(memories.get(runtime.store, id), revision)
+        require_length(content, memories.get(runtime.store, into).title, settings)
+        return transitions.merge(id, done, into, content, settings)
+
+
+def delete(runtime: Runtime, id: str, *, hard: bool = False, revision: int | None = None) -> Memory:
+    """Delete a memory; *hard* also deletes the backups that have it, and makes a new one."""
+    if not hard:
+        return _decide(transitions.delete, runtime, id, revision=revision)
+    outer, runtime = runtime, runtime.holding(id)
+    require_revision(memories.get(runtime.store, id), revision)
+    memory = transitions.delete(id, act(runtime), hard=True)  # which rewrites the whole file
+    note_receipt(outer, "deleted for good")
+    backups.forget(runtime.project, runtime.environment, memory.id, runtime.clock())
+    return memory
+
+
+def edit(
+    runtime: Runtime,
+    id: str,
+    *,
+    revision: int | None = None,
+    find: str | None = None,
+    replacement: str | None = None,
+    **changes: Any,
+) -> Memory:
+    """Change content, title, category, importance, tags, topic_key, path or anchors.
+
+    *find* is replaced wherever the text has it. Raises Conflict at another *revision*.
+    """
+    runtime = runtime.holding(id)
+    with runtime.store.transaction():
+        memory = memories.get(runtime.store, id)
+        require_revision(memory, revision)
+        _complete_text(memory, changes, find, replacement, runtime.settings.gate)
+        if changes.get("topic_key"):
+            changes["topic_key"] = writing.normalize_key(changes["topic_key"])
+        if changes.keys() & {"anchors", "content", "title"}:
+            changed = replace(memory, **changes)
+            root, text = runtime.project.root, changed.whole_text
+            if "anchors" in changes:
+                changes["anchors"] = anchoring.resolve_anchors(
+                    changed.anchors, root, os.getcwd(), text
+                )
+            elif changed.anchors:
+                changes["anchors"] = anchoring.renew_values(changed.anchors, root, text)
+        return _decide(transitions.edit, runtime, id, runtime.settings.gate, **changes)
+
+
+def require_length(content: str, title: str | None, settings: GateSettings) -> None:
+    if excess := transitions.describe_excess(content, title, settings):
+        raise CannotDo(f"the text {excess}", "shorten it, or split it into several memories")
+
+
+def require_revision(memory: Memory, revision: int | None) -> None:
+    if revision not in (None, memory.revision_count):
+        why = f"{memory.id} is at revision {memory.revision_count}, not {revision}"
+        raise Conflict(
+            why, f"its text is now: {preview(memory.content, CONFLICT_CHARS)}", memory.id
+        )
+
+
+def _complete_text(
+    memory: Memory,
+    changes: dict[str, Any],
+    find: str | None,
+    replacement: str | None,
+    settings: GateSettings,
+) -> None:
+    if find is not None or replacement is not None:
+        if find is None or replacement is None or "content" in changes:
+            why = "a text to find needs one that replaces it, and no whole text beside it"
+            raise UsageError(why, "give both parts, or the whole text alone")
+        if not find or find not in memory.content:
+            why = f"{memory.id} does not have the text to find"
+            raise UsageError(why, "find another part of it")
+        changes["content"] = memory.content.replace(find, replacement)
+    if "content" in changes:
+        require_length(changes["content"], changes.get("title", memory.title), settings)
+
+
+# Changes that agents may make: never of what a person said or confirmed, and few pins.
+
+PINS = 5
+REASON_CHARS = 500
+
+
+class Updated(Value):
+    memory: Memory
+    changed: tuple[str, ...]
+    proposed_for: str = ""
+    """Id of the unchanged memory, where *memory* is a candidate for the change."""
+
+
+def update_by_agent(
+    runtime: Runtime,
+    id: str,
+    origin: Origin,
+    *,
+    revision: int | None = None,
+    find: str | None = None,
+    replacement: str | None = None,
+    **changes: Any,
+) -> Updated:
+    """Edit a memory; propose a candidate beside one that a person said or confirmed."""
+    runtime = runtime.holding(id)
+    memory = memories.get(runtime.store, id)
+    if not memories.is_of_person(runtime.store, memory):
+        edited = edit(runtime, id, revision=revision, find=find, replacement=replacement, **changes)
+        before, after = memory.__dict__, edited.__dict__
+        given = {*changes, *(["content"] if find is not None else [])}
+        changed = sorted(name for name in given if before[name] != after[name])
+        return Updated(memory=edited, changed=tuple(changed))
+    require_revision(memory, revision)
+    settings = runtime.settings.gate
+    _complete_text(memory, changes, find, replacement, settings)
+    if "content" not in changes:
+        raise OfPerson(memory, "edit")
+    draft = writing.complete_draft(runtime, gate.draft_change(memory, changes, origin))
+    written = gate.propose(memory, draft, runtime.store, settings, runtime.clock())
+    if written.memory is None or not written.accepted:
+        why = f"{memory.id} was said or confirmed by a person, and says nearly the same"
+        raise CannotDo(why, who.remedy("edit", memory.id))
+    return Updated(memory=written.memory, changed=(), proposed_for=memory.id)
+
+
+def remove_by_agent(runtime: Runtime, id: str, *, delete: bool = False, reason: str = "") -> Memory:
+    reason = "" if instruction_in(reason) else preview(clean(redact(reason).text), REASON_CHARS)
+    remove = transitions.delete if delete else transitions.archive
+    return _decide(remove, runtime, id, reason=reason)
+
+
+def pin_by_agent(runtime: Runtime, id: str, *, pinned: bool = True) -> Memory:
+    runtime = runtime.holding(id)
+    memory = memories.get(runtime.store, id)
+    if memory.pinned is pinned:
+        return memory
+    if pinned and memory.status is not Status.PROMOTED:
+        raise CannotDo(f"{memory.id} is not confirmed", who.remedy("promote", memory.id))
+    with runtime.store.transaction():
+        if pinned and memory_queries.count_pinned_by_agents(runtime.store) >= PINS:
+            raise CannotDo(f"agents have pinned {PINS} memories", "unpin one of them first")
+        return pin(runtime, id, pinned=pinned)
+
+
+def list_due(runtime: Runtime, limit: int | None = 100) -> list[Memory]:
+    return memory_queries.due_for_review(runtime.store, now=stamp(runtime.clock()), limit=limit)
+
+
+def mark_reviewed(runtime: Runtime, id: str) -> Memory:
+    memory, now = memories.get(runtime.holding(id).store, id), runtime.clock()
+    return _decide(transitions.renew, runtime, id, review_date(memory.category, memory.tags, now))
+
+
+def correct(runtime: Runtime, doubt: Doubt, text: str) -> Memory:
+    anchors = anchoring.verifier().correct_anchors(doubt, text, runtime.project.root)
+    return edit(runtime, doubt.memory.id, content=text, anchors=anchors)
+
+
+def asks_to_publish(runtime: Runtime) -> bool:
+    """Tell whether skills were exported and nobody has said where they go."""
+    return notices.asks_to_publish(runtime)
+
+
+def propose(runtime: Runtime, branch: str | None = None, *, dry_run: bool = False) -> Proposal:
+    return proposal.propose(runtime, branch or "", dry_run=dry_run)
+
+
+list_conflicts = on_store(relations.list_conflicts)
+
+
+def _settle(settle: Callable[..., bool], runtime: Runtime, id: str, other: str) -> bool:
+    done = act(runtime)
+    left, right = memories.get(runtime.store, id), memories.get(runtime.store, other)
+    for one, its in ((left, right), (right, left)) if done.by_agent else ():
+        if memories.is_of_person(runtime.store, one):
+            raise OfPerson(one, f"review --settle {its.id}")
+    return settle(runtime.store, left, right, done.actor, done.now)
+
+
+settle_conflict = partial(_settle, relations.resolve)
+"""Both memories are true. Return False where no conflict was known."""
+reopen_conflict = partial(_settle, relations.reopen)
+"""Return False where nothing was settled."""
+
+
+list_acts = on_store(revisions.list_acts)
+put_acts = on_store(revisions.put_acts)
+"""Keep the acts of people that changed no memory, with their inverses."""
+
+
+class Event(Value):
+    id: str
+    at: datetime
+    actor: str
+    session_id: str | None
+    operations: dict[str, int]
+    """How many memories it inserted, merged, archived, …"""
+    memories: tuple[str, ...]
+    text: str
+    """Content of the first one after the act; empty when it was deleted for good."""
+    undone_by: str = ""
+    """The event that took it back."""
+
+
+QUARANTINED = "(in quarantine; `ademem review` shows it)"
+
+
+def list_revisions(runtime: Runtime, id: str) -> list[dict[str, Any]]:
+    """Return all revisions of a memory, oldest first; of a hard-deleted one the end remains."""
+    runtime = runtime.holding(id)
+    try:
+        id = memories.get(runtime.store, id).id
+    except NoSuchMemory:
+        if not memories.revisions(runtime.store, id):
+            raise
+    return memories.revisions(runtime.store, id)
+
+
+def list_events(runtime: Runtime, limit: int = 20, before: str = "") -> list[Event]:
+    store = runtime.store
+    ids = revisions.newest_events(store, limit, before)
+    undone = revisions.undone_since(store, ids[-1]) if ids else {}
+    changes: dict[str, list[tuple[int, str, str]]] = {}
+    for event, seq, memory, operation in revisions.list_changes(store, ids):
+        changes.setdefault(event, []).append((seq, memory, operation))
+    # An act may have changed all memories: of each only the first revision is read whole.
+    firsts = revisions.by_seqs(store, (rows[0][0] for rows in changes.values()))
+    first_of = {row.event_id: row for row in firsts}
+    events = []
+    for id, rows in changes.items():
+        first = first_of.get(id) or next(iter(revisions.of_events(store, [id])), None)
+        if first is None:  # none of them can be read
+            continue
+        quarantined = first.snapshot["quarantine_reason"]
+        events.append(
+            Event(
+                id=id,
+                at=parse(first.created_at),
+                actor=first.actor,
+                session_id=first.session_id,
+                operations=dict(Counter(operation for _, _, operation in rows)),
+                memories=tuple(dict.fromkeys(memory for _, memory, _ in rows)),
+                text=QUARANTINED if quarantined else str(first.snapshot["content"]),
+                undone_by=undone.get(id, ""),
+            )
+        )
+    return events[::-1]
+
+
+COUNTED = 1000
+"""Memories of a past moment that are counted; one more stands for more."""
+
+
+class Past(Value):
+    memories: tuple[Memory, ...]
+    total: int
+    """At most COUNTED + 1."""
+    has_more: bool = False
+
+
+def list_at(runtime: Runtime, moment: datetime, limit: int | None = None, after: str = "") -> Past:
+    """List the live memories of that moment, newest first, but no quarantined ones.
+
+    *after* is the id of the last one of the page before.
+    """
+    at, mission = stamp(moment), client.mission_of(runtime.environment)
+    stores = [each.store for each in runtime.with_own()]
+    start = next(filter(None, (revisions.find_place(store, after) for store in stores)), None)
+    most = -1 if limit is None else limit + 1
+    listed = sorted(
+        (
+            (*place, of)
+            for of, store in enumerate(stores)
+            for place in revisions.list_then(store, at, mission, most, start)
+        ),
+        reverse=True,
+    )
+    page = listed[:limit]
+    found = {
+        revision.memory_id: revision.memory()
+        for number, store in enumerate(stores)
+        for revision in revisions.by_seqs(store, (row for *_, row, of in page if of == number))
+    }
+    total = sum(len(revisions.list_then(store, at, mission, COUNTED + 1)) for store in stores)
+    return Past(
+        memories=tuple(found[id] for _, _, id, _, _ in page if id in found),
+        total=min(total, COUNTED + 1),
+        has_more=len(listed) > len(page),
+    )
+
+
+def undo(runtime: Runtime, event: str, *, dry_run: bool = False) -> list[Memory]:
+    own = runtime.open_personal()
+    holder = own if own and revisions.has_event(own.store, event) else runtime
+    restored = undo_event(event, act(holder), dry_run=dry_run)
+    for memory in () if dry_run else restored:
+        if memories.is_of_person(holder.store, memory):
+            note_receipt(runtime, "undone", memory.id)
+    return restored

@@ -1,0 +1,227 @@
+"""Where memories apply: shown, chosen by a person, added to by an agent, and what lacks a place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ademem.core import anchor
+from ademem.core.errors import UsageError
+from ademem.core.memory import Memory, Trust
+from ademem.core.value import Value, replace
+from ademem.operations.curation import _decide, get_speaker
+from ademem.search import binding, binding_keys, places
+from ademem.search.tree import open_tree
+from ademem.store import bindings as table
+from ademem.store import memories, transitions
+from ademem.store.bindings import Binding
+from ademem.store.runtime import Runtime
+from ademem.store.transitions import CannotDo
+from ademem.store.tree_index import Tree
+
+MOST_UNPLACED = 20
+MOST_OFFERED = 5
+WIDEST = 0.5
+"""Share of the tracked files above which a place is refused to an agent."""
+FIRM = ("given", "read")
+UNSURE = ("worded", "guessed")
+
+
+class Placed(Value):
+    memory: Memory
+    at: tuple[Binding, ...]
+    candidates: tuple[Binding, ...] = ()
+    """Places that the words of the memory suggest, where it has none that is sure."""
+    notes: tuple[str, ...] = ()
+
+
+class Choice(Value):
+    """What somebody decides about the places of a memory."""
+
+    id: str
+    at: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    nowhere: bool = False
+
+
+@contextmanager
+def _tree_of(runtime: Runtime) -> Iterator[Tree | None]:
+    tree = open_tree(runtime.project)
+    try:
+        yield tree
+    finally:
+        if tree:
+            tree.close()
+
+
+def show_places(runtime: Runtime, id: str) -> Placed:
+    """Return where a memory applies, and what else its words suggest."""
+    runtime = runtime.holding(id)
+    binding.refresh(runtime)
+    memory = memories.get(runtime.store, id)
+    with _tree_of(runtime) as tree:
+        return _placed(memory, runtime, tree)
+
+
+def list_places(runtime: Runtime, id: str) -> list[Binding]:
+    """Return where a memory applies, without what its words only suggest; changes nothing."""
+    runtime = runtime.holding(id)
+    at = table.list_of(runtime.store, memories.get(runtime.store, id))
+    return [each for each in at if each.strength not in UNSURE]
+
+
+def read_keys(runtime: Runtime, keys: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return anchors for places that an agent chooses, and notes on them.
+
+    Raises NoKey, and CannotDo for a place that is too wide.
+    """
+    wanted = [binding_keys.parse_at(key, runtime.project.root) for key in keys]
+    with _tree_of(runtime) as tree:
+        notes = _check_reach(wanted, False, tree)
+    shown = map(binding_keys.show, wanted)
+    return tuple(anchor.of_key(key, by_person=False) for key in shown), tuple(notes)
+
+
+def check_keys(runtime: Runtime, keys: Iterable[str]) -> list[str]:
+    """Return keys as `ademem at` shows them; raises NoKey."""
+    root = runtime.project.root
+    return [binding_keys.show(binding_keys.parse_at(key, root)) for key in keys]
+
+
+def place(runtime: Runtime, choice: Choice) -> Placed:
+    """Choose places: a person's replace all others, an agent's are added.
+
+    An agent drops what it chose or what words suggest; raises OfPerson for a person's choice.
+    """
+    runtime = runtime.holding(choice.id)
+    memory = memories.get(runtime.store, choice.id)
+    with _tree_of(runtime) as tree:
+        anchors, notes = _choose(memory, choice, runtime, tree)
+        if anchors != memory.anchors:
+            memory = _decide(transitions.place, runtime, choice.id, anchors)
+        binding.refresh(runtime)
+        return replace(_placed(memory, runtime, tree), notes=tuple(notes))
+
+
+def place_all(runtime: Runtime, choices: Sequence[Choice]) -> list[Placed]:
+    """Choose places for several memories: all, or none if one of them cannot be."""
+    for choice in choices:
+        holder = runtime.holding(choice.id)
+        with _tree_of(holder) as tree:
+            _choose(memories.get(holder.store, choice.id), choice, holder, tree)
+    return [place(runtime, choice) for choice in choices]
+
+
+def list_unplaced(runtime: Runtime, most: int = MOST_UNPLACED) -> list[Placed]:
+    """Return memories of which nobody chose a place, confirmed and new ones first."""
+    binding.refresh(runtime)
+    found = table.list_unchosen(runtime.store, most)
+    with _tree_of(runtime) as tree:
+        return [_placed(memory, runtime, tree) for memory in found]
+
+
+def read_choices(text: str) -> list[Choice]:
+    """Read choices as JSON, a list or an object a line: `id` with `at`, `drop` or `none`."""
+    try:
+        given = json.loads(text) if text.lstrip()[:1] == "[" else _lines(text)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"the choices are not JSON: {error}", _FORM) from None
+    return [_read_choice(each) for each in given]
+
+
+def _read_choice(given: Any) -> Choice:
+    id = given.get("id") if isinstance(given, dict) else None
+    if not isinstance(id, str) or not id.isprintable():
+        raise UsageError("each choice is an object with the id of a memory", _FORM)
+    at, drop, nowhere = _texts(given, "at"), _texts(given, "drop"), given.get("none", False)
+    if not isinstance(nowhere, bool) or (nowhere and (at or drop)):
+        raise UsageError("'none' is true, and excludes 'at' and 'drop'", _FORM)
+    return Choice(id=id, at=at, drop=drop, nowhere=nowhere)
+
+
+_FORM = '{"id": "6b0ed9e3c3e1", "at": ["src/auth.py", "`npm install`"]} on each line'
+
+
+def _lines(text: str) -> list[Any]:
+    return [json.loads(line) for line in text.splitlines() if line.strip()]
+
+
+def _texts(given: dict[str, Any], name: str) -> tuple[str, ...]:
+    found = given.get(name, [])
+    if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+        raise UsageError(f"{name!r} is a list of keys", _FORM)
+    return tuple(found)
+
+
+def _choose(
+    memory: Memory, choice: Choice, runtime: Runtime, tree: Tree | None
+) -> tuple[tuple[str, ...], list[str]]:
+    by_person = get_speaker(runtime) is Trust.USER
+    root = runtime.project.root
+    wanted = [binding_keys.parse_at(key, root) for key in choice.at]
+    unwanted = check_keys(runtime, choice.drop)
+    notes = _check_reach(wanted, by_person, tree)
+    old = list(memory.anchors)
+    if choice.nowhere:
+        _require_right(memory, by_person, runtime)
+        return (*_others(old), anchor.NOWHERE), notes
+    if wanted and anchor.NOWHERE in old:
+        _require_right(memory, by_person, runtime)
+    new = [anchor.of_key(binding_keys.show(each), by_person=by_person) for each in wanted]
+    if by_person and wanted:
+        old = _others(old)
+    for key in unwanted:
+        given = anchor.of_key(key, by_person=True)
+        if given in old:
+            _require_right(memory, by_person, runtime)
+        old = [text for text in old if text not in (given, anchor.of_key(key, by_person=False))]
+        if any(binding_keys.show(each) == key for each in _derived(memory, runtime)):
+            new.append(anchor.NOT + key)
+    kept = [text for text in old if text not in new and not (wanted and text == anchor.NOWHERE)]
+    return (*kept, *dict.fromkeys(new)), notes
+
+
+def _others(anchors: Iterable[str]) -> list[str]:
+    """Return the anchors that are no choice of a place: places in the code, commands."""
+    return [text for text in anchors if not text.startswith("@")]
+
+
+def _derived(memory: Memory, runtime: Runtime) -> list[Binding]:
+    stored = table.list_of(runtime.store, memory)
+    return [each for each in stored if each.strength not in FIRM]
+
+
+def _require_right(memory: Memory, by_person: bool, runtime: Runtime) -> None:
+    if by_person:
+        return
+    if any(text.startswith(anchor.GIVEN) and text != anchor.NOWHERE for text in memory.anchors):
+        raise transitions.OfPerson(memory, "at", "placed")
+    if memories.is_of_person(runtime.store, memory):
+        raise transitions.OfPerson(memory, "at")
+
+
+def _check_reach(wanted: Sequence[Binding], by_person: bool, tree: Tree | None) -> list[str]:
+    notes = []
+    for each in (places.settle(each, tree) for each in wanted) if tree else ():
+        key = binding_keys.show(each)
+        if each.state == "gone":
+            notes.append(f"{key} is no place in the project yet")
+        if each.reach > WIDEST:
+            share = f"{key} is {each.reach:.0%} of the tracked files"
+            if not by_person:
+                raise CannotDo(share, "name a narrower place, or leave it to a person")
+            notes.append(share)
+    return notes
+
+
+def _placed(memory: Memory, runtime: Runtime, tree: Tree | None) -> Placed:
+    at = table.list_of(runtime.store, memory)
+    sure = tuple(each for each in at if each.strength not in UNSURE)
+    maybe = [each for each in at if each.strength in UNSURE]
+    if tree and not any(each.strength in (*FIRM, "named") for each in at):
+        known = {(each.kind, each.key) for each in at}
+        likely = places.candidates(memory.whole_text, tree)
+        maybe += [each for each in likely if (each.kind, each.key) not in known]
+    return Placed(memory=memory, at=sure, candidates=tuple(maybe[:MOST_OFFERED]))

@@ -1,0 +1,175 @@
+"""Our entries in the text of a settings file, put in and taken out again."""
+
+import json
+import os
+import shutil
+import subprocess
+from copy import deepcopy
+
+import pytest
+from hypothesis import given
+
+from ademem.operations.install import hooks_folder, registration
+from ademem.operations.install.json_text import parse
+from ademem.operations.install.registration import EVENTS, PERMISSIONS
+from tests.operations.install.settings_texts import FOREIGN, odd_texts, tidy_texts
+
+OURS = registration.make_groups(python="/venv/bin/python", hooks="/venv/share/hooks")
+
+
+def with_ours(settings: dict) -> dict:
+    """What the installed file has to say, worked out without any text."""
+    settings = deepcopy(settings)
+    for event, group in OURS.items():
+        settings.setdefault("hooks", {}).setdefault(event, []).append(deepcopy(group))
+    allowed = settings.setdefault("permissions", {}).setdefault("allow", [])
+    missing = [permission for permission in PERMISSIONS if permission not in allowed]
+    allowed += missing if len(missing) == len(PERMISSIONS) else reversed(missing)
+    return settings
+
+
+@given(text=odd_texts() | tidy_texts())
+def test_the_file_then_has_its_own_entries_and_ours(text):
+    assert parse(registration.add_entries(text, OURS)) == with_ours(parse(text))
+
+
+@given(text=odd_texts() | tidy_texts())
+def test_taking_our_entries_out_gives_every_byte_back(text):
+    assert registration.remove_entries(registration.add_entries(text, OURS), text) == text
+
+
+@given(text=tidy_texts())
+def test_without_the_original_what_others_entered_comes_back_all_the_same(text):
+    settings = parse(registration.remove_entries(registration.add_entries(text, OURS), None))
+
+    assert of_others(settings) == of_others(parse(text))
+
+
+def of_others(settings: dict) -> dict:
+    """The settings without our permissions and without empty containers."""
+    hooks = {event: groups for event, groups in settings.get("hooks", {}).items() if groups}
+    permissions = settings.get("permissions", {})
+    allow = [entry for entry in permissions.get("allow", []) if entry not in PERMISSIONS]
+    return settings | {"hooks": hooks, "permissions": permissions | {"allow": allow}}
+
+
+def test_entries_that_are_there_are_recognised_wherever_they_stand():
+    settings = with_ours({})
+    settings["hooks"]["Stop"].insert(0, FOREIGN)
+
+    assert registration.is_current(settings, OURS)
+
+
+def _other_python(settings):
+    old = registration.make_groups(python="/old/python", hooks="/old")
+    settings["hooks"] = {event: [group] for event, group in old.items()}
+
+
+def _doubled(settings):
+    settings["hooks"]["Stop"] *= 2
+
+
+def _stripped_hook(settings):
+    del settings["hooks"]["PreToolUse"]
+
+
+def _stripped_permission(settings):
+    settings["permissions"]["allow"].remove(PERMISSIONS[0])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(_other_python, id="another interpreter"),
+        pytest.param(_doubled, id="twice"),
+        pytest.param(_stripped_hook, id="a hook is gone"),
+        pytest.param(_stripped_permission, id="a permission is gone"),
+    ],
+)
+def test_entries_other_than_the_wanted_ones_are_not_current(change):
+    settings = with_ours({})
+    change(settings)
+
+    assert not registration.is_current(settings, OURS)
+
+
+def test_a_handler_that_somebody_put_into_our_group_stays():
+    settings = with_ours({})
+    settings["hooks"]["Stop"][0]["hooks"] += FOREIGN["hooks"]
+
+    left = parse(registration.remove_entries(json.dumps(settings, indent=2), "{}"))
+
+    assert left == {"hooks": {"Stop": [FOREIGN]}}
+
+
+def test_a_permission_that_was_the_user_s_own_stays():
+    original = json.dumps({"permissions": {"allow": [PERMISSIONS[0]]}})
+
+    assert (
+        registration.remove_entries(registration.add_entries(original, OURS), original) == original
+    )
+
+
+def test_every_script_is_found_by_its_event():
+    commands = registration.list_commands(with_ours({"hooks": {"Stop": [FOREIGN]}}))
+
+    assert commands.keys() == {event.name for event in EVENTS}
+    assert all(f"{event.hook} " in commands[event.name] for event in EVENTS)
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        pytest.param([], "it is not a JSON object", id="a list"),
+        pytest.param({"hooks": []}, '"hooks" is not an object', id="hooks"),
+        pytest.param({"hooks": None}, '"hooks" is not an object', id="null"),
+        pytest.param({"hooks": {"Stop": {}}}, '"hooks.Stop" is not a list', id="an event"),
+        pytest.param({"permissions": []}, '"permissions" is not an object', id="permissions"),
+        pytest.param(
+            {"permissions": {"allow": "Bash"}}, '"permissions.allow" is not a list', id="allow"
+        ),
+        pytest.param({"hooks": {"Notification": 1}}, None, id="what is not ours to judge"),
+    ],
+)
+def test_settings_of_another_shape_are_reported_in_words(settings, why):
+    assert registration.find_misfit(settings) == why
+
+
+@pytest.mark.parametrize(
+    ("python", "hooks", "shown"),
+    [
+        ("/h/me/v/bin/python", "/h/me/v/share/ademem/hooks", "~/v/share/ademem/hooks/ademem"),
+        ("/v/bin/python", "/v/share/ademem/hooks", "/v/share/ademem/hooks/ademem"),
+        ("", '"$A/hooks"', '"$A/hooks"/ademem'),
+    ],
+)
+def test_the_command_that_the_client_shows_after_a_compaction_is_short(
+    monkeypatch, python, hooks, shown
+):
+    monkeypatch.setenv("HOME", "/h/me")
+    groups = registration.make_groups(python=python, hooks=hooks)
+
+    assert groups["PreCompact"]["hooks"][0]["command"] == f"{shown} pre_compact"
+
+
+def test_a_hook_that_is_started_by_its_name_finds_the_python_beside_it(tmp_path):
+    hooks, python = tmp_path / "v/share/ademem/hooks", tmp_path / "v/bin/python"
+    shutil.copytree(hooks_folder(), hooks)
+    python.parent.mkdir()
+    python.write_text('#!/bin/sh\necho "$2"\n')
+    python.chmod(0o755)
+    (tmp_path / ".ade").mkdir()
+    (command,) = registration.make_groups(python=str(python), hooks=str(hooks))["PreCompact"][
+        "hooks"
+    ]
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    ran = subprocess.run(
+        ["sh", "-c", command["command"]],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert ran.stdout == f"{hooks}/pre_compact.py\n"
