@@ -188,6 +188,13 @@ def session_of(environment: Mapping[str, str]) -> str:
     return safe_id(next(ids, ""))
 
 
+def is_unattended(environment: Mapping[str, str]) -> bool:
+    """Tell whether a program started the client, and nobody sits before it."""
+    by_program = environment.get("CLAUDE_CODE_ENTRYPOINT", "").startswith("sdk")
+    attended = environment.get("CLAUDE_CODE_SESSION_ATTENDED") != "0"
+    return by_program or not attended or bool(environment.get("CI"))
+
+
 def mission_of(environment: Mapping[str, str]) -> str | None:
     return environment.get(MISSION, "").strip() or None
 

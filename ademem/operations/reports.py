@@ -13,6 +13,7 @@ from ademem.capture.commits import report
 from ademem.core import confined
 from ademem.core.client import mission_of
 from ademem.core.clock import stamp
+from ademem.core.errors import NotFound
 from ademem.core.memory import Memory, Scope, Status
 from ademem.core.project import Project, import_waits
 from ademem.core.repository import branch, commit
@@ -32,6 +33,7 @@ from ademem.store import (
     logs,
     maintenance,
     missions,
+    outcomes,
     schema_version,
     statistics,
 )
@@ -43,6 +45,10 @@ from ademem.worker import running
 EFFECT_DAYS = 7
 TOP_TAGS = 10
 SHOWN_CHARS = 100
+
+
+class NoSuchEffect(NotFound):
+    hint = "`ademem why SESSION` shows each with its number"
 
 
 class Effects(Value):
@@ -67,21 +73,33 @@ def list_effects(
     *,
     session: str = "",
     memory: str = "",
+    all: bool = False,
 ) -> Effects:
     """Return what memories prevented and answered, and what sessions learned, once a session each.
 
     Without *since* all there is. Of the person's own memories those count that sessions of this
-    project learned.
+    project learned. Sessions that a program started (print mode, CI) count where *all* is set.
     """
-    about = {"session": session, "memory": memory}
+    about: dict[str, Any] = {"session": session, "memory": memory, "all": all}
     since = since or datetime.fromtimestamp(0, UTC)
     found = effects.list_effects(runtime.store, since, until, learned=False, **about)
     found += effects.list_effects(runtime.store, since, until, learned=True, **about)
     if own := runtime.open_personal():
         learned = effects.list_effects(own.store, since, until, learned=True, **about)
-        here = effects.find_sessions(runtime.store, {each.session_id for each in learned})
+        here = effects.find_sessions(runtime.store, {each.session_id for each in learned}, all=all)
         found += [each for each in learned if each.session_id in here]
     return Effects(rows=tuple(sorted(found, key=lambda each: each.at, reverse=True)))
+
+
+def reject_effect(runtime: Runtime, row: int) -> outcomes.Denied:
+    """Count an effect no more, as a person says; raises NoSuchEffect.
+
+    The place of its memory waits for a review: does it belong there?
+    """
+    found = outcomes.mark_wrong(runtime.store, row)
+    if found is None:
+        raise NoSuchEffect(f"no effect has the number {row}")
+    return found
 
 
 def count_effects(runtime: Runtime, days: int = EFFECT_DAYS) -> dict[str, int]:

@@ -12,9 +12,9 @@ from ademem.guard.policy import MOST_CARRIED, Carry, Finding, Show, ToolCall, Wa
 from ademem.search import binding as bindings
 from ademem.search import meeting
 from ademem.search.meeting import GIVEN, GUESSED, NAMED, READ, WORDED, Met
-from ademem.session import hint_events
-from ademem.session.turn_tracking import log_decision
-from ademem.store import ledger, logs, memories, turns
+from ademem.session import flags, hint_events
+from ademem.session.turn_tracking import log_decision, set_flag
+from ademem.store import ledger, logs, memories, outcomes, turns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,16 +43,50 @@ def before_call(call: ToolCall, payload: Payload, key: TurnKey, runtime: Runtime
         payload.tool_name, payload.tool_input, payload.cwd, runtime.settings.guard
     )
     found = find(touch, payload, runtime)
-    answer = _decide(call, touch, found, key, payload, runtime) if found else None
-    if answer or bindings.lacks_lists(runtime.project, key):
+    passes, answer = (True, None)
+    if found:
+        passes, answer = _decide(call, touch, found, key, payload, runtime)
+    is_settled = passes and _note_passed(call, touch, found, key, payload, runtime)
+    if answer or is_settled or bindings.lacks_lists(runtime.project, key):
         write_rest_lists(key, runtime)
     return answer
 
 
-def write_rest_lists(key: TurnKey, runtime: Runtime) -> None:
-    """Let the shell leave out what was said; what was not accepted here is said at each call."""
+def _note_passed(
+    call: ToolCall,
+    touch: Touch,
+    found: list[Met],
+    key: TurnKey,
+    payload: Payload,
+    runtime: Runtime,
+) -> bool:
+    """Note what a call that runs tells about the denials of its turn; False if there is none."""
     store = runtime.store
-    said = logs.list_said(store, key, runtime.now) if store.is_trusted else ()
+    if not outcomes.list_waiting(store, key):
+        return False
+    met = [(each.memory.id, each.binding.place) for each in found]
+    change = _line_of(call, payload, runtime) if touch.changes else ""
+    with store.transaction():
+        outcomes.note_passed(store, key, met, change)
+        waits = outcomes.waits_for_change(store, key)
+    if not waits:
+        set_flag(key, runtime)
+    return True
+
+
+def _line_of(call: ToolCall, payload: Payload, runtime: Runtime) -> str:
+    """Return a command as it is, another call with its tool: `Edit src/a.py`."""
+    return call.command or f"{call.tool} {_what(call, payload, runtime)}"
+
+
+def write_rest_lists(key: TurnKey, runtime: Runtime) -> None:
+    """Let the shell leave out what was said; what was not accepted here is said at each call.
+
+    A memory whose denial waits for its outcome is asked for, as a call may overrule it.
+    """
+    store = runtime.store
+    said = logs.list_said(store, key, runtime.now) if store.is_trusted else set()
+    said -= outcomes.list_waiting(store, key)
     bindings.write_rest(runtime.project, store, key, memories.find_accepted(store, said))
 
 
@@ -123,15 +157,26 @@ def _put_current_first(met: list[Met], payload: Payload, runtime: Runtime) -> li
     return [by_id.get(id) or Met(memory=memory, binding=first) for id, memory in later.items()]
 
 
-def is_firm(each: Met) -> bool:
-    """Tell whether a place was chosen, or is named by a rule that somebody typed."""
+def is_firm(each: Met, doubted: Iterable[tuple[str, str]] = ()) -> bool:
+    """Tell whether a place was chosen, or is named by a rule that somebody typed.
+
+    One that is *doubted* was overruled too often: it stays firm only where a person chose it.
+    """
+    if each.binding.strength != GIVEN and (each.memory.id, each.binding.place) in doubted:
+        return False
     is_typed_rule = is_rule(each.memory) and _is_typed(each.memory)
     return each.binding.strength in (GIVEN, READ) or (
         each.binding.strength == NAMED and is_typed_rule
     )
 
 
-def to_finding(each: Met, is_confirmed: bool, may_deny: bool, changes: bool) -> Finding:
+def to_finding(
+    each: Met,
+    is_confirmed: bool,
+    may_deny: bool,
+    changes: bool,
+    doubted: Iterable[tuple[str, str]] = (),
+) -> Finding:
     """Judge a memory by the binding that a call meets; *changes* tells that the call does."""
     from ademem.core.memory import STOP
 
@@ -141,7 +186,7 @@ def to_finding(each: Met, is_confirmed: bool, may_deny: bool, changes: bool) -> 
         id=memory.id,
         is_rule=is_rule(memory) and (is_confirmed or is_marked),
         is_marked=is_marked,
-        is_firm=is_firm(each),
+        is_firm=is_firm(each, doubted),
         is_named=binding.strength == NAMED and binding.kind in ("path", "dir", "program", "runs"),
         is_beside=changes,
         may_deny=may_deny,
@@ -155,8 +200,8 @@ def _decide(
     key: TurnKey,
     payload: Payload,
     runtime: Runtime,
-) -> str | None:
-    """Answer the call; parallel hooks count each denial once."""
+) -> tuple[bool, str | None]:
+    """Tell whether the call runs, and what is said; parallel hooks count each denial once."""
     store = runtime.store
     confirmed = memories.find_confirmed(store, [each.memory.id for each in found])
     is_on = runtime.settings.guard.mode != "off"
@@ -169,13 +214,13 @@ def _decide(
             assert turn is not None
         is_counted = bool(call.tool_use_id) and call.tool_use_id in turn.denied
         seen = _find_seen(turn, by_id, payload, runtime)
+        doubted = {(one.memory_id, one.binding) for one in outcomes.list_doubted(store, by_id)}
         findings = []
         for each in found:
             memory = each.memory
             accepted = store.is_trusted and memory.claimed_author is None
-            finding = to_finding(
-                each, memory.id in confirmed or _is_typed(memory), accepted, touch.changes
-            )
+            is_confirmed = memory.id in confirmed or _is_typed(memory)
+            finding = to_finding(each, is_confirmed, accepted, touch.changes, doubted)
             if past := seen.get(memory.id):
                 finding = replace(
                     finding,
@@ -198,7 +243,8 @@ def _decide(
                     turns.deny(store, turn, call.tool_use_id)
                 carried = [by_id[id] for id in ids]
                 is_ruled = any(one.is_rule and one.is_firm for one in findings if one.id in ids)
-                return _carry(call, carried, is_ruled, turn.key, is_counted, payload, runtime)
+                denial = _carry(call, carried, is_ruled, turn.key, is_counted, payload, runtime)
+                return False, denial
             case Wait():
                 from ademem.store import injections
 
@@ -207,11 +253,11 @@ def _decide(
                 injections.record(
                     runtime, "pre_tool_use", WAITING, key, tool_use_id=call.tool_use_id
                 )
-                return client.deny(WAITING)
+                return False, client.deny(WAITING)
             case Show(ids=ids, rules=rules):
                 shown = [(by_id[id].memory, by_id[id].binding.state or "") for id in ids]
                 if not shown:
-                    return None
+                    return True, None
                 untrusted = [by_id[id].memory for id in rules]
                 advice, lines = _advise_trust(untrusted, key, runtime)
                 text = hint_events.show(
@@ -220,7 +266,7 @@ def _decide(
                     always=rules,
                     end=advice,
                 )
-                return client.context("PreToolUse", text, lines) or None
+                return True, client.context("PreToolUse", text, lines) or None
 
 
 def _carry(
@@ -234,18 +280,20 @@ def _carry(
 ) -> str:
     """Deny the call with the memories; the call that is made again passes."""
     from ademem.core import untrusted
-    from ademem.session import flags, notices
+    from ademem.session import notices
     from ademem.store import injections
 
     carried = [each.memory for each in found]
     if not is_counted:
-        shown = [logs.Shown(memory_id=memory.id) for memory in carried]
+        shown = [logs.Shown(memory_id=one.memory.id, binding=one.binding.place) for one in found]
         logs.log_shown(
             *(runtime.store, "guard", shown, runtime.now),
             key=key,
             query=call.target,
             pending=True,
+            call=outcomes.line(_line_of(call, payload, runtime)),
         )
+        flags.set_quiet(runtime.project, key, False)  # until a call is made in its place
         why = f"carried {', '.join(memory.id for memory in carried)}"
         log_decision(call, key, "deny", why, runtime)
         flags.set_carrying(runtime.project, True)

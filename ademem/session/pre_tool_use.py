@@ -197,8 +197,7 @@ def _ask(file: str, call: ToolCall, payload: Payload, key: TurnKey, runtime: Run
     )
     # A client that skips permissions, or lets a model grant them, takes the question as allowed
     # where it would ask about the file itself; without a person it does so, too.
-    by_program = runtime.environment.get("CLAUDE_CODE_ENTRYPOINT", "").startswith("sdk")
-    if by_program or payload.permission_mode in UNASKED:
+    if client.is_unattended(runtime.environment) or payload.permission_mode in UNASKED:
         return client.deny(f"{reason} Tell them what to change; a mode that asks lets you do it.")
     return client.ask(reason)
 

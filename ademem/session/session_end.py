@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ademem import worker
-from ademem.store import jobs, sessions
+from ademem.store import jobs, outcomes, sessions
 from ademem.store.missions import current_location
 
 TYPE_CHECKING = False
@@ -23,6 +23,7 @@ def handle(payload: Payload, runtime: Runtime) -> None:
         now,
         transcript=payload.transcript_path,
     )
+    outcomes.leave_open(store, payload.session_id, None)
     location = current_location(payload.session_id, runtime)
     jobs.queue(store, "extract", location.key, now)
     jobs.queue(store, "episode", location.episode_key, now)

@@ -74,6 +74,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         branch=here,
         now=runtime.now,
         transcript=payload.transcript_path,
+        is_unattended=client.is_unattended(runtime.environment),
     )
     if not fresh:
         return None

@@ -11,7 +11,7 @@ from ademem.core.memory import HEARD
 from ademem.core.project import files_changed
 from ademem.session import flags
 from ademem.session.turn_tracking import key_of, mark_read
-from ademem.store import agreements, jobs, ledger, memory_queries, turns
+from ademem.store import agreements, jobs, ledger, memory_queries, outcomes, turns
 from ademem.store.runtime import Runtime, program
 
 TYPE_CHECKING = False
@@ -44,6 +44,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
             injections.record(runtime, "stop", question, key_of(payload, runtime))
         return client.keep_going(question)
     key = key_of(payload, runtime)
+    outcomes.end_turn(runtime.store, key, runtime.now)
     turns.end(runtime.store, key, runtime.now)
     mark_read(key, runtime)
     flags.set_quiet(runtime.project, key, False)

@@ -6,7 +6,7 @@ from ademem.capture import may_have_learnings
 from ademem.core.client import Payload, TurnKey
 from ademem.session import flags
 from ademem.session.turn_tracking import mark_read
-from ademem.store import turns
+from ademem.store import outcomes, turns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ def handle(payload: Payload, runtime: Runtime) -> None:
 
         record.capture_learnings(payload, runtime)
     key = TurnKey(session_id=payload.session_id, agent_id=payload.agent_id)
+    outcomes.end_turn(runtime.store, key, runtime.now)
     turns.end(runtime.store, key, runtime.now)
     mark_read(key, runtime)
     flags.set_quiet(runtime.project, key, False)

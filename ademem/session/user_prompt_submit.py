@@ -14,7 +14,7 @@ from ademem.guard.prompts import TurnClass, classify
 from ademem.search.binding import remove_lists
 from ademem.search.query import keywords, names_key, names_subject
 from ademem.session.turn_tracking import mark_read, new_key, set_flag
-from ademem.store import injections, ledger, logs, receipts, sessions, turns
+from ademem.store import injections, ledger, logs, outcomes, receipts, sessions, turns
 from ademem.store.injections import SAVED, place, place_entries
 from ademem.store.memories import any_kept_copy
 from ademem.store.runtime import program
@@ -80,6 +80,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         dictated, corrected = _write_lessons(prompt, key, runtime)
         lines = _saved_lines(dictated, runtime)
         mark_read(key, runtime)
+        outcomes.leave_open(runtime.store, key.session_id)
         hint = _hint_of(prompt, key, runtime)
         turns.begin(runtime.store, key, classified.turn, classified.why, hint, runtime.now)
         if recalls or found:

@@ -73,6 +73,11 @@ class Binding(Value):
     weight: float = 1.0
     state: str | None = None
 
+    @property
+    def place(self) -> str:
+        """What a call has to meet, as the outcome of a denial is stored with."""
+        return " ".join((self.kind, self.key, self.pattern, self.op)).strip()
+
 
 def at_keys(store: Store, keys: Iterable[tuple[str, str]], agent: str) -> list[sqlite3.Row]:
     """Return memories that may be shown with one of their bindings, a row for each binding."""

@@ -1,6 +1,6 @@
 """What memory did: calls that it prevented, questions that it answered, and what it learned.
 
-The first two are evidence in `recall_log`; an effect counts once for a session and a memory.
+The first two are outcomes in `recall_log`; an effect counts once for a session and a memory.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from ademem.core.json_text import array
 from ademem.core.memory import EVENTS, MERGE, Trust
 from ademem.core.value import Value
 from ademem.store import BROWSED, CURRENT, FOREVER, LIVE, TOLD
+from ademem.store.outcomes import ANSWERED, PREVENTED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from ademem.store import Store
 
-PREVENTED, ANSWERED, LEARNED = "prevented", "answered", "learned"
+LEARNED = "learned"
 KINDS = (PREVENTED, ANSWERED, LEARNED)
 
 
@@ -28,24 +29,31 @@ class Effect(Value):
     memory_id: str
     session_id: str
     at: str
-    evidence: str
+    evidence: str = ""
     """What proves it, redacted; empty for what was learned."""
+    call: str = ""
+    instead: str = ""
+    """The call that was denied, and what was done in its place; empty if nothing was."""
+    row: int = 0
+    """Of `recall_log`; 0 for what was learned."""
 
 
 _WITHIN = "(:session = '' or {session} = :session) and (:memory = '' or {memory} = :memory)"
+_ATTENDED = (
+    "(:all or not exists (select 1 from sessions where id = {session} and is_unattended = 1))"
+)
 _SEEN = f"""
-select iif(place = 'guard', '{PREVENTED}', '{ANSWERED}') as kind, memory_id, session_id,
-  max(created_at) as at, max(evidence) as evidence
+select outcome as kind, memory_id, session_id, max(created_at) as at,
+  ifnull(evidence, '') as evidence, call, instead, id as row
 from recall_log
-where project_id = :project and used and session_id is not null and memory_id is not null
-and (place = 'guard' and evidence glob '{PREVENTED} *'
-  or place in ('prompt', 'failure') and evidence glob '{ANSWERED} *')
+where project_id = :project and session_id is not null and memory_id is not null
+and outcome <> '' and outcome in ('{PREVENTED}', '{ANSWERED}')
 and {_WITHIN.format(session="session_id", memory="memory_id")}
+and {_ATTENDED.format(session="session_id")}
 group by 1, 2, 3 having at >= :since and at < :until
 """
 _LEARNED = f"""
-select '{LEARNED}' as kind, id as memory_id, source_session_id as session_id, created_at as at,
-  '' as evidence
+select '{LEARNED}' as kind, id as memory_id, source_session_id as session_id, created_at as at
 from unified_memories
 where project_id = :project and source_session_id is not null
 and created_at >= :since and created_at < :until
@@ -53,6 +61,7 @@ and {LIVE} and {CURRENT} and {BROWSED} and {TOLD} and rejected_at is null
 and claimed_author is null and trust <> '{Trust.IMPORT.value}' and source_type <> '{MERGE}'
 and category not in (select value from json_each(:events))
 and {_WITHIN.format(session="source_session_id", memory="id")}
+and {_ATTENDED.format(session="source_session_id")}
 """
 
 
@@ -64,20 +73,21 @@ def list_effects(
     learned: bool,
     session: str = "",
     memory: str = "",
+    all: bool = False,
 ) -> list[Effect]:
     """Return what memories prevented and answered, by the log of what was shown.
 
     Where *learned* is set, return the memories that sessions made and that are neither dropped nor
-    merged away today.
+    merged away today. Sessions that a program started count where *all* is set.
     """
     end = stamp(until) if until else FOREVER
-    values = {"project": store.project_id, "since": stamp(since), "until": end}
+    values = {"project": store.project_id, "since": stamp(since), "until": end, "all": all}
     values |= {"session": session, "memory": memory, "events": array(EVENTS)}
     rows = store.db.execute(_LEARNED if learned else _SEEN, values)
     return [Effect(**dict(row)) for row in rows]
 
 
-def find_sessions(store: Store, ids: Iterable[str]) -> set[str]:
-    """Return those of the ids that are sessions of the project."""
-    query = "select id, id from sessions where id in (select value from json_each(?))"
-    return set(store.pairs(query, (array(ids),)))
+def find_sessions(store: Store, ids: Iterable[str], *, all: bool) -> set[str]:
+    """Return those of the ids that are sessions of the project, or only those of a person."""
+    query = "select id from sessions where id in (select value from json_each(?))"
+    return set(store.column(f"{query} and (? or not is_unattended)", (array(ids), all)))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Object = tuple[str, str, str, str]
     """Type, name, table and SQL of a row of `sqlite_schema`."""
 
-DIGEST = "fd189543c6aae28ed31049a6e79be2c9"
+DIGEST = "eba13edc24d6fbf536f7f223c04fcd9b"
 
 LOOK_S = 5.0
 COPY_S = 60.0

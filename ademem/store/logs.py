@@ -28,8 +28,7 @@ WORKED_DAYS = 180
 SINKING = f"select memory_id from memory_exposure where unused > {PATIENCE}"
 
 EFFECTS = ("prevented", "answered")
-"""First words of the evidence for a use that a memory itself brought about, and their counters."""
-_OF_EFFECT = "evidence glob '{} *'"
+"""Outcomes that are use of a memory, and their counters in `memory_exposure`."""
 _ONE_MORE = "min(max(cast({} as integer), 0), 999999) + 1"
 """SQL for a counter after one more, also where it holds an impossible value."""
 
@@ -39,6 +38,8 @@ class Shown(Value):
 
     memory_id: str | None = None
     score: float | None = None
+    binding: str = ""
+    """The place that a denied call met."""
 
 
 class Seen(Value):
@@ -106,23 +107,25 @@ def log_shown(
     key: TurnKey | None = None,
     query: str | None = None,
     pending: bool = False,
+    call: str = "",
 ) -> None:
     """Add the memories that a search, a briefing or a denial showed, in order.
 
     Each memory shown unasked counts as one impression for a session or subagent. Those of a denial
-    are *pending* until the model has read it.
+    are *pending* until the model has read it, and have the *call*, redacted.
     """
     items = list(items)
     turn = as_dict(key) if key else {"session_id": None, "agent_id": "", "prompt_id": ""}
     turn |= {"project": store.project_id, "place": place, "query": query and redact(query).text}
-    turn |= {"now": stamp(now), "pending": pending}
+    turn |= {"now": stamp(now), "pending": pending, "call": call}
     with store.transaction() as db:
         if items and place in PLACES:
             _count_impressions(db, turn, items, now)
         db.executemany(
             "insert into recall_log (project_id, session_id, agent_id, prompt_id, place, query,"
-            " memory_id, rank, score, created_at, pending) values (:project, :session_id,"
-            " :agent_id, :prompt_id, :place, :query, :memory_id, :rank, :score, :now, :pending)",
+            " memory_id, rank, score, created_at, pending, binding, call) values (:project,"
+            " :session_id, :agent_id, :prompt_id, :place, :query, :memory_id, :rank, :score, :now,"
+            " :pending, :binding, :call)",
             [turn | as_dict(item) | {"rank": at} for at, item in enumerate(items or [Shown()], 1)],
         )
 
@@ -233,16 +236,32 @@ def worked_since(now: datetime) -> str:
 
 
 def list_moments(store: Store, session_id: str) -> list[sqlite3.Row]:
-    """Return the denials of the session, and what it was shown at prompts and failures."""
+    """Return what the session was shown at prompts and failures."""
     return store.db.execute(
-        "select memory_id, place, ifnull(query, '') as query, created_at from recall_log"
+        "select memory_id, place, created_at from recall_log"
         " where session_id = ? and agent_id = '' and memory_id is not null"
-        " and place in ('guard', 'prompt', 'failure') order by id",
+        " and place in ('prompt', 'failure') order by id",
         (session_id,),
     ).fetchall()
 
 
+def list_overruled(store: Store, session_id: str) -> set[str]:
+    """Return memories whose denial a call of the session overruled, and that prevented nothing."""
+    return set(
+        store.column(
+            "select memory_id from recall_log where session_id = ? and place = 'guard'"
+            " and memory_id is not null group by memory_id"
+            " having max(outcome = 'overruled') and not max(outcome = 'prevented')",
+            (session_id,),
+        )
+    )
+
+
 def log_use(store: Store, session_id: str, found: Mapping[str, str], now: datetime) -> int:
+    """Store that a session used memories, each with what proves it; return how many are new.
+
+    Those that were shown elsewhere than in a denial were an answer.
+    """
     listed = array(found)
     with store.transaction() as db:
         rows = db.execute(
@@ -252,45 +271,68 @@ def log_use(store: Store, session_id: str, found: Mapping[str, str], now: dateti
             (session_id, listed),
         )
         fresh = [row[0] for row in rows]
-        count_use(store, fresh, now)
-        for name in EFFECTS:
-            worked = [id for id, evidence in found.items() if evidence.startswith(f"{name} ")]
-            db.execute(
-                f"update memory_exposure set {name} = {_ONE_MORE.format(name)}"
-                " where memory_id in (select value from json_each(?)) and memory_id not in"
-                f" (select memory_id from recall_log where {_OF_EFFECT.format(name)}"
-                "  and session_id = ? and memory_id is not null)",
-                (array(worked), session_id),
-            )
-        # An effect says more than a name or an id in a call; the first one stays.
-        is_effect = " or ".join(map(_OF_EFFECT.format, EFFECTS))
+        answered = store.column(
+            "select distinct memory_id from recall_log where session_id = ? and place <> 'guard'"
+            " and memory_id in (select value from json_each(?))",
+            (session_id, listed),
+        )
+        count_effect(store, "answered", session_id, answered, now)
+        count_use(store, set(fresh) - set(answered), now)
         db.executemany(
-            "update recall_log set used = 1, evidence ="
-            f" iif({is_effect} or not :is_effect, ifnull(evidence, :evidence), :evidence)"
+            "update recall_log set used = 1, evidence = ifnull(evidence, :evidence),"
+            " outcome = iif(place <> 'guard' and outcome = '', 'answered', outcome)"
             " where session_id = :session and memory_id = :memory",
             [
-                {
-                    "evidence": evidence,
-                    "is_effect": evidence.startswith(tuple(f"{name} " for name in EFFECTS)),
-                    "session": session_id,
-                    "memory": id,
-                }
+                {"evidence": evidence, "session": session_id, "memory": id}
                 for id, evidence in found.items()
             ],
         )
-        db.execute(
-            "update injection_memories set used = 1 where left_out = ''"
-            " and memory_id in (select value from json_each(?))"
-            " and injection_id in (select id from injections where session_id = ?)",
-            (listed, session_id),
-        )
+        mark_sent_used(store, session_id, found)
     return len(fresh)
+
+
+def mark_sent_used(store: Store, session_id: str, ids: Iterable[str]) -> None:
+    """Note that what the session was sent of these memories was of use."""
+    store.db.execute(
+        "update injection_memories set used = 1 where left_out = ''"
+        " and memory_id in (select value from json_each(?))"
+        " and injection_id in (select id from injections where session_id = ?)",
+        (array(ids), session_id),
+    )
+
+
+def count_effect(
+    store: Store, name: str, session_id: str, ids: Iterable[str], now: datetime
+) -> None:
+    """Count an effect and its use, once for a session; before the rows have the outcome."""
+    ids = set(ids)
+    had = "select memory_id from recall_log where session_id = ? and memory_id is not null"
+    counted = set(store.column(f"{had} and outcome = ?", (session_id, name)))
+    used = set(store.column(f"{had} and used", (session_id,)))
+    count_use(store, ids - used, now)
+    store.db.execute(
+        f"update memory_exposure set {name} = {_ONE_MORE.format(name)}"
+        " where memory_id in (select value from json_each(?))",
+        (array(ids - counted),),
+    )
+
+
+def discount_effect(store: Store, session_id: str, memory_id: str, name: str) -> None:
+    """Take back an effect, and its use unless the session used the memory otherwise."""
+    if name not in EFFECTS:
+        raise ValueError(name)
+    store.db.execute(
+        f"update memory_exposure set {name} = max({name} - 1, 0),"
+        " used = max(used - not exists (select 1 from recall_log where session_id = ?"
+        "  and memory_id = memory_exposure.memory_id and used), 0) where memory_id = ?",
+        (session_id, memory_id),
+    )
 
 
 def list_uses(store: Store, memory_id: str, limit: int) -> list[dict[str, Any]]:
     return store.dicts(
         "select created_at, session_id, agent_id, place, ifnull(query, '') as query, rank, score,"
-        " used, ifnull(evidence, '') as evidence from recall_log"
+        " used, ifnull(evidence, '') as evidence, outcome, call, instead, id as row from recall_log"
         " where memory_id = ? order by id desc limit ?",
         (memory_id, limit),
     )

@@ -238,6 +238,7 @@ create table sessions (
   transcript_path text,
   own_since text check (own_since glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
   compacting_at text check (compacting_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
+  is_unattended integer not null default 0 check (is_unattended in (0, 1)),  -- 1: a program started it
   foreign_fields text  -- JSON: fields that only an imported format knows
 );
 create index idx_sessions_started on sessions(project_id, started_at desc);
@@ -295,11 +296,16 @@ create table recall_log (
   used integer not null default 0 check (used in (0, 1)),
   created_at text not null check (created_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
   pending integer not null default 0 check (pending in (0, 1)),  -- 1: in a denial that the model has not read
-  evidence text  -- what proved that the memory was used
+  evidence text,  -- what proved that the memory was used
+  outcome text not null default '' check (outcome in ('', 'prevented', 'answered', 'overruled', 'open', 'wrong')),  -- of a denial that no turn ended yet: empty
+  binding text not null default '',  -- the place that the denied call met: kind, key and what else must hold
+  call text not null default '',  -- the denied call, one redacted line
+  instead text not null default ''  -- the next call that changed something
 );
 create index idx_recall_log_session on recall_log(session_id, place, created_at);
 create index idx_recall_log_memory on recall_log(memory_id);
 create index idx_recall_log_pending on recall_log(session_id) where pending;
+create index idx_recall_log_outcome on recall_log(memory_id, outcome) where outcome <> '';
 
 -- Relations between memories, such as conflicts, and their resolution.
 create table memory_relations (
@@ -675,7 +681,7 @@ create trigger injections_bd before delete on unified_memories begin
 end;
 
 create trigger recall_log_bd before delete on unified_memories begin
-  update recall_log set evidence = null where memory_id = old.id;
+  update recall_log set evidence = null, binding = '', call = '', instead = '' where memory_id = old.id;
 end;
 
 create view indexed_memories as

@@ -76,8 +76,12 @@ def start(
     branch: str | None,
     now: datetime,
     transcript: str = "",
+    is_unattended: bool = False,
 ) -> bool:
-    """Open or reopen the session, filling blanks only; False for the twin of a start just seen."""
+    """Open or reopen the session, filling blanks only; False for the twin of a start just seen.
+
+    One *is_unattended* that a program started.
+    """
     source, directory = redact(source).text, redact(directory).text
     branch = redact(branch).text if branch else None
     with store.transaction() as db:
@@ -92,16 +96,18 @@ def start(
         db.execute(
             "insert into sessions"
             " (id, project_id, directory, branch, started_at, last_started_at, last_source,"
-            " transcript_path, own_since)"
-            " values (:id, :project, :directory, :branch, :now, :now, :source, :transcript, :own)"
+            " transcript_path, own_since, is_unattended) values (:id, :project, :directory,"
+            " :branch, :now, :now, :source, :transcript, :own, :unattended)"
             " on conflict (id) do update set last_started_at = :now, last_source = :source,"
             " ended_at = null, end_reason = null, branch = ifnull(branch, :branch),"
             " transcript_path = ifnull(:transcript, transcript_path),"
+            " is_unattended = :unattended,"
             " directory = case directory when '' then :directory else directory end",
             {"id": id, "project": store.project_id, "directory": directory, "branch": branch}
             | {"now": stamp(now), "source": source, "transcript": _path(transcript)}
             # A transcript may begin with an earlier conversation then.
-            | {"own": stamp(now) if source in ("resume", "fork") else None},
+            | {"own": stamp(now) if source in ("resume", "fork") else None}
+            | {"unattended": is_unattended},
         )
     return True
 

@@ -1,9 +1,9 @@
 """Find the memories that a session used, from its tool calls after they were shown.
 
-A denial is a use if its call does not come again in the turn, and so is a memory that was shown
-with a prompt whose turn works where it applies, or with a failure whose command then succeeds.
-Elsewhere only an id counts, or a name of a file or identifier that appeared in the memory first;
-similar words do not.
+A memory is used that was shown with a prompt whose turn works where it applies, or with a failure
+whose command then succeeds. Elsewhere only an id counts, or a name of a file or identifier that
+appeared in the memory first: in a call, or in the last text of a turn; similar words do not. What
+came of a denial its turn has told (`store/outcomes`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 
-from ademem.capture.transcript import Call, Event, Prompt, Result, all_events
+from ademem.capture.transcript import Call, Event, Message, Prompt, Result, all_events
 from ademem.core.clock import parse
 from ademem.core.memory import Memory
 from ademem.core.settings import GuardSettings
@@ -54,9 +54,15 @@ class Clue:
         self.id = id
         self.shown_at = shown_at
         self.names = set(names)
+        self.unread = set(self.names)
+        """Those that stood nowhere in the session yet: in no prompt, call, result or answer."""
 
     def drop_names_in(self, text: str) -> None:
         self.names -= {name for name in self.names if contains_name(text, name)}
+        self.read(text)
+
+    def read(self, text: str) -> None:
+        self.unread -= {name for name in self.unread if contains_name(text, name)}
 
 
 def count(session_id: str, runtime: Runtime, now: datetime) -> int:
@@ -74,19 +80,11 @@ def count(session_id: str, runtime: Runtime, now: datetime) -> int:
         events = [*all_events(session.transcript, since=session.own_since)]
         used = find_used(events, clues, runtime.settings.guard)
         by_id = {row.id: row for row in rows}
-        effects = find_effects(events, moments, by_id, _Places(runtime))
-        found = _join_proofs(used, effects, moments)
+        # The call that overruled a memory has its names, too.
+        overruled = logs.list_overruled(store, session_id)
+        found = {id: why for id, why in used.items() if id not in overruled}
+        found |= find_effects(events, moments, by_id, _Places(runtime))
     return logs.log_use(store, session_id, found, now)
-
-
-def _join_proofs(
-    used: dict[str, str], effects: dict[str, str], moments: Iterable[Moment]
-) -> dict[str, str]:
-    """Return what proves a use, by id; the call that overruled a memory has its names, too."""
-    worked = {id: why for id, why in effects.items() if why}
-    denied = {each.memory_id for each in moments if each.place == "guard"}
-    overruled = denied - worked.keys()
-    return {id: why for id, why in used.items() if id not in overruled} | worked
 
 
 def _make_clues(rows: Iterable[Memory], shown: Mapping[str, str]) -> list[Clue]:
@@ -100,12 +98,10 @@ def _make_clues(rows: Iterable[Memory], shown: Mapping[str, str]) -> list[Clue]:
 
 
 class Moment(Value):
-    """A memory that was denied with, or shown with a prompt or a failure."""
+    """A memory that was shown with a prompt or a failure."""
 
     memory_id: str
     place: str
-    query: str
-    """The target of the call that was denied."""
     created_at: str
 
 
@@ -139,10 +135,7 @@ class _Places:
 def find_effects(
     events: Iterable[Event], moments: Iterable[Moment], by_id: dict[str, Memory], places: _Places
 ) -> dict[str, str]:
-    """Return by id what shows that a memory worked: it prevented a call, or was an answer.
-
-    Of one that did not, the text is empty.
-    """
+    """Return by id what shows that a memory was an answer."""
     turns, failed = [_Turn("")], dict[str, bool]()
     for event in events:
         if isinstance(event, Prompt) and not event.queued:
@@ -155,8 +148,8 @@ def find_effects(
     for moment in moments:
         if memory := by_id.get(moment.memory_id):
             turn = _turn_of(moment, turns)
-            why = _judge_moment(moment, memory, turn, failed, places)
-            found[memory.id] = found.get(memory.id) or why
+            if why := _judge_moment(moment, memory, turn, failed, places):
+                found.setdefault(memory.id, why)
     return found
 
 
@@ -164,9 +157,6 @@ def _judge_moment(
     moment: Moment, memory: Memory, turn: _Turn, failed: dict[str, bool], places: _Places
 ) -> str:
     later = turn.after(moment.created_at)
-    if moment.place == "guard":
-        is_overruled = any(_target(call) == moment.query for call in later)
-        return "" if is_overruled else f"prevented {moment.query}"
     if moment.place == "prompt":
         met = next((call for call in later if places.meets(call, memory.id)), None)
         return f"answered a prompt before {_target(met)}" if met else ""
@@ -205,17 +195,45 @@ def _runs_same(one: Call, other: Call, places: _Places) -> bool:
 def find_used(
     events: Iterable[Event], clues: Iterable[Clue], settings: GuardSettings
 ) -> dict[str, str]:
-    """Return by id what proves that a memory was used: the tool, and the name or id in its call."""
+    """Return by id what proves that a memory was used: its name or id in a call or an answer."""
     found: dict[str, str] = {}
     waiting = list(clues)
-    for event in events:
+    answer: Message | None = None
+    for event in (*events, None):
+        used: dict[str, str] = {}
+        if event is None or isinstance(event, Prompt):
+            used = _find_named(answer, waiting) if answer else {}
         if isinstance(event, Prompt):
             for clue in waiting:
                 clue.drop_names_in(event.text)
         if isinstance(event, Call):
             used = _find_used_in(event, waiting, settings)
-            waiting = [clue for clue in waiting if clue.id not in used]
-            found |= used
+        waiting = [clue for clue in waiting if clue.id not in used]
+        found |= used
+        if answer and not isinstance(event, Result):  # there was a later text, so no answer
+            _let_read(waiting, answer.text)
+            answer = None
+        if isinstance(event, Message):
+            answer = event
+        elif isinstance(event, Call):
+            _let_read(waiting, "\n".join(_texts(event.input)))
+        elif isinstance(event, Result):
+            _let_read(waiting, event.text)
+    return found
+
+
+def _let_read(clues: Iterable[Clue], text: str) -> None:
+    for clue in clues:
+        clue.read(text)
+
+
+def _find_named(answer: Message, clues: Iterable[Clue]) -> dict[str, str]:
+    """Return what the last text of a turn names first in the session, by id."""
+    found = {}
+    for clue in clues:
+        names = sorted(clue.unread) if answer.at > clue.shown_at else []
+        if name := next((name for name in names if contains_name(answer.text, name)), ""):
+            found[clue.id] = f"{name} in an answer"
     return found
 
 

@@ -9,16 +9,28 @@ from ademem.core.client import TurnKey
 from ademem.core.memory import Category, Stage, Status, Trust
 from ademem.doors.views import effects as views
 from ademem.operations import reports
-from ademem.store import logs
+from ademem.store import logs, outcomes
 from tests.builders import insert, memory
 
-DENIED, ASKED = "prevented npm install", "answered a prompt before make ledger"
+DENIED, ASKED = "npm install left-pad", "answered a prompt before make ledger"
 QUOTED = "its id in a call of Bash"
 
 
 def show(memories, place, id, session="s1"):
     key = TurnKey(session_id=session)
     logs.log_shown(memories.store, place, [logs.Shown(memory_id=id)], memories.now, key=key)
+
+
+def deny(memories, id, session="s1", *, binding="program npm install any"):
+    """A call is denied with the memory; the turn goes on."""
+    shown = [logs.Shown(memory_id=id, binding=binding)]
+    key = TurnKey(session_id=session)
+    logs.log_shown(memories.store, "guard", shown, memories.now, key=key, call=DENIED)
+    return key
+
+
+def heed(memories, id, session="s1"):
+    outcomes.end_turn(memories.store, deny(memories, id, session), memories.now)
 
 
 def use(memories, id, evidence, session="s1"):
@@ -43,9 +55,9 @@ def ids(memories):
 
 def test_effects_are_counted_once_for_a_session_and_a_memory(memories, ids):
     for session in ("s1", "s2"):
-        for place in ("briefing", "guard", "guard"):
-            show(memories, place, ids[0], session)
-        use(memories, ids[0], DENIED, session)
+        show(memories, "briefing", ids[0], session)
+        heed(memories, ids[0], session)
+        heed(memories, ids[0], session)
     show(memories, "prompt", ids[1])
     use(memories, ids[1], ASKED)
     use(memories, ids[1], ASKED)
@@ -57,29 +69,93 @@ def test_effects_are_counted_once_for_a_session_and_a_memory(memories, ids):
     assert [(shown[id]["prevented"], shown[id]["answered"]) for id in ids] == [(2, 0), (0, 1)]
 
 
-def test_a_use_without_an_effect_is_none(memories, ids):
-    show(memories, "guard", ids[0])
+def test_a_use_of_what_only_a_denial_showed_answers_nothing(memories, ids):
+    deny(memories, ids[0])
     use(memories, ids[0], QUOTED)
 
     assert reports.list_effects(memories).rows == ()
 
 
-def test_an_effect_after_another_use_in_its_session_counts(memories, ids):
+def test_a_memory_that_was_used_and_then_prevented_a_call_is_used_once(memories, ids):
     show(memories, "briefing", ids[0])
     use(memories, ids[0], QUOTED)
-    show(memories, "guard", ids[0])
-    use(memories, ids[0], DENIED)
+    heed(memories, ids[0])
     use(memories, ids[0], QUOTED)
 
-    (row,) = reports.list_effects(memories).rows
+    rows = {row.kind: row for row in reports.list_effects(memories).rows}
     (shown,) = reports.get_impressions(memories)["by_memory"]
-    assert (row.kind, row.evidence, row.session_id) == ("prevented", DENIED, "s1")
-    assert (shown["used"], shown["prevented"]) == (1, 1)
+    assert (rows["prevented"].call, rows["prevented"].session_id) == (DENIED, "s1")
+    assert rows["answered"].evidence == QUOTED
+    assert (shown["used"], shown["prevented"], shown["answered"]) == (1, 1, 1)
+
+
+def test_what_a_call_tells_about_a_denial(memories, ids):
+    """It overrules what it meets at the same place; a change elsewhere was made instead."""
+    store = memories.store
+    key = deny(memories, ids[0])
+    outcomes.note_passed(store, key, [(ids[0], "program yarn any"), (ids[1], "program npm any")])
+    assert outcomes.waits_for_change(store, key)
+    outcomes.note_passed(store, key, [], "pnpm add left-pad")
+    outcomes.note_passed(store, key, [], "git add -A")
+    outcomes.end_turn(store, key, memories.now)
+
+    overruled = deny(memories, ids[1])
+    outcomes.note_passed(store, overruled, [(ids[1], "program npm install any")], DENIED)
+    outcomes.end_turn(store, overruled, memories.now)
+
+    (row,) = reports.list_effects(memories).rows
+    assert (row.memory_id, row.call, row.instead) == (ids[0], DENIED, "pnpm add left-pad")
+
+
+def test_a_turn_that_does_not_end_prevented_nothing(memories, ids):
+    key = deny(memories, ids[0])
+    other = TurnKey(session_id="s1", agent_id="a1")
+    outcomes.leave_open(memories.store, "s1")
+    outcomes.end_turn(memories.store, key, memories.now)
+    assert outcomes.list_waiting(memories.store, other) == set()
+
+    assert reports.list_effects(memories).rows == ()
+
+
+def test_sessions_that_a_program_started_are_counted_apart(world, memories, ids):
+    world.environment["CLAUDE_CODE_ENTRYPOINT"] = "sdk-cli"
+    world.fire("session_start", source="startup", session_id="s1")
+    heed(memories, ids[0])
+    insert(memories.store, memory("Use tabs", source_session_id="s1"))
+
+    assert count(memories) == {"prevented": 0, "answered": 0, "learned": 0}
+    assert count(memories, all=True) == {"prevented": 1, "answered": 0, "learned": 1}
+
+
+def test_an_effect_that_is_not_right_counts_no_more(memories, ids):
+    for session in ("s1", "s2"):
+        heed(memories, ids[0], session)
+    row = reports.list_effects(memories, session="s2").rows[0]
+
+    assert outcomes.mark_wrong(memories.store, row.row).memory_id == ids[0]
+    assert outcomes.mark_wrong(memories.store, row.row) is None
+    (shown,) = reports.get_impressions(memories)["by_memory"]
+    assert (shown["used"], shown["prevented"], count(memories)["prevented"]) == (1, 1, 1)
+    (doubted,) = outcomes.list_doubted(memories.store)
+    assert (doubted.memory_id, doubted.calls) == (ids[0], (DENIED,))
+
+
+def test_a_place_is_doubted_after_the_third_overruling_until_a_person_accepts_it(memories, ids):
+    binding = "program npm install any"
+    for session in ("s1", "s2", "s3"):
+        assert outcomes.list_doubted(memories.store) == []
+        key = deny(memories, ids[0], session)
+        outcomes.note_passed(memories.store, key, [(ids[0], binding)], DENIED)
+
+    (doubted,) = outcomes.list_doubted(memories.store, [ids[0]])
+    assert (doubted.binding, len(doubted.calls)) == (binding, 3)
+    assert outcomes.list_doubted(memories.store, [ids[1]]) == []
+    outcomes.accept_place(memories.store, ids[0], binding)
+    assert outcomes.list_doubted(memories.store) == []
 
 
 def test_the_period_is_that_of_the_last_showing(world, memories, ids):
-    show(memories, "guard", ids[0])
-    use(memories, ids[0], DENIED)
+    heed(memories, ids[0])
     at, day = memories.now, timedelta(days=1)
 
     assert len(reports.list_effects(memories, at, at + day).rows) == 1

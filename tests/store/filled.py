@@ -85,6 +85,8 @@ VALID: dict[str | tuple[str, str], Any] = {
     ("maintenance_log", "kind"): "sweep",
     ("decision_log", "part"): "guard",
     ("memory_exposure", "used"): 7,
+    ("sessions", "is_unattended"): 1,
+    ("recall_log", "outcome"): "prevented",
     ("memory_missions", "status"): "running",
     ("memory_skill_index", "kind"): "command",
     ("memory_skill_index", "source"): "exported",

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from ademem.capture.transcript import Call, Prompt
+from ademem.capture.transcript import Call, Message, Prompt, Result
 from ademem.core.clock import parse
 from ademem.core.settings import GuardSettings
 from ademem.operations import inspecting, reports, searching, upkeep
@@ -106,6 +106,36 @@ def test_what_was_done_with_a_memory_tells(event):
 )
 def test_what_tells_nothing_of_the_memory_does_not_count(events):
     assert used(*events) == []
+
+
+def said(text, minute=6):
+    return Message(text=text, at=f"2026-03-01T12:{minute:02}:00.000Z")
+
+
+def asked(text, minute=4):
+    return Prompt(text=text, at=f"2026-03-01T12:{minute:02}:00.000Z")
+
+
+READ = Result(call_id="c", text="class TokenStore:", failed=False, at="2026-03-01T12:05:30.000Z")
+LIST = call("Bash", command="ls")
+
+
+@pytest.mark.parametrize(
+    ("events", "is_used"),
+    [
+        pytest.param([asked("Where?"), said("In TokenStore.")], True, id="the answer"),
+        pytest.param([said("In TokenStore."), asked("Thanks", 7)], True, id="and then a prompt"),
+        pytest.param([said("I look at TokenStore."), LIST, said("Done.")], False, id="on the way"),
+        pytest.param([asked("What is TokenStore?"), said("TokenStore keeps.")], False, id="asked"),
+        pytest.param([LIST, READ, said("It is in TokenStore.")], False, id="read from a file"),
+        pytest.param([said("In TokenStore.", 0)], False, id="said before it was shown"),
+    ],
+)
+def test_a_name_that_an_answer_has_first_tells(events, is_used):
+    found = [clue("TokenStore", at="2026-03-01T12:02:00.000Z")]
+    assert usage.find_used(events, found, GuardSettings()) == (
+        {ID: "TokenStore in an answer"} if is_used else {}
+    )
 
 
 def test_of_several_memories_those_are_used_whose_names_come_up():
@@ -213,6 +243,7 @@ def turn(world, *, prompt="Get the package out", calls=(), id="s1", then=()):
         result["is_error"] = bool(failure) or denied
         write("user", [result], 10 * number + 2)
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    world.fire("stop", last_assistant_message="Done.", **common)
     world.fire("session_end", reason="other", **common)
     with world.memories() as memories:
         upkeep.work(memories)
@@ -221,6 +252,7 @@ def turn(world, *, prompt="Get the package out", calls=(), id="s1", then=()):
     return found
 
 
+PACK = ("Bash", {"command": "npm pack"}, "")
 PUBLISH = ("Bash", {"command": "npm publish"}, "")
 
 
@@ -231,7 +263,7 @@ def test_a_denial_that_is_heeded_counts_as_a_use_and_one_that_is_overruled_does_
     overruled = turn(world, calls=[PUBLISH, PUBLISH], id="s0")
     assert (overruled[RULE]["shown"], overruled[RULE]["used"]) == (1, 0)
     for number in range(1, 14):
-        heeded = turn(world, calls=[PUBLISH, ("Bash", {"command": "ls"}, "")], id=f"s{number}")
+        heeded = turn(world, calls=[PUBLISH, PACK], id=f"s{number}")
     assert (heeded[RULE]["shown"], heeded[RULE]["used"], heeded[RULE]["worth"]) == (14, 13, 1.0)
     world.now = parse("2026-03-01T14:00:00.000Z")
     with world.memories() as memories:
@@ -239,6 +271,7 @@ def test_a_denial_that_is_heeded_counts_as_a_use_and_one_that_is_overruled_does_
         (memory,) = searching.list_memories(memories)
         uses = inspecting.list_uses(memories, memory.id)
     assert {row["evidence"] for row in uses if row["used"]} == {"prevented npm publish"}
+    assert {row["instead"] for row in uses if row["used"]} == {"npm pack"}
 
 
 @pytest.mark.parametrize(

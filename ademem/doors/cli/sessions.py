@@ -92,12 +92,19 @@ def delete(memories: Runtime, id: SessionId, dry_run: DryRun = False) -> None:
 
 @on_project()
 def why(
-    memories: Runtime, id: str | None = argument("SESSION", "None: this one, or the latest.", None)
+    memories: Runtime,
+    id: str | None = argument("SESSION", "None: this one, or the latest.", None),
+    wrong: int | None = option("--wrong N", "Effect #N is not right: it counts no more.", None),
 ) -> None:
     """Show what a session was sent, and which memories it used."""
+    if wrong is not None:
+        who.require_person(who.of_process(), f"`ademem why --wrong {wrong}`")
+        taken = reports.reject_effect(memories, wrong)
+        line = f"no longer counted: {taken.call or 'an answer'} ({taken.memory_id})"
+        return show.report({"memory": taken.memory_id, "call": taken.call}, [line])
     id, found = sessions.list_sent(memories, id)
     done = reports.list_effects(memories, session=id) if id else Effects()
-    proofs = {row.memory_id: row.evidence for row in done.rows if row.evidence}
+    proofs = {row.memory_id: effects.proof(row) for row in done.rows if row.row}
     if show.as_json:
         texts = [views.to_json(each, show.is_withheld, proofs) for each in found]
         values = {"session": id or None, "effects": done.counts, "count": len(texts)}

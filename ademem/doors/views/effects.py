@@ -9,6 +9,8 @@ from ademem.core.text import counted
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ademem.store.effects import Effect
+
 NOUNS = {"prevented": "mistake", "answered": "question", "learned": "thing"}
 
 
@@ -24,6 +26,12 @@ def sentence(counts: Mapping[str, int], days: int) -> str:
     last = parts.pop()
     done = f"{', '.join(parts)} and {last}" if parts else last
     return f"In {counted(days, 'day')} memory {done}."
+
+
+def proof(effect: Effect) -> str:
+    """Tell what shows an effect, and its number: “prevented npm ci → pnpm install (#12)”."""
+    instead = f" → {effect.instead}" if effect.instead else ""
+    return f"{effect.evidence}{instead} (#{effect.row})"
 
 
 def listed(counts: Mapping[str, int]) -> str:

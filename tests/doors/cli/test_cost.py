@@ -14,7 +14,7 @@ from ademem.core.client import TurnKey
 from ademem.doors.views.session import spent_json, spent_lines
 from ademem.operations import reports
 from ademem.session import answer, session_end, session_start
-from ademem.store import logs, maintenance
+from ademem.store import logs, maintenance, outcomes
 from ademem.store.maintenance import Price
 
 KEYS = "days provider calls_today daily_calls usd tokens_in tokens_out characters ai hooks"
@@ -173,24 +173,37 @@ def test_a_model_does_not_read_what_waits_for_a_person(ademem, told):
 
 
 def test_what_a_memory_prevented_is_shown_everywhere(ademem, told):
-    key, denied = TurnKey(session_id="s2"), "prevented npm install left-pad"
+    key, denied = TurnKey(session_id="s2"), "prevented npm install left-pad → pnpm add left-pad"
     with operations.open_memories() as memories:
-        shown = [logs.Shown(memory_id=told[2])]
-        logs.log_shown(memories.store, "guard", shown, clock.now(), key=key)
-        logs.log_use(memories.store, "s2", {told[2]: denied}, clock.now())
+        shown = [logs.Shown(memory_id=told[2], binding="program npm install any")]
+        given = {"key": key, "call": "npm install left-pad"}
+        logs.log_shown(memories.store, "guard", shown, clock.now(), **given)
+        outcomes.note_passed(memories.store, key, [], "pnpm add left-pad")
+        outcomes.end_turn(memories.store, key, clock.now())
 
     done = ademem.json("status")["effects"]
-    assert done == {"days": 7, "prevented": 1, "answered": 0, "learned": 0}
-    assert ademem("status").startswith("In 7 days memory prevented 1 mistake.\n")
+    assert done == {"days": 7, "prevented": 1, "answered": 1, "learned": 0}
+    sentence = "In 7 days memory prevented 1 mistake and answered 1 question.\n"
+    assert ademem("status").startswith(sentence)
     assert f"{told[2]}  shown 2, used 1 (prevented 1), worth" in ademem("status", "impressions")
     assert "used 1 (prevented 1): Builds need pnpm" in ademem("cost")
     assert "effects: prevented 1\n" in ademem("get", told[2])
     assert ademem.json("get", told[2])["effects"] == {"prevented": 1, "answered": 0}
-    assert "effects" not in ademem("get", told[0])
+    assert "effects: answered 1\n" in ademem("get", told[0])
+    assert "effects" not in ademem("get", told[1])
     assert ademem("why", "s2").startswith("session s2: prevented 1\n")
     assert f"{told[2]}  {denied}" in ademem("why", "s2")
     assert ademem.json("why", "s2")["effects"] == {"prevented": 1, "answered": 0, "learned": 0}
     assert denied not in ademem("why", "s1")
+
+
+def test_an_effect_that_is_not_right_is_taken_out(ademem, told):
+    number = ademem("why", "s1").partition("(#")[2].partition(")")[0]
+
+    assert ademem("why", "--wrong", number) == f"no longer counted: an answer ({told[0]})\n"
+    assert ademem.json("status")["effects"]["answered"] == 0
+    assert "no effect has the number" in ademem("why", "--wrong", number)
+    assert ademem.exit_code == 1
 
 
 def test_a_status_without_effects_begins_with_the_project(ademem):
