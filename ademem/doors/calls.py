@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import time
 from collections import deque
@@ -52,33 +51,6 @@ PARENT_S = 2.0
 
 class TooManyWrites(AdememError):
     rule = "rate"
-
-
-def number(least: int, most: int, default: int | None = None) -> dict[str, Any]:
-    given = {} if default is None else {"default": default}
-    return {"type": "integer"} | given | {"minimum": least, "maximum": most}
-
-
-def choose_schemas(
-    names: str, schemas: Mapping[str, Mapping[str, Any]]
-) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return schemas by name, that of a text where none is known, and the required names.
-
-    A required name ends with `!`. `limit=1-20:5` is a number with its range and its default, and
-    `path=place` a name with the schema of another one.
-    """
-    chosen: dict[str, Any] = {}
-    required = []
-    for word in names.split():
-        name, _, own = word.partition("=")
-        if name.endswith("!"):
-            required.append(name := name[:-1])
-        is_number = own[:1].isdigit()
-        bounds = map(int, re.split("[-:]", own)) if is_number else ()
-        chosen[name] = (
-            number(*bounds) if is_number else schemas.get(own or name, {"type": "string"})
-        )
-    return chosen, tuple(required)
 
 
 def check_arguments(schema: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -149,11 +121,6 @@ def describe_refusal(error: Exception) -> dict[str, str]:
         "next": explained.hint,
     }
     return facts | ({"id": explained.id} if explained.id else {})
-
-
-def describe_gate_refusal(rule: str, why: str | None) -> dict[str, str]:
-    step = "rephrase it; `ademem log --refused` shows what was refused and why"
-    return {"rule": rule, "why": why or "", "next": step}
 
 
 def is_shown(memory: Memory) -> bool:

@@ -234,7 +234,7 @@ def search(
     project: Project = None,
 ) -> None:
     """Find memories that answer WORDS, in pages of previews."""
-    from ademem.doors.times import parse_time
+    from ademem.core.times import parse_time
     from ademem.operations import browsing
 
     query = " ".join(words or ())
@@ -324,7 +324,7 @@ def get(
         values = {"id": id, "count": len(revisions), "revisions": revisions}
         return show.report(values, (line for row in revisions for line in _revision_lines(row)))
     memory = show.require_readable(searching.get(memories, id))
-    from ademem.operations import placing, reports
+    from ademem.operations import placing, reports, rows
 
     drifted = searching.find_drifted(memories, [memory])
     related = searching.find_related(memories, memory.id)
@@ -333,7 +333,7 @@ def get(
     at = placing.list_places(memories, memory.id)
     if show.as_json:
         row = show.memory_json(memory, drifted=drifted, later=later)
-        row |= {"at": show.keys_json(at), "effects": done}
+        row |= {"at": rows.key_rows(at), "effects": done}
         row["flags"] += [f"conflicts-with:{other}" for other in related.get("conflicts with", ())]
         if offset is not None:
             from ademem.operations import browsing
@@ -372,7 +372,7 @@ def list_(
         raise UsageError("--at lists all memories of that moment", "leave out the other filters")
     with open_project(project) as memories:
         if at is not None:
-            from ademem.doors.times import parse_time
+            from ademem.core.times import parse_time
             from ademem.operations import curation
 
             then = curation.list_at(memories, parse_time(at, datetime.now(UTC)), limit)

@@ -10,7 +10,7 @@ from ademem.core.errors import UsageError
 from ademem.core.text import preview
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import flag, on_project, option, text_or_stdin
-from ademem.operations import placing
+from ademem.operations import placing, rows
 from ademem.operations.placing import Choice, Placed
 from ademem.store.runtime import Runtime
 
@@ -67,7 +67,7 @@ def to_json(placed: Placed) -> dict[str, object]:
         "id": placed.memory.id,
         "text": placed.memory.content,
         "category": placed.memory.category,
-        **show.places_json(placed),
+        **rows.place_rows(placed),
         "notes": list(placed.notes),
     }
 

@@ -13,6 +13,7 @@ from ademem.core import who
 from ademem.core.errors import AdememError, UsageError
 from ademem.core.memory import Category, Memory, claimed_name
 from ademem.core.text import counted, preview
+from ademem.core.times import parse_time
 from ademem.core.untrusted import import_label
 from ademem.core.value import Value, as_dict
 from ademem.doors.cli import show
@@ -30,7 +31,6 @@ from ademem.doors.cli.commands import (
     option,
     parse_choice,
 )
-from ademem.doors.times import parse_time
 from ademem.doors.views import word_diff
 from ademem.files import enrolment
 from ademem.operations import curation, inspecting, relating, searching

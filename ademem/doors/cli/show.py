@@ -6,12 +6,20 @@ import os
 import sys
 
 from ademem.core import untrusted, who
-from ademem.core.errors import NO, REFUSED, AdememError
-from ademem.core.memory import CAME_FROM_HUB, CAME_WITH_FILES, Memory, claimed_name, flags, is_rule
+from ademem.core.errors import NO, REFUSED
+from ademem.core.memory import CAME_FROM_HUB, CAME_WITH_FILES, Memory, flags, is_rule
 from ademem.core.project import files_edited
 from ademem.core.text import preview
 from ademem.core.untrusted import visible
 from ademem.core.value import as_dict
+from ademem.operations.rows import (
+    NOTHING,
+    WITHHELD,
+    Withheld,
+    candidate_row,
+    memory_row,
+    place_rows,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +27,6 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn, TypeVar
 
     from ademem.capture.gate import RuleEffect, Written
-    from ademem.capture.gate.writing import Candidate
     from ademem.core.setting_sources import SettingWarning
     from ademem.operations.placing import Placed
     from ademem.search.engine import Hit, Results
@@ -29,7 +36,6 @@ if TYPE_CHECKING:
 
     Row = TypeVar("Row")
 
-NOTHING: dict[str, str] = {}
 COUNTS: dict[str, int] = {}
 
 as_json = False
@@ -39,17 +45,7 @@ output_is_lost = False
 READER_ENDED = 128 + 13
 """Exit code of a program that SIGPIPE ends."""
 
-CANDIDATE_CHARS = 120
 QUERY_CHARS = 120
-
-WITHHELD = "(withheld until a person approves it)"
-
-
-class Withheld(AdememError):
-    def __init__(self, memory: Memory) -> None:
-        from ademem.store.transitions import BY_PERSON, waits_for
-
-        super().__init__(f"{memory.id} is {waits_for(memory)}", BY_PERSON)
 
 
 def to_model() -> bool:
@@ -197,51 +193,8 @@ def listing(
         echo(none, err=True)
 
 
-def memory_json(
-    memory: Memory,
-    score: float | None = None,
-    drifted: Mapping[str, str] = NOTHING,
-    later: Later | None = None,
-) -> dict[str, Any]:
-    withheld, anchors = is_withheld(memory), memory.anchors
-    if anchors:  # few memories have one
-        from ademem.core import anchor
-
-        anchors = anchor.plain(memory.anchors)
-    return {
-        "id": memory.id,
-        "sync_id": memory.sync_id,
-        "title": None if withheld else memory.title,
-        "content": WITHHELD if withheld else memory.content,
-        "category": memory.category,
-        "scope": memory.shown_scope,
-        "owner": memory.scope_owner_id,
-        "status": memory.status,
-        "tier": int(memory.tier),
-        "pinned": memory.is_pinned,
-        "importance": memory.importance,
-        "confidence": round(memory.confidence, 4),
-        "observation_count": memory.observation_count,
-        "score": None if score is None else round(score, 4),
-        "tags": list(memory.tags),
-        "path": memory.file_scope_pattern,
-        "anchors": list(anchors),
-        "topic_key": memory.topic_key,
-        "key": memory.knowledge_key,
-        "bead": memory.bead,
-        "source_id": memory.source_id,
-        "created_at": memory.created_at.isoformat(),
-        "updated_at": memory.updated_at.isoformat(),
-        "provenance": {
-            "trust": memory.trust,
-            "source_type": memory.source_type,
-            "session_id": memory.source_session_id,
-            "agent_id": memory.agent_id,
-            "branch": memory.source_branch,
-            "claimed_author": memory.claimed_author and claimed_name(memory.claimed_author),
-        },
-        "flags": flags(memory, drifted, later.flag if later else ""),
-    }
+def memory_json(memory: Memory, *given: Any, **options: Any) -> dict[str, Any]:
+    return memory_row(memory, *given, **options, withheld=is_withheld(memory))
 
 
 def results_json(
@@ -415,32 +368,6 @@ def table_lines(values: dict[str, Any], indent: str = "") -> Iterator[str]:
             yield f"{indent}{name}: {'-' if value is None else value}"
 
 
-def candidate_json(candidate: Candidate) -> dict[str, Any]:
-    memory = candidate.memory
-    return {
-        "id": memory.id,
-        "title": memory.title,
-        "text": preview(memory.content, CANDIDATE_CHARS),
-        "judgment_id": candidate.judgment_id,
-        "score": candidate.score,
-    }
-
-
-def places_json(placed: Placed) -> dict[str, Any]:
-    from ademem.search.binding import describe
-
-    return {
-        "at": keys_json(placed.at),
-        "candidates": [describe(each) for each in placed.candidates],
-    }
-
-
-def keys_json(at: Iterable[Binding]) -> list[dict[str, Any]]:
-    from ademem.search.binding import describe
-
-    return [{"key": describe(each), "strength": each.strength, "state": each.state} for each in at]
-
-
 def _join_keys(at: Iterable[Binding]) -> str:
     from ademem.search.binding import join_places
 
@@ -467,10 +394,10 @@ def verdict(
         "deduped": written.deduped,
         "mergedIntoId": written.merged_into_id,
         "notes": list(written.notes),
-        "candidates": [candidate_json(each) for each in written.candidates],
+        "candidates": [candidate_row(each) for each in written.candidates],
     }
     if placed:
-        values["places"] = places_json(placed)
+        values["places"] = place_rows(placed)
     if memory:
         verb = "merged into" if written.deduped else "kept as"
         kind = ", rule" if is_rule(memory) else ""

@@ -156,9 +156,8 @@ class Server:
                 connections=self._tool_caller.connections,
                 by=self._by,
             ) as runtime:
-                return method.run(
-                    Call(runtime=runtime, params=given, by_person=self.by_person, notify=notify)
-                )
+                call = Call(runtime=runtime, by_person=self.by_person, notify=notify)
+                return method.answer(call, given)
         except (RpcError, BrokenPipeError):
             raise
         except Exception as error:

@@ -67,7 +67,7 @@ def _entry(
     }
     times = ("created_at", "updated_at", "last_accessed_at")
     values |= {name: time_of(getattr(memory, name)) for name in times}
-    return {_camel_case(name): values[name] for name in _TYPES}
+    return {camel_case(name): values[name] for name in _TYPES}
 
 
 def procedure(runtime: Runtime, found: Procedure) -> dict[str, Any]:
@@ -130,11 +130,11 @@ def event(kind: str, runtime: Runtime, row: Mapping[str, Any]) -> dict[str, Any]
 def camel(value: Any) -> Any:
     """Rename the keys of objects, and of those in them, from snake_case to camelCase."""
     if isinstance(value, Mapping):
-        return {_camel_case(name): camel(each) for name, each in value.items()}
+        return {camel_case(name): camel(each) for name, each in value.items()}
     return [camel(each) for each in value] if isinstance(value, list) else value
 
 
-def _camel_case(name: str) -> str:
+def camel_case(name: str) -> str:
     first, *others = name.split("_")
     return first + "".join(map(str.capitalize, others))
 
@@ -151,5 +151,5 @@ def _schema(kind: str) -> dict[str, Any]:
 
 ENTRY_SCHEMA = {
     "type": "object",
-    "properties": {_camel_case(name): _schema(kind) for name, kind in _TYPES.items()},
+    "properties": {camel_case(name): _schema(kind) for name, kind in _TYPES.items()},
 }

@@ -1,32 +1,48 @@
-"""Engram's tools on the functions of ours; answers in its envelope, and its lines in `result`."""
+"""Engram's tools as adapters of our operations: names, arguments and texts are its contract.
 
-from __future__ import annotations
+An answer has its envelope, and its lines in `result`.
+"""
 
 from contextlib import ExitStack
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any, Literal
 
+from ademem.capture.gate import Written
 from ademem.capture.message_lessons import learnings
 from ademem.core.errors import NoSuchMemory, UsageError
 from ademem.core.memory import Draft, Memory, Scope
 from ademem.core.text import counted, fold, preview
 from ademem.core.value import replace as changed
-from ademem.doors.calls import describe_gate_refusal
-from ademem.operations import browsing, curation, projects, reports, searching, sessions, writing
+from ademem.operations import (
+    browsing,
+    curation,
+    memory_operations,
+    projects,
+    reports,
+    searching,
+    sessions,
+    writing,
+)
 from ademem.operations import doctor as examining
-from ademem.plugins.mcp import core
+from ademem.operations.memory_operations import Cursor, Neighbours, Relation
+from ademem.operations.rows import describe_gate_refusal
+from ademem.operations.signatures import About, Answer, Call, Operations
 from ademem.search.engine import Filters
 from ademem.store import memories as rows
+from ademem.store.runtime import Runtime
 from ademem.store.transitions import CannotDo
 
-if TYPE_CHECKING:
-    from ademem.capture.gate import Written
-    from ademem.plugins.mcp.access import Call
-    from ademem.store.runtime import Runtime
-
-Result = dict[str, Any]
+Row = dict[str, Any]
+Result = Annotated[Row, Answer(always=("project_source", "project_path", "result"))]
 Id = int | str
 """A row number, or an id of ours."""
+GivenId = Annotated[Id, About(help="A number or an id")]
+ScopeName = Literal["project", "personal", "global"]
+Confidence = Annotated[float, About(least=0, most=1)]
+
+tool = Operations(shows_text=True)
+EMPTY = {"project_source": "", "project_path": "", "result": ""}
+reading = Operations(into=tool, reads=True, repeats=True, empty=EMPTY)
+"""Of the names with which it asks again for the project, `project` is enough here."""
 
 TITLE_CHARS = 60
 NUMBER_DIGITS = 11
@@ -46,7 +62,7 @@ def find_memory(memories: Runtime, id: Id) -> Memory:
         if not found:
             raise NoSuchMemory(str(id))
         id = found[0].id
-    return core.get_readable(memories, id)
+    return memory_operations.get_readable(memories, id)
 
 
 def _number(memories: Runtime, id: str) -> Id:
@@ -70,15 +86,26 @@ def scopes_of(name: str) -> tuple[Scope, ...]:
     return (Scope.PROJECT if name == "project" else Scope.AGENT,) if name else ()
 
 
+@reading()
 def search(
-    memories: Runtime, call: Call, query: str, limit: int, all_projects: bool, **given: str
+    memories: Runtime,
+    call: Call,
+    query: Annotated[str, About(chars=1000)],
+    type: str = "",
+    scope: ScopeName | None = None,
+    all_projects: bool = False,
+    match_mode: Literal["all", "any"] | None = None,
+    response_format: str = "",
+    limit: Annotated[int, About(least=1, most=20)] = 10,
 ) -> Result:
-    types = tuple(filter(None, [given.get("type")]))
-    filters = Filters(types=types, scopes=scopes_of(given.get("scope", "")))
+    """Search memory by words."""
+    filters = Filters(types=(type,) if type else (), scopes=scopes_of(scope or ""))
+    own = memories.settings.mcp.model
+    options: Row = {"place": "mcp", "key": call.turn, "model": own}
     with ExitStack() as opened:
         others = opened.enter_context(projects.open_others(memories)) if all_projects else {}
-        page = call.find(memories, query, filters, limit, others=others)
-    if given.get("match_mode") == "all" and page["relaxed"]:  # no memory has all words
+        page = browsing.find(memories, query, filters, limit, others=others, **options)
+    if match_mode == "all" and page["relaxed"]:  # no memory has all words
         page |= {"memories": [], "total": 0}
     lines = []
     for row in page["memories"]:
@@ -86,7 +113,7 @@ def search(
         number = _number(memories, row["id"]) if is_here else row["id"]
         title = row.get("title") or preview(row["text"], TITLE_CHARS)
         lines.append(f"#{number} [{row['category']}] {title}")
-        if given.get("response_format") not in ("compact", "concise"):
+        if response_format not in ("compact", "concise"):
             lines.append(f"    {row['text']}")
         for relation, others in row.get("relations", {}).items():
             if form := RELATIONS.get(relation):
@@ -98,24 +125,38 @@ def search(
     return {"result": text, "relaxed": page["relaxed"], "results": page["memories"]}
 
 
-def save(memories: Runtime, call: Call, title: str, content: str = "", **given: Any) -> Result:
-    content = content or given.get("observation", "")
+@tool()
+def save(
+    memories: Runtime,
+    call: Call,
+    title: str,
+    content: str = "",
+    type: str | None = None,
+    scope: ScopeName | None = None,
+    observation: Annotated[str, About(help="An older name of content")] = "",
+    topic_key: str | None = None,
+    capture_prompt: Annotated[bool, About(help="Prompts are saved by hooks")] = False,
+    session_id: str = "",
+    project_choice_reason: str = "",
+    recovery_token: str = "",
+) -> Result:
+    """Save an observation: what, why, where, learned."""
+    content = content or observation
     if not content:
         raise UsageError("the argument 'content' is missing", "give 'content'")
     draft = Draft(
         content=content,
         title=title,
-        category=writing.categorize(None, given.get("type")),
-        topic_key=given.get("topic_key"),
-        tags=tuple(filter(None, [given.get("type")])),
-        origin=changed(call.origin(), session_id=_session(memories, call, given)),
+        category=writing.categorize(None, type),
+        topic_key=topic_key,
+        tags=(type,) if type else (),
+        origin=changed(call.origin(), session_id=_session(memories, call, session_id)),
     )
-    scope = given.get("scope")
     draft = writing.place_draft(memories, draft, "personal" if scope == "global" else scope)
-    return _describe_saved(writing.write(memories, draft), given.get("type"))
+    return _describe_saved(writing.write(memories, draft), type)
 
 
-def _describe_saved(written: Written, type: str | None = None) -> Result:
+def _describe_saved(written: Written, type: str | None = None) -> Row:
     memory = written.memory
     if memory is None:
         return describe_gate_refusal(written.rule, written.reason)
@@ -128,34 +169,62 @@ def _describe_saved(written: Written, type: str | None = None) -> Result:
         "id": number_of(memory),
         "sync_id": memory.sync_id,
         "deduped": written.deduped,
-        **core.describe_notes(written),
+        **memory_operations.describe_notes(written),
         "judgment_required": bool(candidates),
         "candidates": candidates,
-        "suggested_topic_key": core.suggest_topic_key(memory, type),
+        "suggested_topic_key": memory_operations.suggest_topic_key(memory, type),
     }
 
 
-def _session(memories: Runtime, call: Call, given: Result) -> str:
+def _session(memories: Runtime, call: Call, id: str) -> str:
     """Return the session that was given, which has to be open, or that of the call."""
-    id = given.get("session_id")
     if not id:
         return call.turn.session_id
     sessions.start_session(memories, id, source="mcp")
-    return str(id)
+    return id
 
 
-def update(memories: Runtime, call: Call, id: Id, **given: Any) -> Result:
+@tool(destroys=True)
+def update(
+    memories: Runtime,
+    call: Call,
+    id: GivenId,
+    title: str | None = None,
+    content: str | None = None,
+    type: str | None = None,
+    scope: ScopeName | None = None,
+    topic_key: str | None = None,
+    find: str | None = None,
+    replace: str | None = None,
+) -> Result:
+    """Change an observation, or replace `find` by `replace` in it."""
     memory = find_memory(memories, id)
-    scope = given.pop("scope", "")
     if scope and Scope.parse(scope) is not memory.scope:
         raise CannotDo(f"the scope of {id} is {memory.shown_scope}", "mem_save it, then mem_delete")
-    answer = core.update(memories, call, memory.id, **given)
+    answer = memory_operations.update(
+        memories,
+        call,
+        memory.id,
+        title=title,
+        content=content,
+        type=type,
+        topic_key=topic_key,
+        find=find,
+        replace=replace,
+    )
     return {"result": f"Memory updated: #{id}", **answer}
 
 
+@tool(repeats=True)
 def review(
-    memories: Runtime, call: Call, action: str, limit: int, observation_id: Id = "", id: Id = ""
+    memories: Runtime,
+    call: Call,
+    action: Literal["list", "mark_reviewed"] = "list",
+    observation_id: GivenId = "",
+    id: GivenId = "",
+    limit: Annotated[int, About(least=1, most=100)] = 20,
 ) -> Result:
+    """List observations that are due for review, or mark one as reviewed."""
     if action == "mark_reviewed":
         if not (observation_id or id):
             raise UsageError("which observation?", "give observation_id")
@@ -167,21 +236,40 @@ def review(
     return {"result": "\n".join(lines) or "Nothing is due", "count": len(due)}
 
 
-def pin(memories: Runtime, call: Call, id: Id, *, pinned: bool = True) -> Result:
+@tool(repeats=True)
+def pin(memories: Runtime, call: Call, id: GivenId) -> Result:
+    """Show an observation first in the context."""
+    return _pin(memories, id, pinned=True)
+
+
+@tool(repeats=True)
+def unpin(memories: Runtime, call: Call, id: GivenId) -> Result:
+    """Show an observation first no longer."""
+    return _pin(memories, id, pinned=False)
+
+
+def _pin(memories: Runtime, id: Id, *, pinned: bool) -> Row:
     memory = curation.pin_by_agent(memories, find_memory(memories, id).id, pinned=pinned)
     done, number = "Pinned" if pinned else "Unpinned", number_of(memory)
     return {"result": f"{done}: #{number}", "id": number}
 
 
-unpin = partial(pin, pinned=False)
-
-
-def suggest_topic_key(memories: Runtime, call: Call, **given: str) -> Result:
-    key = writing.suggest_topic_key(given.get("type"), given.get("title"), given.get("content", ""))
+@reading()
+def suggest_topic_key(
+    memories: Runtime,
+    call: Call,
+    type: str | None = None,
+    title: str | None = None,
+    content: str = "",
+) -> Result:
+    """Suggest a stable key for a topic that evolves."""
+    key = writing.suggest_topic_key(type, title, content)
     return {"result": f"Suggested topic_key: {key}", "topic_key": key}
 
 
-def delete(memories: Runtime, call: Call, id: Id, hard_delete: bool) -> Result:
+@tool(destroys=True, repeats=True)
+def delete(memories: Runtime, call: Call, id: GivenId, hard_delete: bool = False) -> Result:
+    """Delete an observation."""
     memory = find_memory(memories, id)
     if hard_delete:
         raise CannotDo(
@@ -192,20 +280,37 @@ def delete(memories: Runtime, call: Call, id: Id, hard_delete: bool) -> Result:
     return {"result": f"Memory deleted: #{number}", "id": number}
 
 
-def save_prompt(memories: Runtime, call: Call, content: str, **given: Any) -> Result:
-    session = _session(memories, call, given)
+@tool()
+def save_prompt(
+    memories: Runtime,
+    call: Call,
+    content: str,
+    session_id: str = "",
+    project_choice_reason: str = "",
+    recovery_token: str = "",
+) -> Result:
+    """Save what the person asked."""
+    session = _session(memories, call, session_id)
     is_new = sessions.add_prompt(memories, content, session)
     return {"result": "Prompt saved" if is_new else "Prompt was saved before"}
 
 
+@reading()
 def context(
-    memories: Runtime, call: Call, compact: bool, max_bytes: int, scope: str = ""
+    memories: Runtime,
+    call: Call,
+    compact: bool = False,
+    max_bytes: Annotated[int, About(least=1000, most=9000)] = 8000,
+    scope: ScopeName | None = None,
 ) -> Result:
-    found = browsing.get_context(memories, max_bytes, compact=compact, scope=scope)
+    """What earlier sessions left: pinned, recent, prompts."""
+    found = browsing.get_context(memories, max_bytes, compact=compact, scope=scope or "")
     return {"result": found["text"], "left_out": found["left_out"]}
 
 
+@reading()
 def stats(memories: Runtime, call: Call) -> Result:
+    """Totals of sessions, observations and prompts."""
     found = reports.get_status(memories)
     counts = found["memories"]
     observations = counted(counts["promoted"] + counts["candidates"], "observation")
@@ -213,38 +318,71 @@ def stats(memories: Runtime, call: Call) -> Result:
     return {"result": text, "sessions": found["sessions"], "observations": counts}
 
 
-def timeline(memories: Runtime, call: Call, observation_id: Id, before: int, after: int) -> Result:
+@reading()
+def timeline(
+    memories: Runtime,
+    call: Call,
+    observation_id: GivenId,
+    before: Neighbours = 5,
+    after: Neighbours = 5,
+) -> Result:
+    """What the same session saved around an observation."""
     found = browsing.timeline(memories, find_memory(memories, observation_id).id, before, after)
     rows = [*found["before"], found["focus"], *found["after"]]
     lines = [f"{'>' if row is found['focus'] else ' '} {row['text']}" for row in rows]
     return {"result": "\n".join(lines), "timeline": found}
 
 
+@reading()
 def get_observation(
-    memories: Runtime, call: Call, id: Id, include_history: bool, offset: int, **given: int
+    memories: Runtime,
+    call: Call,
+    id: GivenId,
+    include_history: bool = False,
+    history_cursor: Cursor = 0,
+    offset: Annotated[int, About(least=0, most=50_000)] = 0,
 ) -> Result:
-    id = find_memory(memories, id).id
-    found = core.get(memories, call, id, offset, include_history, **given)
+    """The whole of an observation."""
+    own = find_memory(memories, id).id
+    found = memory_operations.get(memories, call, own, offset, include_history, history_cursor)
     return {"result": found.pop("text"), **found}
 
 
-def session_summary(memories: Runtime, call: Call, content: str, **given: Any) -> Result:
-    session = _session(memories, call, given)
+@tool()
+def session_summary(
+    memories: Runtime,
+    call: Call,
+    content: str,
+    session_id: str = "",
+    project_choice_reason: str = "",
+    recovery_token: str = "",
+) -> Result:
+    """Save the summary of a session: Goal, Instructions, Discoveries, Accomplished, Next Steps,
+    Relevant Files."""
+    session = _session(memories, call, session_id)
     return _describe_saved(sessions.summarize_session(memories, content, session))
 
 
+@tool(repeats=True)
 def session_start(memories: Runtime, call: Call, id: str, directory: str = "") -> Result:
+    """Register a session."""
     session = sessions.start_session(memories, id, directory, source="mcp")
     return {"result": f"Session started: {id}", "session": session}
 
 
+@tool(repeats=True)
 def session_end(memories: Runtime, call: Call, id: str, summary: str = "") -> Result:
+    """End a session."""
     session = sessions.end_session(memories, id, summary)
     return {"result": f"Session ended: {id}", "session": session}
 
 
-def capture_passive(memories: Runtime, call: Call, content: str, **given: Any) -> Result:
-    origin = changed(call.origin(), session_id=_session(memories, call, given))
+@tool(repeats=True)
+def capture_passive(
+    memories: Runtime, call: Call, content: str, source: str = "", session_id: str = ""
+) -> Result:
+    """Save the items below `Key Learnings` of a text."""
+    origin = changed(call.origin(), session_id=_session(memories, call, session_id))
     drafts = (Draft(content=text, origin=origin) for text in learnings(content))
     written = [writing.write(memories, draft) for draft in drafts]
     saved = sum(each.accepted and not each.deduped for each in written)
@@ -252,24 +390,34 @@ def capture_passive(memories: Runtime, call: Call, content: str, **given: Any) -
     return {"result": text, "extracted": len(written), "saved": saved}
 
 
-def merge_projects(memories: Runtime, call: Call, to: str, **given: str) -> Result:
-    names = [*given["from"].split(","), to]
+@tool(destroys=True)
+def merge_projects(
+    memories: Runtime, call: Call, from_: Annotated[str, About(name="from")], to: str
+) -> Result:
+    """Merge spellings of one project's name."""
+    names = [*from_.split(","), to]
     if len({fold(name).replace("_", "-").replace(" ", "-") for name in names}) > 1:
         raise CannotDo("these are names of several projects", "a person merges them in a terminal")
     return {"result": "One folder is one project here: spellings are merged already"}
 
 
+@reading()
 def current_project(memories: Runtime, call: Call) -> Result:
-    status = core.status(memories, call)
+    """Which project this is, and how it was found."""
+    status = memory_operations.status(memories, call)
     return {"result": memories.project.name, "available_projects": status["others"]}
 
 
+@reading()
 def list_projects(memories: Runtime, call: Call) -> Result:
+    """The projects that can be reached from here."""
     names = [each.name for each in call.projects]
     return {"result": "\n".join(names), "projects": names}
 
 
+@reading()
 def doctor(memories: Runtime, call: Call, check: str = "") -> Result:
+    """Check memory for damage."""
     patient = examining.Patient(
         project=memories.project, environment=memories.environment, now=memories.clock()
     )
@@ -289,16 +437,39 @@ def doctor(memories: Runtime, call: Call, check: str = "") -> Result:
     return {"result": "\n".join(lines), "ok": all(each.ok for each in findings)}
 
 
-def judge(memories: Runtime, call: Call, relation: str, judgment_id: str, **given: Any) -> Result:
-    given.pop("session_id", None)
-    done = core.judge(memories, call, relation, judgment_id=judgment_id, **given)
-    return {"result": f"{done['relation']}: {done['effect']}", **done}
-
-
-def compare(
-    memories: Runtime, call: Call, memory_id_a: Id, memory_id_b: Id, relation: str, **given: Any
+@tool(repeats=True)
+def judge(
+    memories: Runtime,
+    call: Call,
+    judgment_id: str,
+    relation: Relation,
+    reason: str = "",
+    evidence: str = "",
+    confidence: Confidence = 1.0,
+    session_id: str = "",
 ) -> Result:
-    id, other = (find_memory(memories, each).id for each in (memory_id_a, memory_id_b))
-    verdict = {"reason": given.get("reasoning", ""), "confidence": given["confidence"]}
-    done = core.judge(memories, call, relation, id=id, other=other, **verdict)
+    """Tell how two observations relate, as mem_save asked; below 0.7 ask the person."""
+    verdict: Row = {"reason": reason, "evidence": evidence, "confidence": confidence}
+    done = memory_operations.judge(memories, call, relation, judgment_id, **verdict)
     return {"result": f"{done['relation']}: {done['effect']}", **done}
+
+
+@tool(repeats=True)
+def compare(
+    memories: Runtime,
+    call: Call,
+    memory_id_a: GivenId,
+    memory_id_b: GivenId,
+    relation: Relation,
+    reasoning: str = "",
+    model: str = "",
+    confidence: Confidence = 1.0,
+) -> Result:
+    """Tell how any two observations relate."""
+    id, other = (find_memory(memories, each).id for each in (memory_id_a, memory_id_b))
+    verdict: Row = {"reason": reasoning, "confidence": confidence}
+    done = memory_operations.judge(memories, call, relation, id=id, other=other, **verdict)
+    return {"result": f"{done['relation']}: {done['effect']}", **done}
+
+
+TOOLS = tuple(tool.all)

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from ademem.core.project import Project
     from ademem.plugins.mcp.tools import Tool
-    from ademem.search.engine import Filters
     from ademem.store.runtime import Runtime
 
 VARIABLES = ("ADEMEM_PROJECT", "CLAUDE_PROJECT_DIR")
@@ -142,8 +141,13 @@ class Call:
         self.caller, self.arguments, self.meta = caller, arguments, meta
         self.client = client
         self.projects, self.how = caller.find()
+        self.others: Mapping[str, Runtime] = {}
         self.runtime: Runtime | None = None
         self.turn = TurnKey(session_id="")
+
+    @property
+    def door(self) -> str:
+        return self.caller.door
 
     def answer(self, tool: Tool) -> dict[str, Any]:
         """Return the result; one with a `rule` is a refusal."""
@@ -183,22 +187,12 @@ class Call:
                 with self.caller.lock:  # its connection is the next call's
                     self.runtime = None
 
-    def find(
-        self, memories: Runtime, query: str, filters: Filters, limit: int, **given: Any
-    ) -> dict[str, Any]:
-        from ademem.operations import browsing
-
-        model = memories.settings.mcp.model
-        return browsing.find(
-            memories, query, filters, limit, place="mcp", key=self.turn, model=model, **given
-        )
-
     def origin(self) -> Origin:
         assert self.runtime
         turn = f"{self.turn.session_id}:{self.turn.agent_id or self.turn.prompt_id}"
         return Origin(
             trust=provenance.trust_of_turn(turn, self.runtime.store),
-            source_type=self.caller.door,
+            source_type=self.door,
             session_id=self.turn.session_id,
             run_id=self.client or None,
             agent_id=self.turn.agent_id or None,

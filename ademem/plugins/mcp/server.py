@@ -104,11 +104,11 @@ class Session:
                 output_schema=tool.output_schema,
                 annotations=types.ToolAnnotations(
                     read_only_hint=tool.reads,
-                    destructive_hint=tool.destroys,
-                    idempotent_hint=tool.repeats,
+                    destructive_hint=tool.operation.destroys,
+                    idempotent_hint=tool.operation.repeats,
                     open_world_hint=False,
                 ),
-                _meta={"anthropic/alwaysLoad": True} if tool.always_loaded else None,
+                _meta={"anthropic/alwaysLoad": True} if tool.operation.always_loaded else None,
             )
             for tool in self.tools.values()
         ]
@@ -142,11 +142,11 @@ class Session:
         )
 
     async def list_resources(self, _: Context, __: object) -> types.ListResourcesResult:
-        resources = [
+        found = [
             types.Resource(uri=f"memory://{name}", name=name, mime_type=MARKDOWN)
             for name in RESOURCES
         ]
-        return types.ListResourcesResult(resources=resources)
+        return types.ListResourcesResult(resources=found)
 
     async def list_templates(self, _: Context, __: object) -> types.ListResourceTemplatesResult:
         templates = [
@@ -160,21 +160,21 @@ class Session:
     async def read_resource(
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        from ademem.plugins.mcp import core
+        from ademem.plugins.mcp import resources
 
         uri = str(params.uri)
         kind = uri.removeprefix("memory://").partition("/")[0]
         if not uri.startswith("memory://") or kind not in {*RESOURCES, *TEMPLATES}:
             raise MCPError(code=NOT_FOUND, message=f"there is no resource {uri}")
         try:
-            text = await self._look(context, lambda memories: core.read(memories, uri))
+            text = await self._look(context, lambda memories: resources.read(memories, uri))
         except (AdememError, LookupError) as error:
             raise MCPError(code=NOT_FOUND, message=f"there is no resource {uri}") from error
         contents = types.TextResourceContents(uri=uri, mime_type=MARKDOWN, text=text)
         return types.ReadResourceResult(contents=[contents])
 
     async def list_prompts(self, _: Context, __: object) -> types.ListPromptsResult:
-        from ademem.plugins.mcp import core
+        from ademem.plugins.mcp import resources
 
         prompts = [
             types.Prompt(
@@ -185,18 +185,18 @@ class Session:
                     for each, what in arguments.items()
                 ],
             )
-            for name, (about, arguments, _) in core.PROMPTS.items()
+            for name, (about, arguments, _) in resources.PROMPTS.items()
         ]
         return types.ListPromptsResult(prompts=prompts)
 
     async def get_prompt(
         self, _: Context, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
-        from ademem.plugins.mcp import core
+        from ademem.plugins.mcp import resources
 
-        if params.name not in core.PROMPTS:
+        if params.name not in resources.PROMPTS:
             raise MCPError(code=types.INVALID_PARAMS, message=f"Unknown prompt: {params.name}")
-        (arguments, text), given = core.PROMPTS[params.name][1:], params.arguments or {}
+        (arguments, text), given = resources.PROMPTS[params.name][1:], params.arguments or {}
         missing = [name for name in arguments if name not in given]
         if missing:
             why = f"{params.name} needs the argument {missing[0]!r}"
@@ -207,15 +207,15 @@ class Session:
     async def complete(
         self, context: Context, params: types.CompleteRequestParams
     ) -> types.CompleteResult:
-        from ademem.plugins.mcp import core
+        from ademem.plugins.mcp import resources
 
         name, prefix = params.argument.name, params.argument.value
         of = getattr(params.ref, "uri", "")
         try:
-            found = await self._look(context, lambda own: core.complete(own, of, name, prefix))
+            found = await self._look(context, lambda own: resources.complete(own, of, name, prefix))
         except AdememError:
             found = []
-        shown = found[: core.COMPLETIONS]
+        shown = found[: resources.COMPLETIONS]
         more = types.Completion(values=shown, total=len(found), has_more=len(found) > len(shown))
         return types.CompleteResult(completion=more)
 

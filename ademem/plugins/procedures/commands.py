@@ -13,6 +13,7 @@ from ademem.core.text import counted, preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import DryRun, Id, argument, flag, on_project, option
+from ademem.operations.rows import WITHHELD
 from ademem.plugins.procedures import operations
 from ademem.plugins.procedures.records import Procedure
 from ademem.plugins.procedures.skill_registry import Listed
@@ -106,7 +107,7 @@ def reindex(memories: Runtime, dry_run: DryRun = False) -> None:
 def _procedure_line(each: Procedure) -> str:
     memory, details = each.memory, each.details
     if memory.quarantine_reason:
-        return f"{memory.id}  {show.WITHHELD}"
+        return f"{memory.id}  {WITHHELD}"
     text = preview(f"{memory.title}: use when {each.wording.trigger}", TEXT_CHARS)
     worked = f"{details.success_count} of {each.outcomes} worked"
     marks = ", ".join([f"{memory.confidence:.0%}", worked, *flags(memory)])

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-SHARED = 48
+SHARED = 49
 """Modules of ademem that a command on one memory loads; with all of the parts it would be 290."""
 
 

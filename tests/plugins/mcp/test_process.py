@@ -29,13 +29,13 @@ LESSON = "Releases are cut on Mondays, because the mirror syncs on Sunday"
 COMMAND = ["-c", "from ademem.doors.cli import program; program()", "mcp"]
 WAITING = """
 import os, time
-from ademem.plugins.mcp import core
-status = core.status
-def wait(memories, call):
+from ademem.operations import reports
+status = reports.get_status
+def wait(memories):
     while not os.path.exists(os.path.join(memories.project.root, "go")):
         time.sleep(0.01)
-    return status(memories, call)
-core.status = wait
+    return status(memories)
+reports.get_status = wait
 from ademem.doors.cli import program; program()
 """
 """A server whose memory_status waits for a file."""

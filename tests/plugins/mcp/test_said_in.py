@@ -2,7 +2,7 @@
 
 import pytest
 
-from ademem.plugins.mcp import core
+from ademem.operations import memory_operations
 from tests.operations.test_said_in import elsewhere as elsewhere
 from tests.operations.test_said_in import here as here
 from tests.operations.test_said_in import say
@@ -10,7 +10,7 @@ from tests.operations.test_said_in import say
 
 def context(world):
     with world.memories() as memories:
-        return str(core.context(memories, None, 8000))
+        return str(memory_operations.context(memories, None, 8000))
 
 
 @pytest.mark.parametrize("scope", ["personal", "agent"])

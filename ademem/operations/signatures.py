@@ -1,0 +1,237 @@
+"""Operations as typed functions: a door reads names, limits and defaults off their signatures.
+
+A parameter has the type of its value and, in `Annotated`, what else holds of it:
+
+    def timeline(runtime: Runtime, call: Call, id: Id, before: Annotated[int, About(most=20)] = 3)
+
+The functions' modules leave out `from __future__ import annotations`, so that types are values.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeVar, Union, get_args
+from typing import get_origin as origin_of
+
+from ademem.core.value import Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from ademem.core.client import TurnKey
+    from ademem.core.memory import Origin
+    from ademem.core.project import Project
+    from ademem.store.runtime import Runtime
+
+    Schema = dict[str, Any]
+
+Row = dict[str, Any]
+"""An object of JSON."""
+
+
+class About(Value):
+    """What holds of a parameter beside its type."""
+
+    help: str = ""
+    chars: int = 0
+    """Longest text, which is cut there; 0: of any length."""
+    items: int = 0
+    """Most items of a list."""
+    least: float | None = None
+    most: float | None = None
+    choices: tuple[str, ...] = ()
+    name: str = ""
+    """Name for callers, where it is no name in Python."""
+
+
+class Answer(Value):
+    """Keys of a result, in `Annotated` around its type."""
+
+    always: tuple[str, ...]
+    sometimes: tuple[str, ...] = ()
+
+
+class Call(Protocol):
+    """What a door knows of the call that an operation answers."""
+
+    client: str
+    """Name and version of the program."""
+    turn: TurnKey
+    projects: tuple[Project, ...]
+    """Those that the call may reach."""
+    how: str
+    """What named the first of them."""
+    others: Mapping[str, Runtime]
+    """Projects that are searched beside, by name."""
+
+    @property
+    def door(self) -> str: ...
+
+    def origin(self) -> Origin: ...
+
+
+class Parameter(Value):
+    name: str
+    """For callers."""
+    variable: str
+    kind: Any
+    """A class, a `Literal`, or an alias such as `tuple[str, ...]`."""
+    about: About
+    default: Any = None
+    is_required: bool = False
+
+    @property
+    def schema(self) -> Schema:
+        has_default = self.default not in (None, "", ())
+        return _schema_of(self.kind, self.about) | (
+            {"default": self.default} if has_default else {}
+        )
+
+
+class Operation(Value):
+    """A function that doors offer: its first parameter is the memory, the second the call."""
+
+    run: Callable[..., Any]
+    reads: bool = False
+    destroys: bool = False
+    repeats: bool = False
+    """Twice is as once."""
+    always_loaded: bool = False
+    """A client shows it to its model in every session."""
+    shows_text: bool = False
+    """The result has texts of memories."""
+    joins: bool = False
+    """Of several projects all answer; else the first that has one."""
+    empty: Mapping[str, Any] | None = None
+    """Result where no project is enrolled; None: a refusal."""
+
+    @property
+    def summary(self) -> str:
+        return summarize(self.run)
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        return read_parameters(self.run, after=2)
+
+    def call(self, runtime: Runtime, call: Call, arguments: Mapping[str, Any]) -> Any:
+        """Call the function with arguments that the schemas of its parameters allow."""
+        return self.run(runtime, call, **bind(self.parameters, arguments))
+
+    @property
+    def answer(self) -> Answer:
+        found: Answer = get_args(self.run.__annotations__["return"])[1]
+        return found
+
+
+Function = TypeVar("Function", bound="Callable[..., Any]")
+
+
+class Operations:
+    """The operations of a module, in the order of their definitions, with what all of them share.
+
+    Those that share more are written *into* the same list.
+    """
+
+    def __init__(self, into: Operations | None = None, **shared: Any) -> None:
+        self.all: list[Operation] = into.all if into else []
+        self.shared: dict[str, Any] = into.shared | shared if into else shared
+
+    def __call__(self, **traits: Any) -> Callable[[Function], Function]:
+        def define(function: Function) -> Function:
+            self.all.append(Operation(run=function, **self.shared, **traits))
+            return function
+
+        return define
+
+
+def summarize(function: Callable[..., Any]) -> str:
+    """Return the first paragraph of the docstring in one line."""
+    return " ".join((function.__doc__ or "").partition("\n\n")[0].split())
+
+
+@cache
+def read_parameters(function: Callable[..., Any], after: int) -> tuple[Parameter, ...]:
+    """Return the parameters of a function *after* so many that no caller gives.
+
+    `inspect` would take as long to load as all of an answer.
+    """
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    given = function.__defaults__ or ()
+    defaults = dict(zip(names[code.co_argcount - len(given) :], given, strict=False))
+    defaults |= function.__kwdefaults__ or {}
+    found = []
+    for name in names[after:]:
+        kind, about = _split(function.__annotations__[name])
+        parameter = Parameter(
+            name=about.name or name,
+            variable=name,
+            kind=kind,
+            about=about,
+            default=defaults.get(name),
+            is_required=name not in defaults,
+        )
+        found.append(parameter)
+    return tuple(found)
+
+
+def _split(annotation: Any) -> tuple[Any, About]:
+    """Return the type of a value that is given, and what else holds of it."""
+    origin, about = origin_of(annotation), About()
+    if origin is Annotated:
+        kind, *rest = get_args(annotation)
+        about = next((each for each in rest if isinstance(each, About)), about)
+        return _split(kind)[0], about
+    if origin in (Union, UnionType):
+        kinds = [each for each in get_args(annotation) if each is not type(None)]
+        return _split(kinds[0]) if len(kinds) == 1 else (annotation, about)
+    return annotation, about
+
+
+NAMES: dict[Any, str] = {
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    dict: "object",
+}
+
+
+def _schema_of(kind: Any, about: About) -> Schema:
+    texts = {"description": about.help, "maxLength": about.chars, "maxItems": about.items}
+    bounds = {"minimum": about.least, "maximum": about.most}
+    return {
+        **({"enum": list(about.choices)} if about.choices else _type_of(kind)),
+        **{name: text for name, text in texts.items() if text},
+        **{name: bound for name, bound in bounds.items() if bound is not None},
+    }
+
+
+def _type_of(kind: Any) -> Schema:
+    origin = origin_of(kind)
+    if origin is Literal:
+        return {"enum": list(get_args(kind))}
+    if origin in (Union, UnionType):
+        return {"type": sorted(NAMES[each] for each in get_args(kind))}
+    if origin is tuple:
+        return {"type": "array", "items": _schema_of(*_split(get_args(kind)[0]))}
+    if kind in NAMES or origin is dict:
+        return {"type": NAMES[origin or kind]}
+    return {"enum": list(kind)}
+
+
+def bind(parameters: Iterable[Parameter], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments that their schemas allow as values of the types, by variable."""
+    return {
+        each.variable: _convert(each.kind, arguments[each.name])
+        for each in parameters
+        if each.name in arguments
+    }
+
+
+def _convert(kind: Any, value: Any) -> Any:
+    if origin_of(kind) is tuple:
+        return tuple(value)
+    is_class = isinstance(kind, type) and kind not in NAMES
+    return kind(value) if is_class and isinstance(value, str) else value
