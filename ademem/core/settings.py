@@ -192,6 +192,12 @@ class CaptureSettings(Section):
     """Maximum size of all such texts in MB, above which the oldest are deleted."""
 
 
+class LearnSettings(Section):
+    reader: str = yours("off", choices=("off", "on"), stricter=LESS)
+    """Read each ended session once with the small model of your own client (`claude -p`), at most
+    20 sessions a day: what was said goes once more to the provider of your sessions. Off or on."""
+
+
 class LifecycleSettings(Section):
     half_life_days: float = shared(30.0, 1, 36_500)
     """Days without access in which the score of a memory halves."""
@@ -299,6 +305,7 @@ class Settings(Value):
     notice: NoticeSettings = NoticeSettings()
     mirror: MirrorSettings = MirrorSettings()
     capture: CaptureSettings = CaptureSettings()
+    learn: LearnSettings = LearnSettings()
     lifecycle: LifecycleSettings = LifecycleSettings()
     ai: AISettings = AISettings()
     skills: SkillSettings = SkillSettings()

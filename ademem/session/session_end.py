@@ -28,4 +28,6 @@ def handle(payload: Payload, runtime: Runtime) -> None:
     jobs.queue(store, "extract", location.key, now)
     jobs.queue(store, "episode", location.episode_key, now)
     jobs.queue(store, "current", "project", now)
+    if runtime.settings.learn.reader == "on":
+        jobs.queue(store, "reader", location.key, now)
     worker.start(runtime)

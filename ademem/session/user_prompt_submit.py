@@ -77,6 +77,9 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     with runtime.store.transaction():
         if not _claim(prompt, key, runtime):  # the hook of a second installation was faster
             return None
+        if runtime.by.is_person and runtime.settings.learn.reader == "on":
+            typed = f"{key.session_id}:{key.prompt_id}"
+            ledger.claim(runtime.store, ledger.TYPED, typed, runtime.now)
         dictated, corrected = _write_lessons(prompt, key, runtime)
         lines = _saved_lines(dictated, runtime)
         mark_read(key, runtime)

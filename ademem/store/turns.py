@@ -92,6 +92,11 @@ def latest(store: Store, session_id: str) -> TurnKey | None:
     return TurnKey(session_id=session_id, prompt_id=row["prompt_id"]) if row else None
 
 
+def count(store: Store, session_id: str) -> int:
+    query = "select count(*) from turns where session_id = ? and agent_id = ''"
+    return store.number(query, (session_id,))
+
+
 def list_open(store: Store, session_id: str, agent_id: str = "") -> list[TurnKey]:
     if agent_id:
         return [TurnKey(session_id=session_id, agent_id=agent_id)]

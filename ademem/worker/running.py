@@ -13,7 +13,7 @@ from ademem.core.project import Project, was_read, worktrees
 from ademem.core.repository import under_way
 from ademem.core.settings import load_configuration
 from ademem.core.shared_files import locked
-from ademem.core.value import Value
+from ademem.core.value import Value, as_dict
 from ademem.store import (
     Store,
     agreements,
@@ -294,6 +294,18 @@ def consolidate(context: JobContext, job: Job) -> None:
     context.figures |= {"clusters": done.clusters, "merged": done.merged, "created": done.created}
 
 
+def read_session(context: JobContext, job: Job) -> None:
+    """Let the client's model read an ended session; a failure is tried once more, later."""
+    from ademem.synthesis.reader import reading
+
+    try:
+        if found := reading.read_session(job.key, context.runtime):
+            context.figures |= as_dict(found)
+    except reading.NoAnswer:
+        if not job.attempts:
+            raise
+
+
 def uses(context: JobContext, job: Job) -> None:
     from ademem.synthesis import usage
 
@@ -345,6 +357,7 @@ JOBS: tuple[Kind, ...] = (
     Kind(name="sweep", run=sweep, needed=lambda context: is_due(context, SWEEP)),
     Kind(name=CROWDED, run=consolidate),
     Kind(name="backup", run=back_up, needed=is_backup_needed),
+    Kind(name="reader", run=read_session),
 )
 """In the order in which they run; each has rows in the table `jobs`."""
 
