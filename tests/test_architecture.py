@@ -448,6 +448,7 @@ OPENERS = {
     "core/transcript_lines.py": "transcripts of the client",
     "capture/transcript.py": "transcripts of the client",
     "search/meeting.py": "is a path that a call writes a folder",
+    "synthesis/reader/reading.py": "is there the file that a lesson names",
     "synthesis/episode_building.py": "size of a transcript",
     "core/plugins.py": "which parts came with the package",
     "plugins/evaluation/commands.py": "files that the person named",

@@ -35,6 +35,7 @@ from ademem.operations.curation import Accepted
 from ademem.store import memory_queries
 from ademem.sync.provenance import provenance_of
 from ademem.sync.trusted_commits import Remote
+from ademem.synthesis import reader
 
 
 class Setting(Value):
@@ -71,6 +72,12 @@ class UntrustedParts(Value):
     remote: Remote
     database: dict[str, int] | None
     """Claims of a database that was not made here."""
+
+
+def offer_reader(place: Project | None, environment: Mapping[str, str]) -> list[str]:
+    """Return the offer of the reader at the end of a session, while it is off."""
+    is_on = load_configuration(place, environment).settings.learn.reader == "on"
+    return [] if is_on else [reader.OFFER]
 
 
 def list_settings(

@@ -18,7 +18,7 @@ from ademem.core.clock import stamp
 from ademem.core.errors import AdememError, suppress
 from ademem.core.project import Project
 from ademem.core.redaction import redact
-from ademem.core.settings import BadSetting, list_warnings, load_configuration
+from ademem.core.settings import AISettings, BadSetting, list_warnings, load_configuration
 from ademem.core.text import counted
 from ademem.core.value import Value
 from ademem.files import enrolment
@@ -40,7 +40,7 @@ from ademem.store import (
 )
 from ademem.store.runtime import open_runtime, program
 from ademem.sync import checks
-from ademem.synthesis import ai
+from ademem.synthesis import ai, reader
 
 REINSTALL = "run `install.sh` again"
 TIMEOUT_S = 30
@@ -426,6 +426,17 @@ def ai_can_be_asked(patient: Patient) -> Finding:
     return _good("ai", f"{whom}, at most {most} a day (`ademem status cost`)")
 
 
+def reader_can_ask(patient: Patient) -> Finding:
+    settings = load_configuration(patient.project, patient.environment).settings
+    if settings.learn.reader != "on":
+        return _good("reader", "learn.reader is off, so no session is read at its end")
+    chosen = AISettings(provider="claude", daily_calls=settings.ai.daily_calls)
+    if wrong := ai.problem(chosen, patient.environment):
+        return _bad("reader", wrong, "without it, no session is read at its end")
+    most = counted(reader.DAILY, "session")
+    return _good("reader", f"`claude -p`, at most {most} a day (`ademem status cost`)")
+
+
 CHECKS: tuple[Callable[[Patient], Finding], ...] = (
     sqlite_is_able,
     settings_are_readable,
@@ -434,6 +445,7 @@ CHECKS: tuple[Callable[[Patient], Finding], ...] = (
     model_is_sound,
     second_model_is_sound,
     ai_can_be_asked,
+    reader_can_ask,
     database_is_sound,
     journal_is_sound,
     sessions_are_whole,

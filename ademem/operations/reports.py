@@ -40,6 +40,7 @@ from ademem.store import (
 from ademem.store.maintenance import CONSOLIDATION, SWEEP
 from ademem.store.runtime import Runtime, on_store
 from ademem.sync.importer import describe_waiting
+from ademem.synthesis import reader
 from ademem.worker import running
 
 EFFECT_DAYS = 7
@@ -213,6 +214,8 @@ def get_cost(runtime: Runtime, days: int = 30) -> dict[str, Any]:
         "provider": runtime.settings.ai.provider,
         "calls_today": maintenance.count_calls_today(runtime.store, runtime.now),
         "daily_calls": runtime.settings.ai.daily_calls,
+        "reader": runtime.settings.learn.reader,
+        "read_today": maintenance.count_calls_today(runtime.store, runtime.now, reader.PURPOSE),
         "usd": round(sum(prices), 6) if prices else None,
         "tokens_in": sum(row["tokens_in"] for row in calls),
         "tokens_out": sum(row["tokens_out"] for row in calls),

@@ -153,6 +153,7 @@ LOOSENING = [
     pytest.param("ai.url", '"http://evil.example/v1"', id="an address"),
     pytest.param("ai.model", '"big"', id="a dear model"),
     pytest.param("ai.daily_calls", "100000", id="many calls"),
+    pytest.param("learn.reader", '"on"', id="a reader of ended sessions"),
     pytest.param("skills.publish", "true", id="skills that the client loads"),
     pytest.param("embed.dtype", '"fp32"', id="another model"),
     pytest.param("embed.multilingual", '"all"', id="a second model for all texts"),

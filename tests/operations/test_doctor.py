@@ -15,6 +15,7 @@ from ademem.operations.doctor import (
     disk_is_local,
     files_are_current,
     journal_is_sound,
+    reader_can_ask,
     settings_are_readable,
 )
 from ademem.operations.files import refresh_files
@@ -227,3 +228,31 @@ def test_a_database_on_a_network_file_system_is_found(tmp_path, monkeypatch, nam
     finding = disk_is_local(patient)
     assert finding.ok is (kind == "ext4")
     assert kind in finding.message
+
+
+READER = '[learn]\nreader = "on"\n'
+
+
+@pytest.mark.parametrize(
+    ("own", "program", "ok", "message"),
+    [
+        pytest.param("", False, True, "learn.reader is off", id="off"),
+        pytest.param(READER, True, True, "`claude -p`, at most 20 sessions a day", id="on"),
+        pytest.param(READER, False, False, "no program `claude` on PATH", id="no client"),
+        pytest.param(
+            f"{READER}[ai]\ndaily_calls = 0\n", True, False, "ai.daily_calls is 0", id="no calls"
+        ),
+    ],
+)
+def test_the_doctor_says_whether_sessions_can_be_read(tmp_path, own, program, ok, message):
+    home = tmp_path / "home"
+    (home / ".config/ademem").mkdir(parents=True)
+    (home / ".config/ademem/config.toml").write_text(own)
+    if program:
+        (tmp_path / "claude").write_text("#!/bin/sh\n")
+        (tmp_path / "claude").chmod(0o755)
+    environment = {"PATH": str(tmp_path), "HOME": str(home)}
+    at = project.at(str(tmp_path))
+    found = reader_can_ask(Patient(project=at, environment=environment, now=NOW))
+
+    assert (found.ok, message in found.message) == (ok, True)

@@ -23,6 +23,7 @@ from ademem.doors.views import effects
 from ademem.doors.views.session import spent_json, spent_lines
 from ademem.operations import reports
 from ademem.store.runtime import Runtime
+from ademem.synthesis import reader
 
 COLUMNS, NAME_COLUMNS = 80, 10
 FEW = 3
@@ -183,6 +184,7 @@ def _effects_of(row: dict[str, Any]) -> str:
 def _cost_lines(spent: dict[str, Any]) -> Iterator[str]:
     yield f"provider: {spent['provider']}"
     yield f"calls today: {spent['calls_today']} of {spent['daily_calls']}"
+    yield f"reader: {spent['reader']}, {spent['read_today']} of {reader.DAILY} calls today"
     for row in spent["ai"]:
         yield (
             f"{row['day']}  {row['purpose']:<12} {row['answered']} of {row['calls']} answered,"

@@ -115,6 +115,8 @@ def install(
     if with_git:
         absolute = os.path.join(os.path.dirname(sys.executable), "ademem")  # git's PATH may differ
         done += git_setup.add_hooks(root, absolute, dry_run=dry_run)
+    if not dry_run and where is not Where.SHARED:
+        done += configuring.offer_reader(found, os.environ)
     _show_change(change, done, dry_run, *REGISTERED)
 
 

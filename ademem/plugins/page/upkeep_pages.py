@@ -79,6 +79,7 @@ def _settings(memories: Runtime, request: PageRequest) -> dict[str, Any]:
         "chosen": next((each for each in found if each.key == chosen), None),
         "described": configuring.describe_keys(),
         "as_text": to_text,
+        "offers": configuring.offer_reader(memories.project, environment),
         "warnings": [str(each) for each in warnings],
         "vectors": reports.vectors(memories),
         "models": [

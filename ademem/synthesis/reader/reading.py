@@ -35,7 +35,7 @@ from ademem.store.runtime import Runtime
 from ademem.store.sessions import Session
 from ademem.store.transitions import Act, CannotDo
 from ademem.synthesis import ai
-from ademem.synthesis.reader import answer_form
+from ademem.synthesis.reader import DAILY, PURPOSE, answer_form
 from ademem.synthesis.reader.answer_checks import OF_PERSON, check_answer
 from ademem.synthesis.reader.answer_form import CATEGORIES, Lesson, Refusal, Refuted, parse_answer
 from ademem.synthesis.reader.session_record import (
@@ -46,10 +46,6 @@ from ademem.synthesis.reader.session_record import (
     build_record,
 )
 
-PURPOSE = SOURCE = "reader"
-"""Word for these calls in the list of costs, and source type of the memories."""
-DAILY = 20
-"""Most sessions of a project that are read in a day."""
 FEWEST_TURNS = 3
 """Turns from which a session is read in which nothing was heard."""
 MODEL, EFFORT, TIMEOUT_S, MAX_USD = "haiku", "low", 120.0, "0.05"
@@ -222,7 +218,7 @@ class _Keeper:
             scope=Scope.AGENT if is_personal else Scope.PROJECT,
             anchors=tuple(self._anchors(lesson)),
             evidence=lesson.quotes[0].text,
-            origin=Origin(trust=self._trust, source_type=SOURCE, session_id=self._session),
+            origin=Origin(trust=self._trust, source_type=PURPOSE, session_id=self._session),
         )
 
     def _anchors(self, lesson: Lesson) -> Iterator[str]:
@@ -306,7 +302,7 @@ class _Keeper:
             decision=refusal.check,
             reason=refusal.why,
             subject=refusal.subject,
-            source_type=SOURCE,
+            source_type=PURPOSE,
             session_id=self._session,
         )
 

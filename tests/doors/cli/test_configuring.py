@@ -434,3 +434,12 @@ def test_uninstalling_forgets_what_was_agreed(person):
     person("uninstall")
 
     assert person.get("ai.url") == ""
+
+
+def test_an_installation_offers_the_reader_with_price_and_recipient_while_it_is_off(person):
+    offered = person("install")
+    person("config", "set", "learn.reader", "on", "--user")
+
+    assert "less than 0.2 US cents" in offered
+    assert "to the provider of your sessions" in offered
+    assert "less than 0.2 US cents" not in person("install")

@@ -17,7 +17,10 @@ from ademem.session import answer, session_end, session_start
 from ademem.store import logs, maintenance, outcomes
 from ademem.store.maintenance import Price
 
-KEYS = "days provider calls_today daily_calls usd tokens_in tokens_out characters ai hooks"
+KEYS = (
+    "days provider calls_today daily_calls reader read_today usd tokens_in tokens_out characters ai"
+    " hooks"
+)
 
 
 def test_before_anything_was_asked_all_is_nothing(ademem):
@@ -37,8 +40,23 @@ def test_calls_are_shown_with_their_price(ademem):
     shown = ademem("status", "cost", "--days", "2")
 
     assert "calls today: 1 of 40" in shown
+    assert "reader: off, 0 of 20 calls today" in shown
     assert "episode      1 of 1 answered, 1,200 tokens in, 34 out, $0.0125" in shown
     assert "in 2 days: $0.0125" in shown
+
+
+def test_calls_of_the_reader_are_listed_with_those_of_the_ai(ademem):
+    ademem("config", "set", "learn.reader", "on", "--user")
+    with operations.open_memories() as memories:
+        store, now = memories.store, clock.now()
+        call = maintenance.begin_call(store, "reader", "claude", now, daily_calls=5, most=5)
+        price = Price(model="haiku", tokens_in=7000, tokens_out=300, cost_usd=0.0015)
+        maintenance.end_call(store, call, "ok", price, ms=800)
+    spent, shown = ademem.json("status", "cost"), ademem("status", "cost")
+
+    assert (spent["reader"], spent["read_today"], spent["usd"]) == ("on", 1, 0.0015)
+    assert "reader: on, 1 of 20 calls today" in shown
+    assert "reader       1 of 1 answered, 7,000 tokens in, 300 out, $0.0015" in shown
 
 
 def test_what_a_hook_puts_before_the_model_is_counted(ademem):

@@ -119,6 +119,17 @@ def test_every_setting_is_shown_with_its_sentence(browser):
     assert len(page.encode()) <= 64 * 1024
 
 
+def test_the_reader_is_offered_with_price_and_recipient_until_it_is_on(browser):
+    offered = browser.get("/settings").text
+    browser.post("/settings", key="learn.reader", value="on")
+    page = browser.get("/settings?key=learn.reader").text
+
+    assert "less than 0.2 US cents" in offered
+    assert "to the provider of your sessions" in offered
+    assert "on now, from" in page
+    assert "less than 0.2 US cents" not in page
+
+
 def test_a_setting_is_written_with_the_comments_kept_and_counts_at_once(browser):
     file = browser.world.root / ".ade/config.toml"
     file.write_text("# ours\n[search]\nlimit = 20  # as we found\n")

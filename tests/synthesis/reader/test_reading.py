@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from ademem import api
 from ademem.core.memory import Draft
+from ademem.operations.writing import write
 from ademem.store import evidence, ledger, maintenance
 from ademem.synthesis.episode_building import extract_findings
 from ademem.synthesis.reader.reading import DAILY
@@ -275,7 +275,7 @@ def known(held, text, *, confirmed):
         held.world.know(text, category="fact")
     else:
         with held.world.memories() as memories:
-            api.write(memories, Draft(content=text))
+            write(memories, Draft(content=text))
     (memory,) = (each for each in held.world.live() if each.content == text)
     return memory
 
