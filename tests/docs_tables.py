@@ -4,7 +4,7 @@
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,8 @@ import typer.main
 from ademem.core import settings
 from ademem.doors.cli.commands import load, panels
 from ademem.operations import configuring
+from ademem.operations.signatures import Parameter
+from ademem.plugins.mcp.tools import CORE
 
 ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md")))
@@ -100,17 +102,25 @@ def schema() -> Iterator[Row]:
 
 
 def rpc_methods() -> Iterator[Row]:
-    """Methods with their parameters, required ones first, and the values of each."""
     from ademem.plugins.ade.methods import METHODS
 
     yield "Method", "Does", "Parameters"
     for method in METHODS:
-        required = method.params["required"]
-        given = [
-            f"**{code(name)}**" if name in required else code(name) + _range(schema)
-            for name, schema in method.params["properties"].items()
-        ]
-        yield code(method.name), method.summary, " ".join(given)
+        yield code(method.name), method.summary, _names(method.parameters)
+
+
+def tools() -> Iterator[Row]:
+    yield "Tool", "Does", "Arguments"
+    for tool in CORE:
+        yield code(tool.name), tool.description, _names(tool.operation.parameters)
+
+
+def _names(parameters: Iterable[Parameter]) -> str:
+    """Required ones in bold, numbers with their range."""
+    return " ".join(
+        f"**{code(each.name)}**" if each.is_required else code(each.name) + _range(each.schema)
+        for each in parameters
+    )
 
 
 def _range(schema: dict[str, Any]) -> str:
@@ -127,6 +137,7 @@ TABLES: dict[str, Callable[[], Iterator[Row]]] = {
     "settings": defaults,
     "schema": schema,
     "rpc": rpc_methods,
+    "tools": tools,
 }
 
 
