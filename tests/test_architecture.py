@@ -445,6 +445,7 @@ OPENERS = {
     "core/project.py": "is there a folder `.ade` or a worktree; nothing in it is opened",
     "capture/learned.py": "is there a `.git`, and a file of the project that a command named",
     "synthesis/anchoring.py": "source files of the project that memories speak of",
+    "core/client_memory.py": "the client's own memories, which are only read",
     "core/transcript_lines.py": "transcripts of the client",
     "capture/transcript.py": "transcripts of the client",
     "search/meeting.py": "is a path that a call writes a folder",

@@ -30,7 +30,7 @@ def record_source(payload: Payload, runtime: Runtime) -> None:
     source = source_of(payload.tool_name)
     if source is None:
         return
-    for turn in {payload.agent_id, _prompt(payload, runtime)} - {""}:
+    for turn in {payload.agent_id, prompt_of(payload, runtime)} - {""}:
         key = f"{payload.session_id}:{turn}"
         ledger.claim(runtime.store, _RECEIVED + source, key, runtime.now)
 
@@ -45,7 +45,7 @@ def carry_sources(earlier: TurnKey, later: TurnKey, runtime: Runtime) -> None:
 
 
 def origin_of(payload: Payload, runtime: Runtime, source_type: str) -> Origin:
-    turn = payload.agent_id or _prompt(payload, runtime)
+    turn = payload.agent_id or prompt_of(payload, runtime)
     return Origin(
         trust=trust_of_turn(f"{payload.session_id}:{turn}", runtime.store),
         source_type=source_type,
@@ -85,7 +85,8 @@ def trust_of_session(session_id: str, store: Store) -> Trust:
     return Trust.AGENT
 
 
-def _prompt(payload: Payload, runtime: Runtime) -> str:
+def prompt_of(payload: Payload, runtime: Runtime) -> str:
+    """Return the id of the prompt that is answered, also in a subagent."""
     if payload.prompt_id:
         return payload.prompt_id
     from ademem.store import turns  # for clients that name no prompt

@@ -196,6 +196,8 @@ class LearnSettings(Section):
     reader: str = yours("off", choices=("off", "on"), stricter=LESS)
     """Read each ended session once with the small model of your own client (`claude -p`), at most
     20 sessions a day: what was said goes once more to the provider of your sessions. Off or on."""
+    client_memory: bool = yours(True, stricter=LESS)
+    """Read the files of Claude Code's own memory of this project, which become candidates."""
 
 
 class LifecycleSettings(Section):

@@ -42,6 +42,16 @@ def set_carrying(project: Project, carrying: bool) -> None:
             confined.remove(project.root, path)
 
 
+def set_client_memory(project: Project, folder: str) -> None:
+    """Name the folder to which the person moved the client's memory, for `PostToolUse`."""
+    path = os.path.join(project.run, "client_memory")
+    with suppress(OSError):
+        if folder:
+            confined.write_text(project.root, path, f"{os.path.basename(folder)}\n", sync=False)
+        elif confined.exists(project.root, path):
+            confined.remove(project.root, path)
+
+
 def prune(project: Project, now: datetime) -> None:
     with suppress(OSError):
         confined.prune(project.root, _folder(project), now.timestamp() - MAX_AGE_S)

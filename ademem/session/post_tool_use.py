@@ -1,8 +1,8 @@
-"""PostToolUse: capture what a command records, and notice searches and outside sources."""
+"""PostToolUse: capture what a call records, and notice searches and outside sources."""
 
 from __future__ import annotations
 
-from ademem.guard.policy import SEARCHES, SHELL_TOOLS, own_tool
+from ademem.guard.policy import SEARCHES, SHELL_TOOLS, WRITING_TOOLS, own_tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +25,10 @@ def handle(payload: Payload, runtime: Runtime) -> None:
         from ademem.capture import commits
 
         commits.note_session_commits(payload, runtime)
+    if payload.path.endswith(".md") if payload.tool_name in WRITING_TOOLS else is_shell:
+        from ademem.capture import reconciling
+
+        reconciling.after_call(payload, runtime)
     response = payload.tool_response if isinstance(payload.tool_response, dict) else {}
     # interrupted and background commands are left out; other failures are another event
     is_over = not any(map(response.get, ("interrupted", "backgroundTaskId", "is_error")))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 
 from ademem import worker
-from ademem.capture import commits
-from ademem.core import client, confined
+from ademem.capture import commits, reconciling
+from ademem.core import client, client_memory, confined
 from ademem.core.client import Payload, TurnKey
 from ademem.core.clock import Deadline
 from ademem.core.errors import suppress
@@ -84,6 +84,8 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     flags.prune(runtime.project, runtime.now)
     imported, problems = _import_changes(runtime)
     commits.look(runtime.project, runtime.store, runtime.now, Deadline(time.monotonic, GIT_S))
+    flags.set_client_memory(runtime.project, client_memory.moved(runtime.environment))
+    reconciling.run(runtime)
     key = TurnKey(session_id=payload.session_id)
     with runtime.store.transaction():
         # another worktree may have changed the hints, or a compaction dropped them

@@ -61,10 +61,11 @@ def _are_independent(one: Evidence, other: Evidence) -> bool:
         return len(sessions) == 2 and one.kind in (EvidenceKind.SAID, EvidenceKind.ERROR_MET)
     if EvidenceKind.SAID not in (one.kind, other.kind):
         return False
-    return not (one.tainted or other.tainted) and _share_word(one.quote, other.quote)
+    return not (one.tainted or other.tainted) and share_word(one.quote, other.quote)
 
 
-def _share_word(one: str, other: str) -> bool:
+def share_word(one: str, other: str) -> bool:
+    """Tell whether two texts have a word in common, in any of its forms."""
     return not _stems(one).isdisjoint(_stems(other))
 
 
@@ -129,6 +130,25 @@ def update_stage(store: Store, memory_id: str) -> None:
         if Status(status) is Status.CANDIDATE and stage_of(Status(status), stage) != before:
             update = "update main.unified_memories set stage = ? where id = ?"
             store.db.execute(update, (stage, memory_id))
+
+
+def restart(store: Store, memory_id: str) -> None:
+    """Drop what spoke for a text that has changed, as it does not speak for the new one."""
+    with store.transaction() as db:
+        db.execute("delete from evidence where memory_id = ?", (memory_id,))
+        db.execute(
+            "update main.unified_memories set stage = ? where id = ? and status = 'candidate'",
+            (Stage.CANDIDATE, memory_id),
+        )
+
+
+def ids_of_turn(store: Store, kind: str, session_id: str, prompt_id: str) -> list[str]:
+    """Return the ids of memories for which a turn brought evidence of this kind."""
+    query = (
+        "select distinct memory_id from evidence"
+        " where kind = ? and session_id = ? and prompt_id = ? order by id"
+    )
+    return store.column(query, (kind, session_id, prompt_id))
 
 
 def list_of(store: Store, memory_id: str) -> list[Evidence]:

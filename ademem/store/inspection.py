@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Object = tuple[str, str, str, str]
     """Type, name, table and SQL of a row of `sqlite_schema`."""
 
-DIGEST = "eba13edc24d6fbf536f7f223c04fcd9b"
+DIGEST = "86bd96a6d18d9b36d85a3f0d9d80ef3b"
 
 LOOK_S = 5.0
 COPY_S = 60.0

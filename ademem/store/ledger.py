@@ -116,6 +116,16 @@ def memory_of(store: Store, source_type: str, source_key: str) -> str | None:
     return store.first(query, (store.project_id, source_type, source_key), None)
 
 
+def memories_of_turn(store: Store, source_type: str, turn: str) -> list[str]:
+    """Return the ids of memories that a turn, `session:prompt`, brought as events of this type."""
+    return store.column(
+        "select distinct memory_id from memory_capture_ledger"
+        " where project_id = :project and source_type = :type and memory_id is not null"
+        " and source_key > :turn || ':' and source_key < :turn || ';' order by rowid",
+        {"project": store.project_id, "type": source_type, "turn": turn},
+    )
+
+
 def turns_naming(store: Store, path: str, *, since: str) -> list[str]:
     """List turns that named the file since then, or left running a day before what may write it."""
     rows = store.tuples(

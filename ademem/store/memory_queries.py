@@ -105,6 +105,12 @@ learned_in_session = Query(
     f"source_session_id = :id and {BROWSED} and {TOLD} and {_UNQUARANTINED}",
     "order by seq desc limit :limit",
 )
+heard_in_turn = Query(
+    f"stage = 'heard' and status = 'candidate' and {_UNQUARANTINED}"
+    " and source_session_id = :session and (source_id = :prompt or id in"
+    "  (select memory_id from evidence where kind = 'said' and prompt_id = :prompt))",
+    "order by seq",
+)
 merged_into = Query("superseded_by = :id", "order by seq", by_key=True)
 known_errors = Query(
     f"source_id = :fingerprint and status <> 'archived' and {CURRENT} and {BROWSED}"

@@ -614,6 +614,20 @@ create table evidence (
 );
 create unique index idx_evidence_once on evidence(memory_id, kind, session_id, prompt_id, message, quote);
 
+-- Files of the client's own memory, as they were when last read, with the memories that they are linked to.
+create table client_file (
+  folder text not null,
+  path text not null,  -- below the folder; MEMORY.md#… for an entry of the index
+  digest text not null,  -- of what it says, without the stamps of the client
+  stat text not null,  -- size and time of the last change; '': of an entry
+  kind text not null default '' check (kind in ('', 'user', 'feedback', 'project', 'reference')),
+  memory_id text,  -- no reference: kind user is linked to a row of the person's own database
+  link text not null check (link in ('none', 'note', 'copy')),  -- note: the memory came from it; copy: the person had said it
+  revision integer not null default 0 check (typeof(revision) = 'integer'),  -- of the memory when they were the same
+  primary key (folder, path)
+) without rowid;
+create index idx_client_file_memory on client_file(memory_id);
+
 create trigger unified_memory_embeddings_stale after update of title, content on unified_memories
 when old.content is not new.content or old.title is not new.title
 begin

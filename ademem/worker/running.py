@@ -261,6 +261,12 @@ def extract(context: JobContext, job: Job) -> None:
     context.figures["kept"] = extract_findings(job.key, context.runtime)
 
 
+def client_memory(context: JobContext, _job: Job) -> None:
+    from ademem.capture import reconciling
+
+    reconciling.run(context.runtime, seconds=float("inf"))
+
+
 def episode(context: JobContext, job: Job) -> None:
     from ademem.synthesis.episode_building import build_session_episode
 
@@ -335,6 +341,7 @@ def is_backup_needed(context: JobContext) -> bool:
 
 
 JOBS: tuple[Kind, ...] = (
+    Kind(name="client_memory", run=client_memory),
     Kind(name="extract", run=extract),
     Kind(name="episode", run=episode),
     Kind(name="mission", run=mission),

@@ -78,6 +78,8 @@ VALID: dict[str | tuple[str, str], Any] = {
     "stage": "confirmed",
     "tainted": 1,
     ("evidence", "kind"): "said",
+    ("client_file", "kind"): "feedback",
+    ("client_file", "link"): "copy",
     ("tombstones", "deleted_at"): "2026-01-31T12:00:00.000Z",
     ("memory_procedure_history", "outcome"): "failure",
     ("unified_memory_embeddings", "embedding_blob"): bytes(4 * 7),

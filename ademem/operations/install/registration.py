@@ -37,7 +37,10 @@ EVENTS = (
         *("PreToolUse", "checking memory"),
         f"^(Write|Edit|MultiEdit|NotebookEdit|{_SHELLS}|mcp__.*)$",
     ),
-    Event("PostToolUse", "noting lessons", f"^({_SHELLS}|WebFetch|WebSearch|mcp__.*)$"),
+    Event(
+        *("PostToolUse", "noting lessons"),
+        f"^(Write|Edit|MultiEdit|{_SHELLS}|WebFetch|WebSearch|mcp__.*)$",
+    ),
     Event("PostToolUseFailure", "looking up the error", f"^({_SHELLS}|mcp__.*)$"),
     Event("PostToolBatch", "ending the calls"),
     Event("PreCompact", "preparing the summary"),

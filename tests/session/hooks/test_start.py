@@ -1,6 +1,7 @@
 """hooks/start.sh, run as Claude Code runs it: the registered command line in a shell."""
 
 import json
+import os
 import resource
 import shutil
 import subprocess
@@ -475,6 +476,55 @@ def test_a_result_with_something_to_learn_reaches_python(machine, stdout):
     machine.start("PostToolUse", after_tool(stdout))
 
     assert machine.heard == after_tool(stdout)
+
+
+def after_write(path: str, tool: str = "Write") -> bytes:
+    head = {"session_id": "s", "cwd": "/w", "hook_event_name": "PostToolUse", "tool_name": tool}
+    return written(head | {"tool_input": {"file_path": path, "content": "a memory, LEARNED: much"}})
+
+
+@pytest.mark.parametrize("tool", ["Write", "Edit", "MultiEdit"])
+@pytest.mark.parametrize(
+    ("path", "asked"),
+    [
+        pytest.param(
+            "/home/me/.claude/projects/-w/memory/flags.md", True, id="the client's memory"
+        ),
+        pytest.param("/w/.claude/agent-memory/reviewer/MEMORY.md", True, id="a subagent's"),
+        pytest.param("/home/me/notes/flags.md", True, id="where it was moved"),
+        pytest.param('/home/me/memory/a"b.md', True, id="a path with a quote"),
+        pytest.param("/w/docs/memory.md", False, id="another page"),
+        pytest.param("/w/src/memory/main.py", False, id="no page"),
+    ],
+)
+def test_a_written_file_of_the_clients_memory_reaches_python_and_no_other(
+    machine, tool, path, asked
+):
+    (machine.project / ".ade/run/client_memory").write_text("notes\n")
+    machine.start("PostToolUse", after_write(path, tool))
+
+    assert machine.asked is asked
+
+
+@pytest.mark.parametrize("kind", ["pipe", "link", "absent"])
+def test_a_list_that_is_no_file_moves_nothing(machine, kind, tmp_path):
+    place = machine.project / ".ade/run/client_memory"
+    if kind == "pipe":
+        os.mkfifo(place)
+    elif kind == "link":
+        (tmp_path / "list").write_text("notes\n")
+        place.symlink_to(tmp_path / "list")
+    machine.start("PostToolUse", after_write("/home/me/notes/flags.md"))
+
+    assert not machine.asked
+
+
+def test_a_command_that_names_a_moved_memory_reaches_python(machine):
+    (machine.project / ".ade/run/client_memory").write_text("notes\n")
+    command = {"tool_name": "Bash", "tool_input": {"command": "rm ~/notes/flags.md"}}
+    machine.start("PostToolUse", written(command))
+
+    assert machine.asked
 
 
 @pytest.mark.parametrize(

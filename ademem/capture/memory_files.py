@@ -1,0 +1,143 @@
+"""Parse a file of the client's own memory: front matter, one fact, and often why and how.
+
+Front matter is read line by line, as the client writes it; one that cannot be read names no kind.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ademem.core.memory import Category
+from ademem.core.text import sha256_hex
+from ademem.core.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PERSONAL = "user"
+REFERENCE = "reference"
+CATEGORIES = {
+    PERSONAL: Category.PREFERENCE,
+    "feedback": Category.CONVENTION,
+    "project": Category.FACT,
+    REFERENCE: Category.FACT,
+}
+"""Category by the kind that a file names; without one it is a fact."""
+
+INDEX_LINES = 200
+"""Lines of the index that the client loads."""
+_FENCE = "---"
+_FIELD = r"(\s*)([\w-]+):[ \t]*(.*)"
+_PART = r"(?im)^[ \t]*(?:[-*][ \t]+)?\*\*(why|how to apply)[ \t]*:?\*\*[ \t]*:?[ \t]*"
+_ITEM = r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+"
+_LINK = r"\]\([^)\s]*\.md(?:#[^)\s]*)?\)|\[\[[^\]]+\]\]"
+
+
+class MemoryFile(Value):
+    text: str
+    why: str = ""
+    how: str = ""
+    kind: str = ""
+    """One of CATEGORIES; empty for none."""
+    session_id: str = ""
+    """The session in which the client wrote it."""
+
+    @property
+    def digest(self) -> str:
+        """Hash of what it says; the stamps of the client are no part."""
+        return sha256_hex(self.text, self.why, self.how, self.kind)[:32]
+
+    @property
+    def content(self) -> str:
+        """The text of its memory, with the reason and the way to apply it."""
+        parts = (self.text, self.why and f"Why: {self.why}", self.how and f"How: {self.how}")
+        return "\n".join(filter(None, parts))
+
+    @property
+    def category(self) -> Category:
+        return CATEGORIES.get(self.kind, Category.FACT)
+
+    @property
+    def is_personal(self) -> bool:
+        return self.kind == PERSONAL
+
+
+def parse(text: str) -> MemoryFile:
+    """Read a file; one whose body is empty states what its description says."""
+    lines = text.lstrip("\ufeff").splitlines()
+    fields: dict[str, str] = {}
+    if lines and lines[0].rstrip() == _FENCE:
+        ends = [at for at, line in enumerate(lines) if at and line.rstrip() == _FENCE]
+        if ends:
+            fields = _read_fields(lines[1 : ends[0]])
+            lines = lines[ends[0] + 1 :]
+        else:  # it was never closed: what looks like a field is none of the text
+            blank = (at for at, line in enumerate(lines) if not line.strip())
+            lines = lines[next(blank, len(lines)) :]
+    body, *rest = re.split(_PART, "\n".join(lines))
+    parts: dict[str, str] = {}
+    for name, part in zip(rest[::2], rest[1::2], strict=True):
+        parts.setdefault(name.lower(), " ".join(part.split()))
+    kind = fields.get("type", "").lower()
+    return MemoryFile(
+        text=body.strip() or fields.get("description", "").strip(),
+        why=parts.get("why", ""),
+        how=parts.get("how to apply", ""),
+        kind=kind if kind in CATEGORIES else "",
+        session_id=fields.get("originsessionid", ""),
+    )
+
+
+def list_statements(index: str) -> Iterator[str]:
+    """Yield the entries of an index that link no file, each as one text.
+
+    An indented line goes on with the entry above it; headings and code are none.
+    """
+    entry: list[str] = []
+    is_code = False
+    for line in [*index.splitlines()[:INDEX_LINES], ""]:
+        if line.lstrip().startswith("```"):
+            is_code = not is_code
+        is_heading = line.startswith("#") or line.rstrip() == _FENCE
+        is_item = re.match(_ITEM, line) is not None
+        goes_on = bool(entry) and line[:1].isspace() and line.strip() and not is_item
+        if goes_on and not is_code:
+            entry.append(line.strip())
+            continue
+        if (whole := " ".join(entry)) and not re.search(_LINK, whole):
+            yield whole
+        entry = []
+        text = re.sub(rf"\A{_ITEM}", "", line).strip()
+        if text and not (is_code or is_heading or text.startswith("```")):
+            entry = [text]
+
+
+def _read_fields(lines: list[str]) -> dict[str, str]:
+    """Return the values by name in lower case, also those one step below `metadata`.
+
+    An entry that is neither a field, a continuation nor a comment makes all of it unreadable.
+    """
+    fields: dict[str, str] = {}
+    above = ""
+    for line in lines:
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        found = re.fullmatch(_FIELD, line)
+        if found is None:
+            if line[:1].isspace() or line.startswith("- "):  # a list, or a folded text
+                continue
+            return {}
+        indent, name, value = found.groups()
+        if not indent:
+            above = name.lower()
+        if not indent or above == "metadata":
+            fields.setdefault(name.lower(), _unquoted(value.strip()))
+    return fields
+
+
+def _unquoted(value: str) -> str:
+    if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
+        inner = value[1:-1]
+        return inner.replace("''", "'") if value[0] == "'" else inner.replace('\\"', '"')
+    return value
