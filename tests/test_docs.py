@@ -294,6 +294,8 @@ def test_every_memory_in_json_has_the_keys_of_get(reader, kept):
     got = reader.json(f"ademem get {kept} --json")
     assert (got.pop("at"), got.pop("effects")) == ([], {"prevented": 0, "answered": 0})
 
+    assert memories[2].pop("at") == []
+
     recalled = {tuple(memory) for memory in memories[:2]}
     assert recalled == {(*got, "weak", "missing")}
     assert {tuple(added), tuple(memories[2])} == {tuple(got)}

@@ -22,6 +22,7 @@ from ademem.operations.rows import (
     describe_gate_refusal,
     key_rows,
     memory_row,
+    place_rows,
 )
 from ademem.operations.signatures import About, Answer, Call, Operations, Row
 from ademem.store.runtime import Runtime
@@ -278,7 +279,7 @@ def add(
         ),
         sometimes=(
             *("id", "rule", "why", "next", "merged_into", "truncated", "notes"),
-            *("at", "topic_key_suggestion"),
+            *("at", "maybe_at", "topic_key_suggestion"),
         ),
     ),
 ]:
@@ -356,8 +357,12 @@ def _check_anchors(anchors: Iterable[str]) -> tuple[str, ...]:
 
 
 def _describe_places(placed: Any) -> Row:
-    """Return where the memory applies; of a quarantined one nothing, as its text names places."""
-    return {} if placed.memory.quarantine_reason else {"at": key_rows(placed.at)}
+    """Return where the memory applies, or may; of a quarantined one nothing, as it names places."""
+    if placed.memory.quarantine_reason:
+        return {}
+    found = place_rows(placed)
+    maybe = {"maybe_at": found["candidates"]} if found["candidates"] else {}
+    return {"at": found["at"]} | maybe
 
 
 @operation(destroys=True, shows_text=True)
@@ -380,7 +385,9 @@ def update(
     revision: Annotated[int, About(help="The one that you read")] | None = None,
 ) -> Annotated[
     Row,
-    Answer(always=("id", "revision", "changed"), sometimes=("at", "notes", "why", "next")),
+    Answer(
+        always=("id", "revision", "changed"), sometimes=("at", "maybe_at", "notes", "why", "next")
+    ),
 ]:
     """Change a memory, or replace `find` by `replace` in its text.
 

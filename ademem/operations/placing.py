@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import timedelta
 from typing import Any
 
 from ademem.core import anchor
-from ademem.core.errors import UsageError
-from ademem.core.memory import Memory, Trust
+from ademem.core.errors import NoSuchMemory, UsageError
+from ademem.core.memory import NOTE, RULE, STOP, Memory, Trust
+from ademem.core.text import counted
 from ademem.core.value import Value, replace
-from ademem.operations.curation import _decide, get_speaker
+from ademem.operations.curation import _decide, edit, get_speaker
 from ademem.search import binding, binding_keys, places
 from ademem.search.tree import open_tree
 from ademem.store import bindings as table
-from ademem.store import memories, transitions
+from ademem.store import gone_places, memories, outcomes, transitions
 from ademem.store.bindings import Binding
 from ademem.store.runtime import Runtime
 from ademem.store.transitions import CannotDo
@@ -27,6 +29,9 @@ WIDEST = 0.5
 """Share of the tracked files above which a place is refused to an agent."""
 FIRM = ("given", "read")
 UNSURE = ("worded", "guessed")
+GONE_DAYS = 30
+"""Days after which a place that is not there is asked about."""
+SHOWN_CALLS = 3
 
 
 class Placed(Value):
@@ -35,6 +40,14 @@ class Placed(Value):
     candidates: tuple[Binding, ...] = ()
     """Places that the words of the memory suggest, where it has none that is sure."""
     notes: tuple[str, ...] = ()
+
+
+class Misplaced(Value):
+    """A memory that may not belong where it is bound."""
+
+    memory: Memory
+    place: Binding
+    why: str
 
 
 class Choice(Value):
@@ -101,6 +114,8 @@ def place(runtime: Runtime, choice: Choice) -> Placed:
         anchors, notes = _choose(memory, choice, runtime, tree)
         if anchors != memory.anchors:
             memory = _decide(transitions.place, runtime, choice.id, anchors)
+        if get_speaker(runtime) is Trust.USER:
+            outcomes.accept_place(runtime.store, memory.id)
         binding.refresh(runtime)
         return replace(_placed(memory, runtime, tree), notes=tuple(notes))
 
@@ -120,6 +135,46 @@ def list_unplaced(runtime: Runtime, most: int = MOST_UNPLACED) -> list[Placed]:
     found = table.list_unchosen(runtime.store, most)
     with _tree_of(runtime) as tree:
         return [_placed(memory, runtime, tree) for memory in found]
+
+
+def list_misplaced(runtime: Runtime) -> list[Misplaced]:
+    """Return memories of which a person is asked whether they belong where they are bound."""
+    store = runtime.store
+    found = []
+    for doubt in outcomes.list_doubted(store):
+        with suppress(NoSuchMemory):
+            memory = memories.get(store, doubt.memory_id)
+            at = table.list_of(store, memory) if memory.live else ()
+            place = next((each for each in at if each.place == doubt.binding), None)
+            if place is None:
+                continue
+            times = counted(len(doubt.calls), "time")
+            calls = "; ".join(filter(None, doubt.calls[:SHOWN_CALLS]))
+            why = f"overruled {times} at {binding.describe(place)}: {calls}"
+            found.append(Misplaced(memory=memory, place=place, why=why))
+    long_ago = runtime.clock() - timedelta(days=GONE_DAYS)
+    for id, place in gone_places.list_since(store, long_ago):
+        why = f"{binding.describe(place)} is gone for {GONE_DAYS} days"
+        found.append(Misplaced(memory=memories.get(store, id), place=place, why=why))
+    return found
+
+
+def accept_place(runtime: Runtime, found: Misplaced) -> Callable[[], object]:
+    """Keep the memory where it is, as a person says; return the way back."""
+    store, now = runtime.store, runtime.clock()
+    if found.place.state == "gone":
+        gone_places.note_again(store, found.memory.id, found.place, now)
+        since = now - timedelta(days=GONE_DAYS)
+        return lambda: gone_places.note_again(store, found.memory.id, found.place, since)
+    before = outcomes.accept_place(store, found.memory.id, found.place.place)
+    return lambda: outcomes.restore(store, before)
+
+
+def only_tell(runtime: Runtime, memory: Memory) -> Memory:
+    """Let the memory deny no call any more: it is a note."""
+    tags = [tag for tag in memory.tags if tag not in (RULE, STOP, NOTE)]
+    revision = memory.revision_count
+    return edit(runtime, memory.id, revision=revision, tags=(*tags, NOTE))
 
 
 def read_choices(text: str) -> list[Choice]:

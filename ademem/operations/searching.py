@@ -9,17 +9,18 @@ from ademem.core.text import preview
 from ademem.core.value import replace
 from ademem.search import engine
 from ademem.search.engine import UNARCHIVED, Explained, Filters, Results
-from ademem.store import logs, memories
+from ademem.store import bindings, logs, memories
 from ademem.store.database import OperationalError, is_unwritable
 from ademem.store.filters import count_listed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
     from ademem.core.memory import Memory
     from ademem.search.embedding import Embedder
+    from ademem.store.bindings import Binding
     from ademem.store.logs import Shown
     from ademem.store.relations import Later
     from ademem.store.runtime import Runtime
@@ -205,6 +206,15 @@ def find_related(runtime: Runtime, id: str) -> dict[str, list[str]]:
         "merged into": [memory.superseded_by] if memory.superseded_by else [],
     }
     return {name: ids for name, ids in found.items() if ids}
+
+
+def map_places(runtime: Runtime, found: Sequence[Memory]) -> dict[str, list[Binding]]:
+    """Map ids to where memories apply, without what their words only suggest."""
+    places: dict[str, list[Binding]] = {}
+    for holder in runtime.with_own():
+        here = [each for each in found if each.project_id == holder.store.project_id]
+        places |= bindings.map_sure(holder.store, here)
+    return places
 
 
 def find_later(runtime: Runtime, found: Iterable[Memory]) -> dict[str, Later]:

@@ -190,6 +190,18 @@ def has_gone(store: Store) -> bool:
     return store.has_row(query, ())
 
 
+def list_gone(store: Store) -> list[tuple[str, Binding]]:
+    """Return ids of memories that may be shown with their sure places that are not there."""
+    rows = store.db.execute(
+        f"select memory.id, {_BOUND} from memory_bindings as binding"
+        " join unified_memories as memory on memory.seq = binding.memory_seq"
+        " where binding.state = 'gone' and binding.kind in ('path', 'dir', 'glob', 'runs')"
+        f" and binding.strength in ({_SURE}) and {SHOWABLE} order by memory.seq, binding.key"
+    )
+    names = ("kind", "key", "pattern", "op", "strength", "reach", "weight", "state")
+    return [(row["id"], Binding(**{name: row[f"bound_{name}"] for name in names})) for row in rows]
+
+
 def mark_due(store: Store, paths: Iterable[str] | None) -> None:
     """Let memories be read again that are bound to these paths or to none that is there; or all."""
     insert = "insert or ignore into memory_bindings (memory_seq, kind, key)"
@@ -213,6 +225,24 @@ def list_of(store: Store, memory: Memory) -> list[Binding]:
     )
     found = [Binding(**dict(row)) for row in rows]
     return sorted(found, key=lambda each: (STRENGTHS.index(each.strength), -each.weight, each.key))
+
+
+def map_sure(store: Store, found: Iterable[Memory]) -> dict[str, list[Binding]]:
+    """Map ids of memories to the places that somebody chose, or that text or session tell."""
+    ids = {memory.seq: memory.id for memory in found}
+    rows = store.db.execute(
+        "select memory_seq, kind, key, pattern, op, strength, source, reach, weight, state"
+        " from memory_bindings where kind <> 'due'"
+        f" and strength in ({_SURE}) and memory_seq in (select value from json_each(?))",
+        (array(ids),),
+    )
+    places: dict[str, list[Binding]] = {}
+    for row in rows:
+        values = dict(row)
+        places.setdefault(ids[values.pop("memory_seq")], []).append(Binding(**values))
+    for at in places.values():
+        at.sort(key=lambda each: (STRENGTHS.index(each.strength), -each.weight, each.key))
+    return places
 
 
 def list_unchosen(store: Store, most: int) -> list[Memory]:

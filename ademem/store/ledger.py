@@ -61,13 +61,18 @@ def is_claimed(store: Store, source_type: str, source_key: str) -> bool:
     return store.has_row(query, (store.project_id, source_type, source_key))
 
 
-def list_endings(store: Store, source_type: str, beginning: str) -> list[str]:
+def list_endings(
+    store: Store, source_type: str, beginning: str, *, before: datetime | None = None
+) -> list[str]:
+    """Return what follows *beginning* in keys, the oldest first; *before* leaves out newer ones."""
     return store.column(
         "select substr(source_key, length(:key) + 1) from memory_capture_ledger"
         " where project_id = :project and source_type = :type"
         " and source_key >= :key and source_key < :key || char(1114111)"
+        " and (:before is null or created_at <= :before)"
         " order by created_at, rowid",
-        {"project": store.project_id, "type": source_type, "key": beginning},
+        {"project": store.project_id, "type": source_type, "key": beginning}
+        | {"before": before and stamp(before)},
     )
 
 

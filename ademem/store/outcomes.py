@@ -11,7 +11,7 @@ from ademem.store import logs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from datetime import datetime
 
     from ademem.core.client import TurnKey
@@ -140,12 +140,25 @@ def list_doubted(store: Store, ids: Iterable[str] | None = None) -> list[Doubted
     ]
 
 
-def accept_place(store: Store, memory_id: str, binding: str) -> None:
-    """Note that the memory belongs there, as a person says: what came before counts no more."""
-    store.db.execute(
-        f"update recall_log set outcome = '{OPEN}' where memory_id = ? and binding = ?"
-        f" and outcome in ('{OVERRULED}', '{WRONG}')",
-        (memory_id, binding),
+def accept_place(store: Store, memory_id: str, binding: str = "") -> dict[int, str]:
+    """Note that the memory belongs there, as a person says: what came before counts no more.
+
+    Without a binding all places of the memory are meant. Return the outcomes that stood before,
+    by row, for `restore`.
+    """
+    before: dict[int, str] = store.pairs(
+        "select id, outcome from recall_log where outcome <> '' and memory_id = :memory"
+        f" and outcome in ('{OVERRULED}', '{WRONG}') and (:binding = '' or binding = :binding)",
+        {"memory": memory_id, "binding": binding},
+    )
+    restore(store, dict.fromkeys(before, OPEN))
+    return before
+
+
+def restore(store: Store, before: Mapping[int, str]) -> None:
+    store.db.executemany(
+        "update recall_log set outcome = ? where id = ?",
+        [(outcome, row) for row, outcome in before.items()],
     )
 
 

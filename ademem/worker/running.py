@@ -173,7 +173,7 @@ def tree(context: JobContext, _job: Job) -> None:
     """Renew the index of the files, and bind anew the memories whose places are gone or moved."""
     from ademem.search import binding
     from ademem.search import tree as index
-    from ademem.store import bindings
+    from ademem.store import bindings, gone_places
 
     renewal = index.renew(context.runtime.project)
     if renewal is None:
@@ -186,6 +186,7 @@ def tree(context: JobContext, _job: Job) -> None:
             bindings.mark_due(context.store, ())
         while bindings.has_bindings(context.store, "due"):
             binding.refresh(context.runtime)
+    gone_places.note(context.store, context.now())
     context.figures |= {"files": renewal.files, "removed": len(renewal.removed)}
 
 

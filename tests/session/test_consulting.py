@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ademem.core.memory import Origin, Trust
-from ademem.operations import curation, searching
+from ademem.operations import curation, placing, searching
 
 BY_PERSON = {"origin": Origin(trust=Trust.USER, source_type="user")}
 RULE, FACT = "Use pnpm, never npm", "Login sessions expire after ten minutes"
@@ -74,6 +74,41 @@ def test_a_rule_stops_its_command_once_and_is_in_the_denial(session, world):
     assert session.run("npm install left-pad") == ""
     assert session.run("npm install right-pad") == ""
     assert decisions(world, "deny") == 1
+
+
+def test_a_denied_turn_asks_python_about_each_call_until_one_is_made_instead(session, world):
+    flag = world.root / ".ade/run/clear/p1"
+    assert flag.exists()
+    session.run("npm install left-pad")
+    assert not flag.exists()
+    session.run("ls -la")
+    session.read()
+    assert not flag.exists()
+    session.run("pnpm add left-pad")
+
+    assert flag.exists()
+    row = world.row("select outcome, call, instead from recall_log where place = 'guard'")
+    assert tuple(row) == ("", "npm install left-pad", "pnpm add left-pad")
+    world.fire("stop", prompt_id="p1", last_assistant_message="Done.")
+    assert world.row("select outcome from recall_log where place = 'guard'")[0] == "prevented"
+
+
+@pytest.mark.parametrize("by_person", [False, True], ids=["named", "chosen"])
+def test_a_place_that_was_overruled_three_times_stops_no_more_unless_a_person_chose_it(
+    session, world, by_person
+):
+    if by_person:
+        with world.terminal() as memories:
+            (rule,) = (row for row in searching.list_memories(memories) if row.content == RULE)
+            choice = placing.Choice(id=rule.id, at=("`npm install`",))
+            placing.place(memories, choice)
+    stopped = []
+    for number in range(2, 7):
+        session.ask("Install left-pad", f"p{number}")
+        world.fire("session_start", source="compact")
+        stopped.append(session.tries("npm install left-pad")[0])
+
+    assert stopped == [True, True, True, by_person, by_person]
 
 
 def test_the_way_that_the_rule_asks_for_is_free(session):

@@ -380,7 +380,8 @@ def list_(
         else:
             found = searching.list_memories(memories, filters, limit)
         later = {} if at else searching.find_later(memories, found)
-    show.memories(found, later)
+        places = {} if at else searching.map_places(memories, found)
+    show.memories(found, later, places)
 
 
 def _filters(

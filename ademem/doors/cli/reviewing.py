@@ -33,8 +33,9 @@ from ademem.doors.cli.commands import (
 )
 from ademem.doors.views import word_diff
 from ademem.files import enrolment
-from ademem.operations import curation, inspecting, relating, searching
+from ademem.operations import curation, inspecting, placing, relating, searching
 from ademem.operations.curation import EVERYTHING, Selection, Waiting
+from ademem.operations.placing import Misplaced
 from ademem.store.kept_copies import Changed
 from ademem.store.runtime import Runtime
 from ademem.store.transitions import waits_for
@@ -112,7 +113,9 @@ def _decide_one(
 
 def _review_each(memories: Runtime, waiting: Sequence[Memory], narrowed: bool, list_: bool) -> None:
     """Ask about each in a terminal of a person, else list them."""
-    doubts = [] if narrowed else inspecting.list_doubtful(memories)
+    doubts: list[Doubt | Misplaced] = []
+    if not narrowed:
+        doubts = [*inspecting.list_doubtful(memories), *placing.list_misplaced(memories)]
     lists = show.as_json or list_ or memories.is_read_only
     if not (show.as_json or narrowed) and curation.asks_to_publish(memories):
         show.echo(PUBLISH_SKILLS)
@@ -196,7 +199,10 @@ def _decide_change(memories: Runtime, change: Changed) -> bool:
 
 
 def _list_waiting(
-    memories: Runtime, waiting: Sequence[Memory], doubts: Sequence[Doubt], narrowed: bool
+    memories: Runtime,
+    waiting: Sequence[Memory],
+    doubts: Sequence[Doubt | Misplaced],
+    narrowed: bool,
 ) -> None:
     rows = [(memory, waits_for(memory)) for memory in waiting]
     conflicts = [
@@ -215,8 +221,14 @@ def _list_waiting(
     changed = [
         (each.memory, each.why + (f"; corrected: {each.corrected}" if each.corrected else ""))
         for each in doubts
+        if isinstance(each, Doubt)
     ]
-    found = [*rows, *conflicts, *changed]
+    misplaced = [
+        (each.memory, f"does it belong there? {each.why}")
+        for each in doubts
+        if isinstance(each, Misplaced)
+    ]
+    found = [*rows, *conflicts, *changed, *misplaced]
     if show.as_json:
         shown = [show.memory_json(memory) | {"why": why} for memory, why in found]
         return show.json({"count": len(shown), "memories": shown})
@@ -228,14 +240,16 @@ def _list_waiting(
         " `ademem review --settle ID OTHER` records that both are true"
     )
     correct = "`ademem edit ID --content TEXT --anchor FILE:LINES` corrects one"
-    for pairs, hint in ((rows, accept), (conflicts, settle), (changed, correct)):
+    move = "`ademem at ID --at KEY` says where one belongs, or that it does belong there"
+    hints = ((rows, accept), (conflicts, settle), (changed, correct), (misplaced, move))
+    for pairs, hint in hints:
         if pairs:
             show.fenced(text for memory, why in pairs for text in (show.line(memory), f"    {why}"))
             show.echo(hint)
     return None
 
 
-def _run_dialogue(memories: Runtime, queue: list[Waiting], doubts: list[Doubt]) -> None:
+def _run_dialogue(memories: Runtime, queue: list[Waiting], doubts: list[Doubt | Misplaced]) -> None:
     skipped = curation.list_skipped(memories)
     left = [each for each in queue if each.id not in skipped]
     in_doubt = [each for each in doubts if each.memory.id not in skipped]
@@ -262,16 +276,17 @@ def _decide_all(memories: Runtime, waiting: Sequence[Memory], accept: bool, dry_
     )
 
 
-Item = Waiting | Doubt
+Item = Waiting | Doubt | Misplaced
 
 
 class Subject(Value):
-    """Something to decide: a memory with similar ones or in doubt, or the two of a conflict."""
+    """Something to decide: a memory with similar ones, in doubt or misplaced, or a conflict."""
 
     memory: Memory
     alike: tuple[Memory, ...] = ()
     conflict: str = ""
     doubt: Doubt | None = None
+    misplaced: Misplaced | None = None
 
 
 class Review:
@@ -340,6 +355,11 @@ class Review:
             same = (each for each in doubts if each.memory.id == item.memory.id)
             doubt = next((each for each in same if each.anchor == item.anchor), None)
             return Subject(memory=doubt.memory, doubt=doubt) if doubt else None
+        if isinstance(item, Misplaced):
+            still = placing.list_misplaced(self.memories)
+            same_place = (each for each in still if each.memory.id == item.memory.id)
+            found = next((each for each in same_place if each.place == item.place), None)
+            return Subject(memory=found.memory, misplaced=found) if found else None
         memory = searching.get(self.memories, item.id)
         if item.other:
             pairs = curation.list_conflicts(self.memories)
@@ -356,6 +376,8 @@ class Review:
         why = f"contradictory: {subject.conflict}" if subject.conflict else waits_for(memory)
         if subject.doubt:
             why = f"in doubt: {subject.doubt.why}"
+        if subject.misplaced:
+            why = f"does it belong there? {subject.misplaced.why}"
         kind = type(self.items[self.at])  # doubts are counted apart from the queue
         same = [at for at, each in enumerate(self.items) if isinstance(each, kind)]
         show.say(f"\n{same.index(self.at) + 1} of {len(same)}: {why}\n")
@@ -376,6 +398,7 @@ class Review:
     def _decide(self, subject: Subject) -> None:
         choices: tuple[Choice, ...] = CONFLICT_CHOICES if subject.conflict else CHOICES
         choices = DOUBT_CHOICES if subject.doubt else choices
+        choices = PLACE_CHOICES if subject.misplaced else choices
         show.echo()
         try:
             answer = input(f"{', '.join(choice.shown for choice in choices)}? ").strip()
@@ -499,6 +522,23 @@ def _hold(review: Review, subject: Subject, _rest: str) -> None:
     review.pass_on("held", held)
 
 
+def _place(review: Review, subject: Subject, key: str) -> None:
+    if not key:
+        return show.echo("where KEY: src/**, `npm install`, act:deploy …")
+    choice = placing.Choice(id=subject.memory.id, at=(key,))
+    review.pass_on("placed", placing.place(review.memories, choice).memory)
+
+
+def _only_tell(review: Review, subject: Subject, _rest: str) -> None:
+    review.pass_on("made a note", placing.only_tell(review.memories, subject.memory))
+
+
+def _belongs(review: Review, subject: Subject, _rest: str) -> None:
+    assert subject.misplaced
+    back = placing.accept_place(review.memories, subject.misplaced)
+    review.pass_on("left there", subject.memory, back)
+
+
 def _archive(review: Review, subject: Subject, _rest: str) -> None:
     review.pass_on("archived", curation.archive(review.memories, subject.memory.id))
 
@@ -543,6 +583,13 @@ DOUBT_CHOICES = (
     Choice("correct", "write the corrected text, in $EDITOR if unclear", _correct),
     EDIT,
     Choice("hold", "keep it as true, and compare it with the code of today", _hold),
+    Choice("archive", "archive it", _archive),
+    *ALWAYS,
+)
+PLACE_CHOICES = (
+    Choice("where", "say where it belongs (where KEY)", _place),
+    Choice("note", "only tell it: it denies no call any more", _only_tell),
+    Choice("belongs", "it does belong there", _belongs),
     Choice("archive", "archive it", _archive),
     *ALWAYS,
 )

@@ -17,6 +17,7 @@ from ademem.operations.rows import (
     WITHHELD,
     Withheld,
     candidate_row,
+    key_rows,
     memory_row,
     place_rows,
 )
@@ -263,14 +264,24 @@ def one(done: str, memory: Memory) -> None:
     report(memory_json(memory), [f"{done} {line(memory, 120)}"])
 
 
-def memories(found: Sequence[Memory], later: Mapping[str, Later] | None = None) -> None:
+def memories(
+    found: Sequence[Memory],
+    later: Mapping[str, Later] | None = None,
+    places: Mapping[str, Sequence[Binding]] | None = None,
+) -> None:
+    """List memories; *places* are where they apply, by id, without what words only suggest."""
     later = later or {}
-    listing(
-        *("memories", found),
-        lambda memory: [line(memory, later=later.get(memory.id), dated=True)],
-        "no memories",
-        lambda memory: memory_json(memory, later=later.get(memory.id)),
-    )
+
+    def lines(memory: Memory) -> Iterator[str]:
+        yield line(memory, later=later.get(memory.id), dated=True)
+        if places and (at := places.get(memory.id)):
+            yield f"    at: {_join_keys(at)}"
+
+    def row(memory: Memory) -> dict[str, Any]:
+        at = {} if places is None else {"at": key_rows(places.get(memory.id, ()))}
+        return memory_json(memory, later=later.get(memory.id)) | at
+
+    listing("memories", found, lines, "no memories", row)
 
 
 def line(

@@ -42,6 +42,16 @@ def test_an_agent_adds_to_the_places_of_a_person_and_takes_none_away(ademem, id)
     assert keys(ademem, id) == {"src/auth.py": "given"}
 
 
+def test_a_list_tells_where_each_memory_applies(ademem, id):
+    ademem("at", id, "--at", "docs/")
+    other = add(ademem, "Giraffes are counted twice in each report")
+
+    rows = {row["id"]: row["at"] for row in ademem.json("list")["memories"]}
+    assert [each["key"] for each in rows[id]] == ["docs/"]
+    assert rows[other] == []
+    assert ademem("list").splitlines()[-1] == "    at: docs/ (given)"
+
+
 def test_an_agent_takes_its_own_places_away(ademem):
     ademem.inside()
     id = add(ademem, "Rows of the zebra table are sorted by hand")

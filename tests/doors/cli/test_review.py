@@ -31,7 +31,7 @@ def test_a_review_lists_what_is_quarantined_and_then_candidates_with_the_reason(
     ]
     assert rows[0]["content"] == ORDER
     assert rows[0]["provenance"]["trust"] == "agent"
-    assert set(ademem.json("list")["memories"][0]) == set(rows[0]) - {"why"}
+    assert set(ademem.json("list")["memories"][0]) == (set(rows[0]) | {"at"}) - {"why"}
 
 
 def test_a_review_tells_in_words_what_to_do(ademem, waiting):

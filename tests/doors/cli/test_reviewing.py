@@ -13,12 +13,14 @@ import pytest
 
 from ademem import operations
 from ademem.core import clock
+from ademem.core.client import TurnKey
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.doors import reading
 from ademem.doors.cli import reviewing
 from ademem.doors.views import word_diff
-from ademem.operations import curation, searching, writing
-from ademem.store import relations
+from ademem.operations import curation, placing, searching, writing
+from ademem.search.binding import describe
+from ademem.store import logs, outcomes, relations
 from ademem.store.transitions import CannotDo
 from tests import persons
 
@@ -93,6 +95,77 @@ class Person:
 @pytest.fixture
 def person(ademem):
     return Person(ademem)
+
+
+DENIED = "npm publish from a laptop"
+
+
+class Misplaced(Person):
+    """A rule that was overruled three times at its place waits, and nothing else."""
+
+    def __init__(self, ademem):
+        super().__init__(ademem)
+        rule = Draft(content="Never run `npm publish`", category="convention", promoted=True)
+        with self.memories() as memories:
+            curation.decide_all(memories, curation.review(memories), "reject")
+            self.rule = writing.write(memories, rule).memory.id
+            self.place = placing.show_places(memories, self.rule).at[0]
+            for session in ("s1", "s2", "s3"):
+                shown = [logs.Shown(memory_id=self.rule, binding=self.place.place)]
+                key = TurnKey(session_id=session)
+                given = {"key": key, "call": DENIED}
+                logs.log_shown(memories.store, "guard", shown, clock.now(), **given)
+                met = [(self.rule, self.place.place)]
+                outcomes.note_passed(memories.store, key, met)
+
+    @property
+    def waits(self):
+        with self.memories() as memories:
+            return [each.why for each in placing.list_misplaced(memories)]
+
+
+def test_a_rule_that_was_overruled_three_times_is_asked_about(ademem):
+    person = Misplaced(ademem)
+    why = f"overruled 3 times at `npm publish`: {'; '.join([DENIED] * 3)}"
+
+    assert person.waits == [why]
+    assert f"does it belong there? {why}" in ademem("review", "--list")
+    shown, *_ = person.answer("quit")
+    assert f"1 of 1: does it belong there? {why}" in shown
+
+
+@pytest.mark.parametrize(
+    ("answer", "done", "places", "tags"),
+    [
+        pytest.param("where act:release", "placed 1", {"act:release"}, [], id="elsewhere"),
+        pytest.param("note", "made a note 1", {"`npm publish`"}, ["note"], id="only told"),
+        pytest.param("belongs", "left there 1", {"`npm publish`"}, [], id="there"),
+        pytest.param("archive", "archived 1", set(), [], id="dropped"),
+    ],
+)
+def test_a_person_says_where_it_belongs_and_may_take_it_back(ademem, answer, done, places, tags):
+    person = Misplaced(ademem)
+    before = person.waits
+    *_, end = person.answer(answer)
+
+    memory = person.get(person.rule)
+    with person.memories() as memories:
+        at = {describe(each) for each in placing.show_places(memories, person.rule).at}
+    assert end.endswith(f"{done}\n")
+    assert (at, list(memory.tags)) == (places, tags)
+    assert person.waits == ([] if answer != "note" else before)
+
+
+def test_what_belongs_there_after_all_may_be_asked_again(ademem):
+    """The way back needs another question, as a dialogue ends with the last."""
+    person = Misplaced(ademem)
+    with person.memories() as memories:
+        (found,) = placing.list_misplaced(memories)
+        take_back = placing.accept_place(memories, found)
+        assert placing.list_misplaced(memories) == []
+        take_back()
+
+    assert len(person.waits) == 1
 
 
 def test_each_is_shown_with_its_reason_its_origin_and_what_is_like_it(person):
