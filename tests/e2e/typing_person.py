@@ -1,6 +1,7 @@
 """Types prompts into an interactive client: `python typing_person.py FOLDER CLIENT PROMPT ...`.
 
-Each prompt is typed once the one before was answered: FOLDER/answered-N is there.
+Each prompt is typed once the one before was answered: FOLDER/answered-N is there. Where
+FOLDER/leaves is there, the person leaves by `/exit`; else the client is killed.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import termios
 import time
 from pathlib import Path
 
-STARTS_IN_S, ENDS_IN_S = 40.0, 900.0
+STARTS_IN_S, ENDS_IN_S, LEAVES_IN_S = 40.0, 900.0, 30.0
 
 
 def drain(screen: int, seconds: float) -> bytes:
@@ -48,9 +49,19 @@ def main(folder: Path, client: list[str], prompts: list[str]) -> None:
         while not (folder / f"answered-{number}").exists() and time.monotonic() < end:
             shown += drain(screen, 0.2)
         shown += drain(screen, 1.0)
+    if (folder / "leaves").exists():
+        os.write(screen, b"/exit")
+        shown += drain(screen, 1.0)
+        os.write(screen, b"\r")
+        end = time.monotonic() + LEAVES_IN_S
+        while os.waitpid(pid, os.WNOHANG) == (0, 0):
+            shown += drain(screen, 0.2)
+            if time.monotonic() > end:
+                os.kill(pid, 9)
+    else:
+        os.kill(pid, 9)
+        os.waitpid(pid, 0)
     (folder / "screen").write_bytes(shown)
-    os.kill(pid, 9)
-    os.waitpid(pid, 0)
 
 
 if __name__ == "__main__":
