@@ -300,9 +300,16 @@ class Memory(Value):
         )
 
     @property
+    def stays_here(self) -> bool:
+        """True for what agents wrote here and no person confirmed: it stays on this machine."""
+        was_confirmed = self.status is Status.PROMOTED or self.promoted_at is not None
+        is_of_agent = self.trust not in (Trust.USER, Trust.IMPORT) and self.source_type != MERGE
+        return is_of_agent and self.claimed_author is None and not was_confirmed
+
+    @property
     def shareable(self) -> bool:
         """True if it may leave the database for a tracked file, an export or a queue."""
-        held_back = self.quarantine_reason or self.hidden or self.is_heard or self.kept_of
+        held_back = self.quarantine_reason or self.hidden or self.stays_here or self.kept_of
         return self.live and self.scope is Scope.PROJECT and not held_back
 
 

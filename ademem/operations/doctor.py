@@ -33,10 +33,12 @@ from ademem.store import (
     full_text,
     jobs,
     journal,
+    memory_queries,
     repair,
     sessions,
     stamps,
     statistics,
+    transitions,
 )
 from ademem.store.runtime import open_runtime, program
 from ademem.sync import checks
@@ -577,7 +579,10 @@ SCENE: tuple[tuple[str, dict[str, Any]], ...] = (
     ("SessionEnd", {"reason": "other"}),
     ("SessionStart", {"source": "startup"}),
 )
-"""Payloads of a session; the last one starts another session, which must show the lesson."""
+"""Payloads of a session; the last one starts another session, which must show the lesson.
+
+A person's word on it is between the two: what was only captured is in no briefing.
+"""
 
 
 def rehearse(commands: Mapping[str, str], environment: Mapping[str, str]) -> Finding:
@@ -595,6 +600,8 @@ def rehearse(commands: Mapping[str, str], environment: Mapping[str, str]) -> Fin
             if event not in commands:
                 faults.append(f"{event} is not registered")
                 continue
+            if event == "SessionStart":
+                _confirm_lesson(root, world)
             started = time.monotonic()
             output, fault = _fire(commands[event], event, keys, root, world)
             spent.append((time.monotonic() - started, event))
@@ -614,6 +621,13 @@ def rehearse(commands: Mapping[str, str], environment: Mapping[str, str]) -> Fin
         f"{counted(len(spent), 'hook')} fired, the slowest {slowest} in {slowest_s * 1000:.0f} ms;"
         f" learned, briefed and recalled: {hits[0].memory.content!r}",
     )
+
+
+def _confirm_lesson(root: str, world: dict[str, str]) -> None:
+    with open_memories(root, environment=world) as runtime:
+        store = runtime.store
+        for memory in memory_queries.project_candidates(store):
+            transitions.promote(memory.id, transitions.Act(store=store, now=runtime.now))
 
 
 def _fire(

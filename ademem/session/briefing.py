@@ -294,7 +294,9 @@ def since_last_session(reader: Reader) -> list[Entry]:
 
 
 def _may_tell(memory: Memory, branch: str | None) -> bool:
-    if memory.scope != "project" or memory.quarantine_reason or memory.hidden or memory.is_heard:
+    if memory.scope != "project" or memory.quarantine_reason or memory.hidden:
+        return False
+    if memory.status != Status.PROMOTED and memory.promoted_at is None:
         return False
     return memory.source_branch in (None, branch)
 

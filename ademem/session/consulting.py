@@ -113,6 +113,7 @@ def find(touch: Touch, payload: Payload, runtime: Runtime) -> list[Met]:
     met.sort(
         key=lambda each: (
             each.binding.state in ("changed", "gone"),
+            each.memory.status == "candidate",
             not is_rule(each.memory),
             each.rank,
             -shared[each.memory.id],
@@ -134,7 +135,7 @@ def find_announced(prompt: str, is_question: bool, runtime: Runtime) -> list[Mem
         if each.memory.source_branch in (None, runtime.branch)
     ]
     firm = [each.memory for each in found if is_firm(each)]
-    firm.sort(key=lambda memory: not is_rule(memory))
+    firm.sort(key=lambda memory: (memory.status == "candidate", not is_rule(memory)))
     return firm[:MOST_CARRIED]
 
 
@@ -177,19 +178,23 @@ def to_finding(
     changes: bool,
     doubted: Iterable[tuple[str, str]] = (),
 ) -> Finding:
-    """Judge a memory by the binding that a call meets; *changes* tells that the call does."""
-    from ademem.core.memory import STOP
+    """Judge a memory by the binding that a call meets; *changes* tells that the call does.
+
+    What no person confirmed is a note, whatever its mark and its place.
+    """
+    from ademem.core.memory import STOP, Status
 
     binding, memory = each.binding, each.memory
-    is_marked = STOP in memory.tags
+    is_supported = memory.status is Status.CANDIDATE
+    is_marked = STOP in memory.tags and not is_supported
     return Finding(
         id=memory.id,
-        is_rule=is_rule(memory) and (is_confirmed or is_marked),
+        is_rule=is_rule(memory) and (is_confirmed or is_marked) and not is_supported,
         is_marked=is_marked,
         is_firm=is_firm(each, doubted),
         is_named=binding.strength == NAMED and binding.kind in ("path", "dir", "program", "runs"),
         is_beside=changes,
-        may_deny=may_deny,
+        may_deny=may_deny and not is_supported,
     )
 
 

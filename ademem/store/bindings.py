@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 
     from ademem.core.memory import Memory
 
-SHOWABLE = f"status = 'promoted' and {CURRENT} and {BROWSED}"
+SHOWABLE = (
+    "(status = 'promoted' or status = 'candidate' and stage = 'supported')"
+    f" and {CURRENT} and {BROWSED}"
+)
+"""What may be said at a call: what is confirmed, and what is supported as a note."""
 
 STRENGTHS = ("given", "read", "named", "learned", "worded", "guessed")
 """The surest first: a person's flag, an agent's choice, the text, its session, a word, words."""

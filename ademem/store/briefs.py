@@ -105,7 +105,7 @@ pinned = Query(
     "order by +created_at, seq",
 )
 newest = Query(
-    f"status <> 'archived' and ({_KNOWLEDGE} or {_PRACTICE}) and {TOLD} and {_VISIBLE}",
+    f"status = 'promoted' and ({_KNOWLEDGE} or {_PRACTICE}) and {_VISIBLE}",
     "order by created_at desc, seq desc limit :limit",
 )
 procedures = Query(
@@ -113,7 +113,7 @@ procedures = Query(
     "order by updated_at desc limit :limit",
 )
 among = Query(
-    f"status <> 'archived' and {TOLD} and id in (select value from json_each(:ids)) and {_VISIBLE}",
+    f"status = 'promoted' and id in (select value from json_each(:ids)) and {_VISIBLE}",
     "order by seq desc",
     by_key=True,
 )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Object = tuple[str, str, str, str]
     """Type, name, table and SQL of a row of `sqlite_schema`."""
 
-DIGEST = "86bd96a6d18d9b36d85a3f0d9d80ef3b"
+DIGEST = "47c48009f91bdea3b6318ed8d9681e36"
 
 LOOK_S = 5.0
 COPY_S = 60.0

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ademem.core.clock import datetime, days_between, parse, stamp
 from ademem.core.json_text import flat, loads
-from ademem.core.memory import SKILL, STOP, Memory
+from ademem.core.memory import MERGE, SKILL, STOP, Memory
 from ademem.core.redaction import redact
 from ademem.core.value import Value, as_dict
-from ademem.store import CURRENT, FOREVER, LIVE, TOLD, Store, database
+from ademem.store import CURRENT, FOREVER, LIVE, Store, database
 from ademem.store.memories import TURN, columns, from_values
 
 TYPE_CHECKING = False
@@ -37,7 +37,11 @@ select id, scope, scope_owner_id as owner, category, status, tier, pinned, impor
   access_score, ifnull(base_score, access_score) as base, access_count, created_at, updated_at,
   last_accessed_at,
   {_LAST_USE} as last_use,
-  not {TOLD} as heard, trust = 'user' or instr(' ' || tags || ' ', ' {STOP} ') as of_person,
+  stage, claimed_author is null and trust <> 'import' and promoted_at is null
+    and source_type <> '{MERGE}' as of_agent,
+  (select max(at) from evidence where memory_id = memory.id) as evidence_at,
+  exists (select 1 from evidence where memory_id = memory.id and kind = 'client_file') as has_file,
+  trust = 'user' or instr(' ' || tags || ' ', ' {STOP} ') as of_person,
   tier = 3 and status = 'promoted' and exists (
     select 1 from memory_revisions as faded
     where faded.memory_id = memory.id and actor = '{ADEMEM}' and operation = 'demote'

@@ -768,11 +768,11 @@ begin
 end;
 
 create trigger memory_bindings_au
-after update of content, title, category, file_scope_pattern, anchors, status, deleted_at, superseded_by, quarantine_reason
+after update of content, title, category, file_scope_pattern, anchors, status, stage, deleted_at, superseded_by, quarantine_reason
 on unified_memories
 when old.content is not new.content or old.title is not new.title
   or old.category is not new.category or old.file_scope_pattern is not new.file_scope_pattern
-  or old.anchors is not new.anchors or old.status is not new.status
+  or old.anchors is not new.anchors or old.status is not new.status or old.stage is not new.stage
   or old.deleted_at is not new.deleted_at or old.superseded_by is not new.superseded_by
   or old.quarantine_reason is not new.quarantine_reason
 begin

@@ -10,7 +10,7 @@ import os
 
 from ademem.core import registers
 from ademem.core.json_text import loads, quoted
-from ademem.core.memory import HIDDEN, Scope, Status
+from ademem.core.memory import HIDDEN, MERGE, Scope, Status, Trust
 from ademem.store import Store, database
 
 TYPE_CHECKING = False
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 VALUES = "values"
 DERIVED = "derived"
+_CONFIRMED_ELSEWHERE = '"status":"promoted"'
+"""Part of the stamps of a row whose record others confirmed."""
 """On the row of an undecided conflict candidate or a kept copy: its memory. It is not a record."""
 AHEAD = "clock_ahead/"
 """Prefix of the names of replicas in `store_values` whose stamps are far ahead; see doctor."""
@@ -188,8 +190,26 @@ def is_shared(row: Row, target: str = "") -> bool:
         and row["source_type"] not in HIDDEN
         and not row["kept_of"]
         and not row["quarantine_reason"]
+        and not _stays_here(row)
         and (not row["source_branch"] or target.startswith(HUB))
     )
+
+
+def _stays_here(row: Row) -> bool:
+    """Tell of a row what `Memory.stays_here` does.
+
+    The record may say more: that others confirmed it, or that it was confirmed here once.
+    """
+    if row["status"] == Status.PROMOTED or row["promoted_at"]:
+        return False
+    if row["claimed_author"] is not None or row["trust"] in (Trust.USER, Trust.IMPORT):
+        return False
+    if row["source_type"] == MERGE or _CONFIRMED_ELSEWHERE in row["stamps"]:
+        return False
+    record = record_of_row(row)
+    if record is None or "status" not in record.registers:
+        return True
+    return record.registers["status"][0] == min(stamp for stamp, _ in record.registers.values())
 
 
 def follow_up(store: Store, before: Row | None, after: Row | None, change: Change) -> None:

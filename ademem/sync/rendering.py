@@ -143,9 +143,9 @@ def each_offered(store: Store, place: Place) -> Iterator[Memory]:
     categories = {topic.category for topic in markdown.TOPICS}
     disputed = kept_copies.disputed_ids(store)
     for memory in memory_queries.project_candidates(store):
-        is_candidate = memory.shareable and memory.status is Status.CANDIDATE
-        is_candidate = is_candidate and memory.id not in disputed
-        if is_candidate and memory.category in categories and place.shows(memory):
+        is_offered = memory.live and memory.category in categories and place.shows(memory)
+        is_held = memory.quarantine_reason or memory.hidden or memory.is_heard or memory.kept_of
+        if is_offered and not is_held and memory.id not in disputed:
             yield memory
 
 

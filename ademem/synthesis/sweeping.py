@@ -15,8 +15,10 @@ from typing import Any, NamedTuple, TypeVar
 from ademem.core.clock import days_between, parse
 from ademem.core.failure_log import describe
 from ademem.core.memory import (
+    STATEMENTS,
     Category,
     Importance,
+    Stage,
     Status,
     Tier,
     decayed,
@@ -46,8 +48,8 @@ DEMOTE_SCORE = 0.05
 """Score below which an active memory fades, however recently it was used."""
 ARCHIVE_SCORE = 0.005
 """Score below which a fading memory or a candidate is archived."""
-HEARD_DAYS = 14.0
-"""A rule that a prompt seems to state is archived after so many days without a person's word."""
+STAGE_DAYS = {Stage.HEARD: 14.0, Stage.CANDIDATE: 30.0, Stage.SUPPORTED: 90.0}
+"""Days without new evidence after which what an agent wrote ends, if no person confirms it."""
 WEAK_CONFIDENCE = 0.3
 WEAK_DAYS = 30.0
 """A candidate with less confidence is archived after so many days without access."""
@@ -77,12 +79,16 @@ class AgingMemory(NamedTuple):
     """Access score at the last access."""
     access_score: float
     access_count: int
-    heard: bool
-    """Seems to be stated in a prompt, and waits for a person's word."""
+    stage: str
+    of_agent: bool
+    """Agents of this person wrote it; no import and no file of others brought it."""
+    has_file: bool
+    """A file of the client has it; while that lives it has no age."""
     of_person: bool
     """A person said it, or marked it to stop calls."""
     idle_days: float
     unchanged_days: float
+    """Days since the last change, or the last piece of evidence."""
     used_since_faded: bool
     in_live_mission: bool
     of_ended_mission: bool
@@ -105,6 +111,11 @@ class AgingMemory(NamedTuple):
     def stays(self) -> bool:
         """True for what no age and no limit archives, wherever the settings come from."""
         return self.is_exempt or self.of_person or self.status == Status.PROMOTED
+
+    @property
+    def waits_for_evidence(self) -> bool:
+        is_open = self.status == Status.CANDIDATE and not (self.quarantined or self.has_file)
+        return is_open and self.of_agent and self.category in STATEMENTS
 
     @property
     def is_archived(self) -> bool:
@@ -151,8 +162,8 @@ def demote(memory: AgingMemory, settings: LifecycleSettings) -> AgingMemory:
 def archive(memory: AgingMemory, settings: LifecycleSettings) -> AgingMemory:
     if memory.stays or memory.is_archived:
         return memory
-    if memory.heard and memory.unchanged_days >= HEARD_DAYS:
-        return memory.archived(f"not confirmed in {memory.unchanged_days:.0f} days")
+    if memory.waits_for_evidence and memory.unchanged_days >= STAGE_DAYS[Stage(memory.stage)]:
+        return memory.archived(f"{memory.stage}, no evidence in {memory.unchanged_days:.0f} days")
     if memory.confidence < WEAK_CONFIDENCE and memory.idle_days >= WEAK_DAYS:
         return memory.archived(f"a confidence of {memory.confidence:.2f}, {_idle(memory)}")
     if memory.idle_days >= settings.archive_days:
@@ -332,8 +343,13 @@ def _from_row(row: sqlite3.Row, now: datetime) -> AgingMemory:
         **{name: row[name] for name in row.keys() if name in AgingMemory._fields},  # noqa: SIM118
         weight=Importance(row["importance"]).weight,
         idle_days=maintenance.idle_days(row, now),
-        unchanged_days=max(0.0, days_between(parse(row["updated_at"]), now)),
+        unchanged_days=max(0.0, days_between(parse(_last_sign(row)), now)),
     )
+
+
+def _last_sign(row: sqlite3.Row) -> str:
+    changed, evidence_at = str(row["updated_at"]), row["evidence_at"]
+    return max(changed, str(evidence_at)) if evidence_at else changed
 
 
 def _count(pairs: Sequence[Pair]) -> dict[str, int]:

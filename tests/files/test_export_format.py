@@ -90,7 +90,8 @@ RICH = memory(
 
 def test_an_export_restores_every_memory_byte_for_byte(stores):
     first, second = stores(), stores()
-    candidate = memory("maybe", status=Status.CANDIDATE, tier=Tier.FADING, promoted_at=None)
+    waits = {"status": Status.CANDIDATE, "tier": Tier.FADING, "promoted_at": None}
+    candidate = memory("maybe", trust=Trust.IMPORT, **waits)
     insert(first, RICH, candidate, memory("plain"), memory("seen on the web", trust=Trust.WEB))
     lines = exported(first)
 

@@ -450,3 +450,43 @@ def test_a_path_of_no_file_is_written_without_a_failure(session, world, path):
     assert session.call("Write", {"file_path": path, "content": "x"}) == ""
     assert session.call("mcp__fs__write_file", {"path": path, "content": "x"}) == ""
     assert world.failures() == []
+
+
+SUPPORTED = {"status": "candidate", "stage": "supported", "promoted_at": None, "trust": "agent"}
+
+
+def place(world, stage, *tags):
+    """A rule about a command that no person confirmed, with a place that an agent chose."""
+    from tests.builders import insert, memory
+
+    with world.memories() as memories:
+        row = memory(
+            "Never run terraform destroy in staging",
+            category="convention",
+            tags=tags,
+            anchors=("@ `terraform destroy`",),
+            **SUPPORTED | {"stage": stage},
+        )
+        insert(memories.store, row)
+
+
+@pytest.mark.parametrize("tags", [(), ("stop",), ("rule",)])
+def test_what_is_supported_is_a_note_at_its_command_and_denies_nothing(world, tags):
+    place(world, "supported", *tags)
+    turn = Session(world)
+    turn.ask("Tear the stack down", "p1")
+    said = turn.run("terraform destroy")
+
+    assert not turn.denied
+    assert "Never run terraform destroy" in said
+    assert "unconfirmed" in said
+
+
+@pytest.mark.parametrize("stage", ["heard", "candidate"])
+def test_what_is_not_supported_is_not_said_at_its_command(world, stage):
+    place(world, stage)
+    turn = Session(world)
+    turn.ask("Tear the stack down", "p1")
+
+    assert turn.run("terraform destroy") == ""
+    assert not turn.denied

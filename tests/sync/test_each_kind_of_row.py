@@ -15,7 +15,8 @@ from ademem.store.memories import Change
 from tests.examples import FULL
 from tests.sync.clone import GOTCHAS, LINES, fork, gotcha, with_driver
 
-CANDIDATE = {"status": Status.CANDIDATE, "promoted_at": None}
+CANDIDATE = {"status": Status.CANDIDATE, "promoted_at": None, "trust": Trust.IMPORT}
+"""Of an import; what agents write here stays on this machine."""
 STATES = (CANDIDATE, {"pinned": False}, {"pinned": True})
 SOURCES = (
     {"source_type": "agent"},

@@ -63,7 +63,7 @@ def test_what_was_merged_here_is_merged_there(pair):
 
 
 def test_no_limit_archives_what_is_confirmed_and_what_it_archives_here_is_archived_there(pair):
-    captured = {"status": "candidate", "tier": 3, "promoted_at": None, "trust": "agent"}
+    captured = {"status": "candidate", "tier": 3, "promoted_at": None, "trust": "import"}
     old = pair.mine.know("Deploys need a lock", knowledge_key="deploys", **captured)
     pair.mine.know("Locks are kept in Redis")
     pair.mine.know("Redis runs on port 6380")

@@ -10,7 +10,7 @@ from ademem.core.clock import stamp
 from ademem.core.memory import Stage
 from ademem.core.settings import LifecycleSettings
 from ademem.operations import curation
-from ademem.store import jobs, logs, maintenance, memories, transitions
+from ademem.store import evidence, jobs, logs, maintenance, memories, transitions
 from ademem.store.transitions import Act
 from ademem.synthesis import sweeping
 from tests.builders import NOW, insert
@@ -45,8 +45,10 @@ ACTIVE, FADING, GONE, WAITING = ("promoted", 2), ("promoted", 3), ("archived", 3
         pytest.param(aged("a", 400, tier=1), ("promoted", 1), id="tier 1"),
         pytest.param(candidate("a", 29, confidence=0.2), WAITING, id="weak, 29 days"),
         pytest.param(candidate("a", 31, confidence=0.2), GONE, id="weak, 31 days"),
-        pytest.param(candidate("a", 31, confidence=0.3), WAITING, id="not so weak, 31 days"),
-        pytest.param(candidate("a", 181), GONE, id="a candidate, 181 days"),
+        pytest.param(candidate("a", 29, confidence=0.3), WAITING, id="not so weak, 29 days"),
+        pytest.param(candidate("a", 31, confidence=0.3), GONE, id="not so weak, 31 days"),
+        pytest.param(candidate("a", 179, trust="import"), WAITING, id="an import, 179 days"),
+        pytest.param(candidate("a", 181, trust="import"), GONE, id="an import, 181 days"),
         pytest.param(
             candidate("a", 181, category="convention"), GONE, id="a convention nobody confirmed"
         ),
@@ -96,15 +98,43 @@ def test_no_use_and_no_repetition_confirms_a_candidate(store, access_count, conf
         pytest.param(candidate("a", 13, stage=Stage.HEARD), WAITING, id="13 days"),
         pytest.param(candidate("a", 14, stage=Stage.HEARD), GONE, id="14 days"),
         pytest.param(aged("a", 14, stage=Stage.HEARD), ACTIVE, id="confirmed"),
-        pytest.param(candidate("a", 14), WAITING, id="of another source"),
+        pytest.param(candidate("a", 29), WAITING, id="a candidate, 29 days"),
+        pytest.param(candidate("a", 30), GONE, id="a candidate, 30 days"),
+        pytest.param(candidate("a", 89, stage=Stage.SUPPORTED), WAITING, id="supported, 89 days"),
+        pytest.param(candidate("a", 90, stage=Stage.SUPPORTED), GONE, id="supported, 90 days"),
+        pytest.param(candidate("a", 30, trust="user"), WAITING, id="a person's"),
+        pytest.param(candidate("a", 30, trust="import"), WAITING, id="an import"),
+        pytest.param(candidate("a", 30, claimed_author="Ben"), WAITING, id="a colleague's"),
+        pytest.param(candidate("a", 30, quarantine_reason="orders"), WAITING, id="quarantined"),
+        pytest.param(candidate("a", 30, source_type="merge"), WAITING, id="of a conflict"),
+        pytest.param(candidate("a", 30, category="episode"), WAITING, id="an episode"),
     ],
 )
-def test_what_a_prompt_seems_to_state_ends_unless_a_person_confirms_it(store, row, expected):
+def test_what_no_person_confirms_ends_as_its_stage_says(store, row, expected):
     (row,) = insert(store, row)
     memories.touch(store, row, 0.3, NOW)
     sweep(store)
 
     assert standing(store, row) == expected
+
+
+def test_new_evidence_lets_a_memory_wait_anew(store):
+    (row,) = insert(store, candidate("a", 40))
+    evidence.add(store, row.id, "reader", NOW - 20 * DAY, quote="a")
+    sweep(store)
+    assert standing(store, row) == WAITING
+
+    sweep(store, NOW + 11 * DAY)
+    assert standing(store, row) == GONE
+
+
+def test_a_candidate_with_a_file_of_the_client_has_no_age(store):
+    (row,) = insert(store, candidate("a", 400, access_score=1.0))
+    evidence.add(store, row.id, "client_file", NOW - 400 * DAY, quote="a")
+    memories.touch(store, row, 1.0, NOW)
+    sweep(store)
+
+    assert standing(store, row) == WAITING
 
 
 def test_what_is_said_again_waits_anew(store):

@@ -72,17 +72,13 @@ def test_of_two_that_contradict_each_other_the_later_is_shown_first_whatever_its
     assert found[0].worth == found[1].worth > found[2].worth
 
 
-def test_beside_a_confirmed_memory_stands_the_candidate_that_contradicts_it(store):
-    old, new = insert(
-        store,
-        memory("billing is on 8081", created_at=NOW - timedelta(days=9)),
-        memory("billing is on 9090", status="candidate"),
-    )
-    kind = {"score": 0.5, "reason": "", "actor": "ademem", "now": NOW}
-    relations.add(store, old, new, relations.CONFLICT, **kind)
+@pytest.mark.parametrize("stage", ["heard", "candidate", "supported"])
+def test_what_no_person_confirmed_is_in_no_section(store, stage):
+    insert(store, memory("billing is on 8081", status="candidate", stage=stage, promoted_at=None))
 
-    both = ["billing is on 9090", "billing is on 8081"]
-    assert contents(briefing.knowledge(reader(store))) == both
+    for section in briefing.SECTIONS:
+        assert contents(section.entries(reader(store))) == [], section.title
+    assert contents(briefing.fresh(reader(store))) == []
 
 
 def test_beside_a_confirmed_memory_stands_no_candidate_of_another_branch(store):
