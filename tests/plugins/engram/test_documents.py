@@ -141,8 +141,10 @@ def test_an_export_into_an_empty_project_and_out_again_is_the_same(opened, tmp_p
         by_person = Origin(trust=Trust.USER, source_type="user", session_id="s9")
         writing.write(memories, Draft(content="Releases are cut on Mondays", origin=by_person))
         writing.write(
-            memories, Draft(content="WAL needs shared memory", title="WAL", category="gotcha")
+            memories,
+            Draft(content="WAL needs shared memory", title="WAL", category="gotcha", promoted=True),
         )
+        writing.write(memories, "what only an agent says stays here")
     first = exported(opened, "first")
     assert [row["type"] for row in first["observations"]] == ["fact", "gotcha"]
     assert [row["id"] for row in first["sessions"]] == ["ademem-first", "s9"]

@@ -1,8 +1,6 @@
-"""The context that a program asks for has a memory of the person where it was said."""
+"""The context that a program asks for has a memory of the person once they confirmed it."""
 
-import pytest
-
-from ademem.operations import memory_operations
+from ademem.operations import curation, memory_operations
 from tests.operations.test_said_in import elsewhere as elsewhere
 from tests.operations.test_said_in import here as here
 from tests.operations.test_said_in import say
@@ -13,10 +11,12 @@ def context(world):
         return str(memory_operations.context(memories, None, 8000))
 
 
-@pytest.mark.parametrize("scope", ["personal", "agent"])
-def test_it_is_told_there_and_in_no_other_project(here, elsewhere, scope):
-    say(here, scope)
+def test_it_is_told_once_a_person_confirmed_it(here, elsewhere):
+    id = say(here)
     say(elsewhere, "project", "The deploys here need a lock")
+    assert "Quokka" not in context(here) + context(elsewhere)
 
+    with here.terminal() as memories:
+        curation.promote(memories, id)
     assert "Quokka" in context(here)
-    assert "Quokka" not in context(elsewhere)
+    assert "Quokka" in context(elsewhere)
