@@ -12,6 +12,7 @@ from ademem.core import client_memory
 from ademem.core.client_memory import INDEX
 from ademem.core.clock import Deadline, timedelta
 from ademem.core.errors import AdememError, suppress
+from ademem.core.memory import CLIENT_FILE
 from ademem.core.value import Value, replace
 from ademem.store import client_files
 from ademem.store.client_files import ClientFile, Link
@@ -101,7 +102,7 @@ def after_call(payload: Payload, runtime: Runtime) -> None:
     writer = Writer(
         session_id=payload.session_id,
         prompt_id=provenance.prompt_of(payload, runtime),
-        trust=provenance.origin_of(payload, runtime, client_files.SOURCE).trust,
+        trust=provenance.origin_of(payload, runtime, CLIENT_FILE).trust,
         path=path,
         since_s=began.timestamp() - START_S,
     )
@@ -485,7 +486,7 @@ class _Reconciliation:
             trust = provenance.trust_of_session(session, self.store)
         return Origin(
             trust=trust,
-            source_type=client_files.SOURCE,
+            source_type=CLIENT_FILE,
             source_id=entry.path.partition("#")[0],
             session_id=session or None,
             agent_id=self.folder.agent or None,

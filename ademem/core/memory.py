@@ -91,6 +91,8 @@ STATED = "user"
 """Source type of what a person dictates, or adds by a command."""
 HEARD = "intervention"
 """Source type of a rule that a prompt seems to state."""
+CLIENT_FILE = "client_file"
+"""Source type of what a file of the client's own memory says."""
 HIDDEN = (SKILL, EPISODE)
 """Source types that are shown only if their category is asked for."""
 
@@ -253,6 +255,12 @@ class Memory(Value):
         return self.pinned and self.claimed_author is None
 
     @property
+    def source(self) -> str:
+        """The way it came: the source type, with the file that the client keeps."""
+        is_file = self.source_type == CLIENT_FILE and self.source_id
+        return f"{self.source_type} {self.source_id}" if is_file else self.source_type
+
+    @property
     def speaker(self) -> str | None:
         return self.title if DIALOGUE in self.tags else None
 
@@ -376,4 +384,6 @@ def flags(memory: Memory, drifted: Mapping[str, str] | None = None, against: str
     code = [f"code-{drifted[memory.id]}"] if drifted and memory.id in drifted else []
     branch = [f"branch-{memory.source_branch}"] if memory.source_branch else []
     other = [against] if against else []
+    if memory.source_type == CLIENT_FILE and memory.status == "candidate":
+        other.append(memory.source.replace(" ", "-"))
     return [name for name, is_so in held.items() if is_so] + branch + code + other

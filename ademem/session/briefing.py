@@ -15,6 +15,7 @@ from ademem.core.text import counted, opening, preview, unique
 from ademem.core.untrusted import import_label
 from ademem.core.value import Value, replace
 from ademem.files import project_brief
+from ademem.session import linked_files
 from ademem.store import (
     Store,
     bindings,
@@ -124,6 +125,8 @@ class Reader(Value):
     """Ids of memories that the session's context has."""
     own: tuple[Memory, ...] = ()
     """The person's own memories: pinned ones, and the newest."""
+    loaded: frozenset[str] = frozenset()
+    """Ids of memories whose text the client itself loads."""
     folder: str = ""
     """Folder below the root in which the session works: a package of a larger repository."""
 
@@ -133,7 +136,8 @@ class Reader(Value):
         return LEVELS[self.settings.level]
 
     def find(self, query: Query, **values: str | float | None) -> list[Memory]:
-        return query(self.store, agent=self.agent, branch=self.branch, **values)
+        found = query(self.store, agent=self.agent, branch=self.branch, **values)
+        return [memory for memory in found if memory.id not in self.loaded]
 
     def of_mission(self) -> list[Memory]:
         return self.find(briefs.of_mission, mission=self.mission, limit=MISSION_MEMORIES)
@@ -183,6 +187,8 @@ def make_reader(
     seen: Iterable[str] = (),
 ) -> Reader:
     """Describe the main thread of a session, or its subagent of the type *agent*."""
+    loaded = linked_files.loaded_ids(runtime, agent or "")
+    own = list_own(runtime) if agent is None else ()
     return Reader(
         store=runtime.store,
         settings=runtime.settings.briefing,
@@ -193,7 +199,8 @@ def make_reader(
         mission=mission_of(runtime.environment),
         branch=branch,
         seen=frozenset(seen),
-        own=list_own(runtime) if agent is None else (),
+        own=tuple(one for one in own if one.id not in loaded),
+        loaded=loaded,
         folder=_folder(payload.cwd, runtime.project.root),
     )
 
@@ -274,7 +281,7 @@ def since_last_session(reader: Reader) -> list[Entry]:
     changes = briefs.list_changes(reader.store, moment, MOST_CHANGES)
     by_kind: dict[tuple[bool, bool], list[Memory]] = {}
     for memory, is_new in changes:
-        if _may_tell(memory, reader.branch):
+        if memory.id not in reader.loaded and _may_tell(memory, reader.branch):
             by_kind.setdefault((memory.live, is_new), []).append(memory)
     fresh, other, gone = (
         by_kind.get(kind, []) for kind in ((True, True), (True, False), (False, False))
@@ -440,6 +447,7 @@ def conflicts(reader: Reader) -> list[Entry]:
             memory.status == Status.PROMOTED
             and memory.scope == Scope.PROJECT
             and memory.source_branch in (None, reader.branch)
+            and memory.id not in reader.loaded
             for memory in pair
         ):
             texts = (f"{one.id}: {preview(one.content, CONFLICT_CHARS)}" for one in pair)

@@ -12,7 +12,7 @@ from ademem.guard.policy import MOST_CARRIED, Carry, Finding, Show, ToolCall, Wa
 from ademem.search import binding as bindings
 from ademem.search import meeting
 from ademem.search.meeting import GIVEN, GUESSED, NAMED, READ, WORDED, Met
-from ademem.session import flags, hint_events
+from ademem.session import flags, hint_events, linked_files
 from ademem.session.turn_tracking import log_decision, set_flag
 from ademem.store import ledger, logs, memories, outcomes, turns
 
@@ -100,6 +100,9 @@ def find(touch: Touch, payload: Payload, runtime: Runtime) -> list[Met]:
         if each.memory.source_branch in (None, runtime.branch)
         and not ledger.is_own_error(runtime.store, each.memory, payload.session_id)
     ]
+    if met:
+        read = linked_files.find_read([each.memory for each in met], payload, runtime)
+        met = [each for each in met if each.memory.id not in read]
     edited = _rare_words(f"{touch.text}\n{touch.removed}"[:TEXT_CHARS])
     shared = {
         each.memory.id: len(edited & _rare_words(each.memory.whole_text)) if edited else 0

@@ -72,8 +72,14 @@ def after_error(payload: Payload, key: TurnKey, runtime: Runtime) -> str | None:
     line = errors.essential(payload.error)[:ERROR_CHARS]
     if not line or payload.is_interrupt:
         return None
+    found = find_on_error(payload, line, runtime)
+    if found:
+        from ademem.session import linked_files
+
+        read = linked_files.find_read([memory for memory, _ in found], payload, runtime)
+        found = [each for each in found if each[0].id not in read]
     with runtime.store.transaction():
-        text = show(payload, find_on_error(payload, line, runtime), line, key, runtime)
+        text = show(payload, found, line, key, runtime)
     return client.context("PostToolUseFailure", text) or None
 
 

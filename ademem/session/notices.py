@@ -109,6 +109,13 @@ def _describe_kept(written: Written, memory: Memory, runtime: Runtime) -> str:
     return _fitting(f"ademem: {done}: ", memory.content, end)
 
 
+def describe_noted(noted: Sequence[Memory]) -> list[str]:
+    """Return the line about what the model keeps for itself, in files of the client."""
+    more = f" (and {len(noted) - 1} more)" if len(noted) > 1 else ""
+    end = f"” for itself{more} · /ademem:keep"
+    return [_fitting("ademem: Claude noted “", noted[0].content.partition("\n")[0], end)]
+
+
 def describe_carried(memories: Iterable[Memory], runtime: Runtime) -> list[str]:
     texts = [memory.content for memory in memories]
     if is_quiet(runtime) or not texts:

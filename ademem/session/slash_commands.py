@@ -14,7 +14,7 @@ from ademem.core.text import counted, preview, sha256_hex
 from ademem.core.untrusted import visible
 from ademem.core.value import replace
 from ademem.search.engine import Filters, as_shown, current, search
-from ademem.session import notices
+from ademem.session import linked_files, notices
 from ademem.session.turn_tracking import new_key
 from ademem.store import (
     injections,
@@ -126,6 +126,7 @@ def _waiting_lines(runtime: Runtime) -> list[str]:
         wait = "waits" if len(shown) == 1 else "wait"
         lines = [f"ademem: {counted(len(shown), 'memory')} {wait} for review"]
         lines += [*map(_line, shown), DECIDE]
+    lines += linked_files.describe_missing(runtime)
     if held or len(waiting) > LISTED:
         lines.append("more, and texts that read like orders to a model: `ademem review`")
     return lines

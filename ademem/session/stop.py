@@ -9,7 +9,7 @@ from ademem.core.clock import parse
 from ademem.core.errors import suppress
 from ademem.core.memory import HEARD
 from ademem.core.project import files_changed
-from ademem.session import flags
+from ademem.session import flags, linked_files
 from ademem.session.turn_tracking import key_of, mark_read
 from ademem.store import agreements, jobs, ledger, memory_queries, outcomes, turns
 from ademem.store.runtime import Runtime, program
@@ -54,7 +54,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     else:
         ledger.renew(runtime.store, ledger.READ, runtime.project.root, runtime.now)
     worker.start(runtime)
-    return None
+    return client.notice(*linked_files.describe_noted(payload, runtime)) or None
 
 
 def _should_ask(payload: Payload, runtime: Runtime) -> bool:

@@ -13,6 +13,7 @@ from ademem.core.value import replace
 from ademem.guard.prompts import TurnClass, classify
 from ademem.search.binding import remove_lists
 from ademem.search.query import keywords, names_key, names_subject
+from ademem.session import linked_files
 from ademem.session.turn_tracking import mark_read, new_key, set_flag
 from ademem.store import injections, ledger, logs, outcomes, receipts, sessions, turns
 from ademem.store.injections import SAVED, place, place_entries
@@ -55,11 +56,13 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     recalls = classified.turn is not TurnClass.NONE
     key = new_key(payload, runtime)
     # Search before the transaction, which holds the lock of the database.
+    loaded = linked_files.loaded_ids(runtime)
     found: list[tuple[Memory, float]] = []
     left_out: list[Placed] = []
     bound = _find_bound(prompt, classified, key, runtime)
+    bound = [memory for memory in bound if memory.id not in loaded]
     if recalls and names_subject(prompt) and _may_answer(prompt, runtime):
-        found, left_out = _recall(prompt, key, runtime)
+        found, left_out = _recall(prompt, key, loaded, runtime)
     found = [(memory, 1.0) for memory in bound] + [
         (memory, score) for memory, score in found if memory.id not in {one.id for one in bound}
     ]
@@ -82,6 +85,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
             ledger.claim(runtime.store, ledger.TYPED, typed, runtime.now)
         dictated, corrected = _write_lessons(prompt, key, runtime)
         lines = _saved_lines(dictated, runtime)
+        lines += linked_files.list_corrections(key.session_id, runtime)
         mark_read(key, runtime)
         outcomes.leave_open(runtime.store, key.session_id)
         hint = _hint_of(prompt, key, runtime)
@@ -246,7 +250,7 @@ def _write_lessons(
 
 
 def _recall(
-    prompt: str, key: TurnKey, runtime: Runtime
+    prompt: str, key: TurnKey, loaded: frozenset[str], runtime: Runtime
 ) -> tuple[list[tuple[Memory, float]], list[Placed]]:
     """Search by meaning in a process with a loaded model; without an answer in time, by words.
 
@@ -287,6 +291,8 @@ def _recall(
     is_sure = False
     for memory, score, sure in found:
         is_own = ledger.is_own_error(runtime.store, memory, key.session_id)
+        if memory.id in loaded:  # the client gives it to the model
+            continue
         if why := "seen" if memory.id in seen else "own" if is_own else "":
             left_out.append(place(memory, "recalled", left_out=why))
         else:

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from ademem.store import Store
 
-SOURCE = "client_file"
-"""Source type of a memory that came from such a file."""
 _KEPT = "client_files_kept"
 _CHANGING = "('edit', 'revise', 'merge', 'archive', 'reject', 'delete', 'supersede', 'undo')"
 
@@ -60,10 +58,13 @@ def remove(store: Store, file: ClientFile) -> None:
     store.db.execute(query, (file.folder, file.path))
 
 
-def linked_ids(store: Store) -> frozenset[str]:
-    """Return the ids of all memories that a file is linked to."""
-    query = "select distinct memory_id from client_file where memory_id is not null"
-    return frozenset(store.column(query))
+def linked_ids(store: Store, folders: Iterable[str]) -> frozenset[str]:
+    """Return the ids of all memories that a file in these folders is linked to."""
+    query = (
+        "select distinct memory_id from client_file where memory_id is not null"
+        " and folder in (select value from json_each(?))"
+    )
+    return frozenset(store.column(query, (array(folders),)))
 
 
 def list_linked(store: Store) -> list[ClientFile]:

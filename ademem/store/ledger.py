@@ -35,6 +35,9 @@ MOST_TRUSTED = 100
 """Changes by trusted people that are told at the next start; earlier ones are not."""
 _TRUSTED = "changed_by_trusted"
 _COPIED = "copied/"
+_OFFERED = "offered"
+MOST_OFFERING = 20
+"""Sessions whose last line is kept."""
 MOST_FOLLOWED = 200
 """Most files of a source that are followed, as each session's start looks at all."""
 
@@ -178,6 +181,18 @@ def session_of_commit(store: Store, sha: str) -> str | None:
 
 def _abandoned(moment: str) -> str:
     return stamp(parse(moment) - ABANDONED)
+
+
+def note_offered(store: Store, session_id: str, ids: Iterable[str]) -> None:
+    """Note the memories that the last line to the person named, which may be kept or dropped."""
+    others = [row for row in read_list(store.db, _OFFERED) if row[0] != session_id]
+    write_list(store.db, _OFFERED, [*others, [session_id, list(ids)]][-MOST_OFFERING:])
+
+
+def list_offered(store: Store, session_id: str) -> list[str]:
+    """Return the ids of the memories that the last such line of the session named."""
+    named = (ids for session, ids in read_list(store.db, _OFFERED) if session == session_id)
+    return next(named, [])
 
 
 def note_copy(store: Store, root: str, folder: str) -> None:

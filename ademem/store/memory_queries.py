@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ademem.core import text as text_
 from ademem.core.json_text import array
-from ademem.core.memory import FROM_HUB, LOST_BRANCH, SKILL, Memory
+from ademem.core.memory import CLIENT_FILE, FROM_HUB, LOST_BRANCH, SKILL, Memory
 from ademem.store import BROWSED, CURRENT, LIVE, TOLD, Store, is_in_hub, memories
 from ademem.store.memories import Query
 
@@ -96,7 +96,11 @@ best_established = Query(
     "order by pinned and claimed_author is null desc, tier, importance = 'high' desc,"
     " composite_score desc, updated_at desc, seq desc limit :limit",
 )
-project_candidates = Query("scope = 'project' and status = 'candidate'", "order by created_at, id")
+project_candidates = Query(
+    f"scope = 'project' and status = 'candidate' and source_type <> '{CLIENT_FILE}'",
+    "order by created_at, id",
+)
+"""Those that a sheet of candidates may have."""
 on_branches = Query(f"source_branch is not null and {LIVE}")
 with_anchors = Query(f"{LIVE} and anchors <> '[]'", "order by seq")
 of_mission = Query(f"scope = 'mission' and scope_owner_id = :id and {LIVE}", "order by seq")

@@ -403,7 +403,7 @@ def waits_for(memory: Memory) -> str:
     gone = (
         f"; its branch {branch} was deleted before it was merged" if memory.has_lost_branch else ""
     )
-    return f"unconfirmed: {memory.trust} by {memory.source_type}{times}{gone}"
+    return f"unconfirmed: {memory.trust} by {memory.source}{times}{gone}"
 
 
 def place(id: str, act: Act, anchors: tuple[str, ...]) -> Memory:

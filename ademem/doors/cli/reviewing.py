@@ -36,6 +36,7 @@ from ademem.files import enrolment
 from ademem.operations import curation, inspecting, placing, relating, searching
 from ademem.operations.curation import EVERYTHING, Selection, Waiting
 from ademem.operations.placing import Misplaced
+from ademem.session import linked_files
 from ademem.store.kept_copies import Changed
 from ademem.store.runtime import Runtime
 from ademem.store.transitions import waits_for
@@ -84,6 +85,8 @@ def review(
         if take or mine or settle or reviewed:
             return _decide_one(memories, take, mine, settle, reviewed)
         enrolment.register_typed(memories)
+        for line in linked_files.describe_missing(memories):
+            show.say(line, err=True)
         list_waiting = curation.review_imported if imported else curation.review
         waiting = list_waiting(memories, limit, selection)
         if accept or reject:

@@ -331,7 +331,7 @@ def whole(
     if memory.tags:
         lines.append(f"tags: {' '.join(memory.tags)}")
     at = f"{memory.created_at:%Y-%m-%d %H:%M} UTC"
-    lines.append(f"from: {memory.trust} by {memory.source_type}, {at}")
+    lines.append(f"from: {memory.trust} by {memory.source}, {at}")
     if memory.source_id and memory.trust is Trust.IMPORT:
         lines.append(f"source: {memory.source_id}")
     if memory.quarantine_reason:

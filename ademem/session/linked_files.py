@@ -1,0 +1,147 @@
+"""Texts that the client's own memory has, too: what is left out for them, and what is said of them.
+
+The client puts its index before the main thread at each start, and a subagent's before that one.
+"""
+
+from __future__ import annotations
+
+import os
+
+from ademem.core import client_memory
+from ademem.core.errors import suppress
+from ademem.core.json_text import quoted
+from ademem.core.memory import CLIENT_FILE
+from ademem.store import client_files, ledger
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ademem.core.client import Payload
+    from ademem.core.memory import Memory
+    from ademem.store.client_files import ClientFile
+    from ademem.store.runtime import Runtime
+
+READ_BYTES = 4_000_000
+"""End of a transcript in which a reading of a file is looked for."""
+TOLD = "client_file_told"
+NOTED = "client_file_noted"
+
+
+def loaded_ids(runtime: Runtime, agent: str = "") -> frozenset[str]:
+    """Return the ids of memories whose text the client gives to its main thread, or to an agent."""
+    if not client_files.has_any(runtime.store):
+        return frozenset()
+    project, environment = runtime.project, runtime.environment
+    if not client_memory.is_on(project, environment):
+        return frozenset()
+    folders = client_memory.list_folders(project, environment)
+    own = [each.path for each in folders if each.agent == agent]
+    return client_files.linked_ids(runtime.store, own)
+
+
+def find_read(found: Iterable[Memory], payload: Payload, runtime: Runtime) -> set[str]:
+    """Return the ids of those whose file this context has read, or written."""
+    if not client_files.has_any(runtime.store):
+        return set()
+    paths = client_files.paths_by_memory(runtime.store, [each.id for each in found])
+    if not paths or not payload.transcript_path or payload.agent_id:
+        return set()
+    from ademem.core.transcript_lines import read_lines
+
+    wanted = {
+        f'"file_path":{quoted(path)}'.encode(): id for id, named in paths.items() for path in named
+    }
+    seen: set[str] = set()
+    with suppress(OSError):
+        for line in read_lines(payload.transcript_path, tail=READ_BYTES):
+            if b'"compact_boundary"' in line:  # what was read before is not in the context
+                seen.clear()
+            elif b'"file_path"' in line and b'"isSidechain":true' not in line:
+                seen |= {id for part, id in wanted.items() if part in line}
+    return seen
+
+
+def list_corrections(session_id: str, runtime: Runtime) -> list[str]:
+    """Tell the model, once a session, which of its files say what a person changed or dropped."""
+    if not client_files.has_any(runtime.store):
+        return []
+    from ademem.core.untrusted import escape
+
+    lines = []
+    for file, revision, verb in _list_overtaken(runtime):
+        if not ledger.claim(
+            runtime.store, TOLD, f"{session_id}:{file.memory_id}:{revision}", runtime.now
+        ):
+            continue
+        name = escape(file.path.partition("#")[0])
+        lines.append(
+            f"ademem: the person {verb} {file.memory_id}; your file {name} says otherwise;"
+            " correct it"
+        )
+    return lines
+
+
+def _list_overtaken(runtime: Runtime) -> list[tuple[ClientFile, int, str]]:
+    """Return files whose memory a person changed since, with the revision and what was done."""
+    files = client_files.list_linked(runtime.store)
+    found = []
+    for holder in runtime.with_own():
+        changed = client_files.changed_by_person(holder.store, files)
+        known = runtime.list_by_ids(changed) if changed else {}
+        for file in files:
+            revision = changed.get(file.memory_id or "")
+            if revision is None:
+                continue
+            memory = known.get(file.memory_id or "")
+            is_live = memory is not None and memory.live
+            if memory and is_live:
+                before = client_files.content_at(holder.store, memory.id, file.revision)
+                if before == memory.content:
+                    continue
+            found.append((file, revision, "changed" if is_live else "dropped"))
+    return found
+
+
+def describe_noted(payload: Payload, runtime: Runtime) -> list[str]:
+    """Name to the person, once a turn, what the model noted for itself in it."""
+    from ademem.session import notices
+
+    if notices.is_quiet(runtime) or not client_files.has_any(runtime.store):
+        return []
+    from ademem.capture import provenance
+    from ademem.store import evidence
+
+    prompt = provenance.prompt_of(payload, runtime)
+    ids = [
+        id
+        for holder in runtime.with_own()
+        for id in evidence.ids_of_turn(holder.store, CLIENT_FILE, payload.session_id, prompt)
+    ]
+    known = runtime.list_by_ids(ids) if ids else {}
+    noted = [
+        memory
+        for id in ids
+        if (memory := known.get(id))
+        and memory.live
+        and memory.status == "candidate"
+        and not memory.quarantine_reason
+    ]
+    turn = f"{payload.session_id}:{prompt}"
+    if not noted or not ledger.claim(runtime.store, NOTED, turn, runtime.now):
+        return []
+    ledger.note_offered(runtime.store, payload.session_id, [memory.id for memory in noted])
+    return notices.describe_noted(noted)
+
+
+def describe_missing(runtime: Runtime) -> list[str]:
+    """Say of which folders much is gone at once, so that their memories were kept."""
+    lines = []
+    for folder, count in client_files.list_kept(runtime.store):
+        name = os.path.basename(os.path.dirname(folder)) or folder
+        files = "file" if count == 1 else "files"
+        lines.append(
+            f"{count} {files} of Claude's own memory ({name}) are gone at once;"
+            " what they said was kept"
+        )
+    return lines
