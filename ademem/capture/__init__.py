@@ -11,6 +11,13 @@ def may_have_learnings(message: str) -> bool:
     return any(part in folded for part in TITLE_PARTS)
 
 
+_EXTENSIONS = """
+    c cc cfg cpp cs css csv go h hpp html ini ipynb java js json jsonl jsx kt lock lua md mjs php
+    proto py pyi rb rs scala sh sql svelte swift tf toml ts tsx txt vue xml yaml yml
+"""
+EXTENSIONS = frozenset(_EXTENSIONS.split())
+"""Endings of names of files that programs read."""
+
 PLACEHOLDER_CHARS = 300
 MAX_WORDS = 10
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ademem.capture import EXTENSIONS
 from ademem.core.redaction import redact
 from ademem.core.text import fold, preview, sha256_hex, unique, whole_words
 from ademem.core.untrusted import without_recalled
@@ -44,15 +45,23 @@ _SUMMARY = re.compile(
 _COUNT = (
     r"(?<![:.\w])(?!0 )(?:\d+ (?:errors|problems|failures|warnings)\b"
     r"|1 (?:error|problem|failure|warning)\b(?!:)"
-    r"|(?:(?<=[^\w\s] )|(?<=  )|(?<=[^\w\s])|(?<![^\n]))\d+ fail(?:ed|ing)\b"
+    r"|(?:(?<=[^\w\s] )|(?<=  )|(?<=[^\w\s#/-])|(?<![^\n]))\d+ fail(?:ed|ing)\b(?!: \S| to )"
     r"|\d+ fail(?:ed|ing)\b(?=[,;|]? +[|(]? *\d))"
 )
-"""Pattern of a summary of tests or checks; the number of a port, a shard or a line names that."""
+"""Pattern of a summary of tests or checks.
+
+The number of a port, a shard, a build or a line names that, and what is said behind it is why.
+"""
+_FILE_PLACE = (
+    rf"[\w/.-]+\.(?:{'|'.join(sorted(EXTENSIONS))})[:(]\d+[:,)]"
+    r"|[\w/.-]+\.[A-Za-z]\w{0,4}[:(]\d+[:,]\d+[:)]"
+)
+"""Pattern of a line of a file; the name of a host has a port behind it, and no column."""
 _SLIP = re.compile(
     r"^(?:(?:Uncaught )?(?:Name|Type|Key|Attribute|Syntax|Indentation|Tab|Index|Value|Assertion"
     r"|Reference|Range|UnboundLocal|ZeroDivision|NotImplemented|Recursion)Error\b"
     r"|.*(?:\berror(?:\[E\d+\]| (?:TS|CS)\d+)|\bcould not compile\b|\bpanicked at\b"
-    r"|[\w/.-]+\.\w{1,5}[:(]\d+[:,)]"
+    rf"|{_FILE_PLACE}"
     rf"|{_COUNT}|\b(?:merge|automatic|fix) .*\bconflicts?\b|\bcould not apply\b"
     r"|\bnothing to commit\b|\bfailed to push some refs\b|\bhook (?:exited|failed|declined)\b))"
 )
@@ -94,6 +103,8 @@ _CODE = re.compile(
 _QUOTED = re.compile(r"[`\"“”']([^`\"“”'\n]{8,200})[`\"“”']")
 _LAST_PART = re.compile(r"[^.]+$")
 MOST_CODES = 16
+_NUMBER = re.compile(r"(?<![\w.])\d{3,}(?![\w.]*\w)")
+"""A number that may be a name: of a port, a status or an error."""
 
 
 def find_codes(error: str) -> tuple[str, ...]:
@@ -108,6 +119,14 @@ def find_codes(error: str) -> tuple[str, ...]:
     return unique(name for name in names if not hasattr(builtins, name) and name != "ERROR")[
         :MOST_CODES
     ]
+
+
+def find_details(error: str) -> tuple[str, ...]:
+    """Return the codes and numbers of the decisive line, which other words for it have, too."""
+    line = essential(error)
+    for pattern, stand_in in _VARYING[:2]:
+        line = pattern.sub(stand_in, line)
+    return unique((*find_codes(line), *_NUMBER.findall(line)))[:MOST_CODES]
 
 
 def quotes(text: str, error: str) -> bool:

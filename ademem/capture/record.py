@@ -94,7 +94,11 @@ def capture_correction(
 
 
 def capture_error(payload: Payload, runtime: Runtime) -> None:
-    """Note that the session met an error; the second session with it makes it a candidate."""
+    """Note that the session met an error; the second session with it makes it a candidate.
+
+    The error of another session is the same one if its decisive line is, or if a command of the
+    same program failed with the same code or number.
+    """
     from ademem.capture import errors
 
     if not runtime.settings.capture.errors or not _is_telling(payload):
@@ -104,9 +108,16 @@ def capture_error(payload: Payload, runtime: Runtime) -> None:
     sessions = ledger.list_endings(store, ledger.ERROR, f"{fingerprint}:")
     if payload.session_id in sessions:
         return
+    keys = _detail_keys(payload, runtime)
+    alike = [met for key in keys for met in ledger.list_endings(store, ledger.ERROR_DETAIL, key)]
+    met_before = [met.rpartition(":") for met in alike]
+    sessions = [*sessions, *(session for _, _, session in met_before)]
+    sessions = [each for each in dict.fromkeys(sessions) if each != payload.session_id]
     lesson = _lesson_of(payload, runtime) if sessions else None  # most errors are met once
     with store.transaction():
         claimed = ledger.claim(store, ledger.ERROR, source_key, runtime.now)
+        for key in keys if claimed else ():
+            ledger.claim(store, ledger.ERROR_DETAIL, f"{key}{source_key}", runtime.now)
         if claimed and lesson:
             origin = Origin(
                 trust=Trust.TOOL,
@@ -117,8 +128,24 @@ def capture_error(payload: Payload, runtime: Runtime) -> None:
             _write_error(
                 Draft(content=lesson, category=Category.GOTCHA, importance="high", origin=origin),
                 sessions,
+                list(dict.fromkeys((fingerprint, *(each for each, _, _ in met_before)))),
                 runtime,
             )
+
+
+def _detail_keys(payload: Payload, runtime: Runtime) -> list[str]:
+    """Return a key for each changing program of the command with each detail of its error."""
+    from ademem.capture import errors
+    from ademem.guard import shell
+    from ademem.guard.mutation import judge_part, parts_in
+
+    details = errors.find_details(payload.error)
+    script = shell.parse(payload.command) if details else None
+    if script is None:
+        return []
+    parts = parts_in(script, runtime.settings.guard)
+    programs = dict.fromkeys(part.key for part in parts if judge_part(part).mutates)
+    return [f"{program}\t{detail}\t" for program in programs for detail in details]
 
 
 def _is_telling(payload: Payload) -> bool:
@@ -142,11 +169,14 @@ def _lesson_of(payload: Payload, runtime: Runtime) -> str | None:
     return errors.lesson(payload.tool_name, command, payload.error)
 
 
-def _write_error(draft: Draft, earlier: Sequence[str], runtime: Runtime) -> None:
+def _write_error(
+    draft: Draft, earlier: Sequence[str], fingerprints: Sequence[str], runtime: Runtime
+) -> None:
     from ademem.capture import gate
 
     store, draft = runtime.store, _place_draft(draft, runtime)
-    memory = memory_queries.find_error(store, draft.origin.source_id, draft.owner)
+    known = (memory_queries.find_error(store, each, draft.owner) for each in fingerprints)
+    memory = next(filter(None, known), None)
     origins = [draft.origin]
     if memory is None:
         memory = gate.write(draft, store, runtime.settings.gate, runtime.now).memory

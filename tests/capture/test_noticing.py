@@ -251,6 +251,8 @@ def test_the_line_that_matters_is_no_summary(error, line):
         pytest.param("error[E0425]: cannot find value `x`", id="a compiler's error"),
         pytest.param("Found 3 errors in 2 files", id="a count of errors"),
         pytest.param("3 failed, 2 passed", id="tests"),
+        pytest.param("==== 2 failed in 3.4s ====", id="tests with their time"),
+        pytest.param("main.zig:12:5: error: expected type", id="a place with a column"),
         pytest.param("Automatic merge failed; fix conflicts and then commit", id="a conflict"),
         pytest.param("nothing to commit, working tree clean", id="nothing to commit"),
         pytest.param("husky - pre-commit hook exited with code 1 (error)", id="a hook of git"),

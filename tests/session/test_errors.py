@@ -58,6 +58,69 @@ def test_a_port_before_failed_is_no_count_of_failed_tests(world):
 
 
 @pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        pytest.param(
+            "connect ECONNREFUSED 127.0.0.1:5433",
+            "error: is the database running on port 5433?",
+            id="the port",
+        ),
+        pytest.param(
+            "npm error code EACCES on the cache",
+            "Error: EACCES, permission denied, mkdir /srv/cache",
+            id="the code",
+        ),
+        pytest.param(
+            "dial tcp 10.0.0.5:5433: connect: connection refused",
+            "dial tcp db.local:5433: i/o timeout",
+            id="the port behind a host",
+        ),
+    ],
+)
+def test_an_error_that_comes_back_in_other_words_is_one_candidate(world, first, second):
+    fail(world, "s1", "npm run migrate", first)
+    fail(world, "s2", "cd api && npm run migrate -- --all", second)
+    fail(world, "s3", "npm run migrate", first)
+    (memory,) = world.live()
+
+    assert memory.content.endswith(second)
+    assert memory.observation_count == 3
+
+
+@pytest.mark.parametrize(
+    ("command", "error"),
+    [
+        pytest.param("npm run migrate", "error: relation orders does not exist", id="another"),
+        pytest.param("npm run migrate", "error: no answer on port 5434", id="another port"),
+        pytest.param("docker compose up", "error: port 5433 is taken", id="another program"),
+        pytest.param("npm run migrate", "2026-03-01T12:00:05.433Z error: it was 2026", id="a date"),
+    ],
+)
+def test_another_error_is_not_the_one_of_an_earlier_session(world, command, error):
+    fail(world, "s1", "npm run migrate", "error: no answer on port 5433 at 2026-01-01T10:00:00Z")
+    fail(world, "s2", command, error)
+
+    assert kept(world) == []
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        pytest.param("build #482 failed: no space left on device", id="a build"),
+        pytest.param("step-3 failed: cannot reach the registry", id="a step"),
+        pytest.param("Deployment 7/12 failed: quota exceeded", id="one of many"),
+        pytest.param("1502 failed: connection refused", id="at the beginning"),
+        pytest.param("Error: 2 failed to start", id="what failed"),
+    ],
+)
+def test_a_number_before_failed_that_says_why_is_an_error(world, error):
+    for session in ("s1", "s2"):
+        fail(world, session, "make deploy", error)
+
+    assert len(kept(world)) == 1
+
+
+@pytest.mark.parametrize(
     ("message", "is_learned"),
     [
         pytest.param(

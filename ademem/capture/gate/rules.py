@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import wraps
 
+from ademem.capture import EXTENSIONS
 from ademem.capture.gate.duplicates import (
     echo,
     exact_duplicate,
@@ -84,12 +85,6 @@ LINE = ""
 """Mark of a line that proves nothing by itself; every other mark is unmistakable."""
 
 PATH = "a list of paths"
-
-_EXTENSIONS = """
-    c cc cfg cpp cs css csv go h hpp html ini ipynb java js json jsonl jsx kt lock lua md mjs php
-    proto py pyi rb rs scala sh sql svelte swift tf toml ts tsx txt vue xml yaml yml
-"""
-EXTENSIONS = frozenset(_EXTENSIONS.split())
 
 _HEX = frozenset("0123456789abcdef")
 _BULLETS = "-*•├└│─ "
