@@ -38,6 +38,8 @@ def test_what_three_sessions_did_alike_is_a_skill_that_a_person_can_edit(
     world: World, ademem: Product
 ) -> None:
     world.write(".ade/config.toml", "[jobs]\nauto = false\n")
+    poster = write(world.project / "poster.md", "Choir.\n")
+    world.chat(person("Word the poster of the choir"), model(poster), model("Worded."))
     for version in ("1.1.0", "1.2.0", "1.3.0"):
         assert NAME not in release(world, version).requests[0].whole
     ademem("work", "--once")

@@ -51,7 +51,7 @@ def list_procedures(
     return show.listing(
         *("procedures", operations.list_procedures(memories, archived=archived)),
         lambda each: [_procedure_line(each)],
-        "no procedure yet: three sessions with the same steps make one",
+        "no procedure yet: three sessions with the same steps, which others lack, make one",
         procedure_json,
     )
 

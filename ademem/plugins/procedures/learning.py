@@ -261,8 +261,10 @@ def _is_distinctive(steps: tuple[Step, ...], cluster: Sequence[Work], run: Learn
     steps = tuple(step for step in steps if step.signature not in EVERYDAY)
     ours = {work.id for work in cluster}
     others = [work.steps for work in run.works if work.id not in ours]
+    if not others or len(distinctive_steps(steps, others, RARE)) < MIN_STEPS:
+        return False  # every session may take such steps
     if len(others) >= FEW_SESSIONS:
-        return len(distinctive_steps(steps, others, RARE)) >= MIN_STEPS
+        return True
     likeness = [run.similarity.of_tasks(*pair) for pair in combinations(cluster, 2)]
     return len(steps) >= MIN_STEPS and sum(likeness) >= ALIKE * len(likeness)
 

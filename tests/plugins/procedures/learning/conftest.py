@@ -84,6 +84,16 @@ class World(Open):
 
 
 @pytest.fixture
-def world(tmp_path):
+def lonely_world(tmp_path):
+    """A project that had no session yet."""
     with World(tmp_path / "project") as world:
         yield world
+
+
+@pytest.fixture
+def world(lonely_world):
+    """A project in which one session did something else."""
+    before = lonely_world.now
+    lonely_world.session("Word the poster of the choir", (edit("poster.md"),), session="s0")
+    lonely_world.now, lonely_world.count = before, 0
+    return lonely_world

@@ -204,6 +204,23 @@ def test_what_every_session_does_is_no_procedure(world):
 COMMONPLACE = (run("npm test"), run("git commit -am x"))
 
 
+def test_steps_that_no_session_lacks_are_no_procedure(lonely_world):
+    lonely_world.releases(3)
+
+    assert lonely_world.learn()["new"] == 0
+    lonely_world.session("Word the poster of the choir", (edit("poster.md"),))
+    assert lonely_world.learn()["new"] == 1
+
+
+def test_of_few_sessions_too_each_other_one_has_to_lack_the_steps(world):
+    for task in ("Change the font", "Change the colour", "Change the border"):
+        world.session(f"{task} of the app", (edit("app.css"), run("npm test"), run("npm run lint")))
+    other = (run("make frames"), run("make pictures"), run("npm test"), run("npm run lint"))
+    world.session("Nightly chores", (*other, run("make sounds"), run("make films")))
+
+    assert world.learn()["new"] == 0
+
+
 def test_sessions_asked_alike_that_did_what_all_do_make_none(world):
     for number in range(3):
         world.session(f"Repair the login page, part {number}", COMMONPLACE)
