@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, settings
 
 from ademem import operations
 from ademem.core import who
-from ademem.doors.cli import commands
+from ademem.doors.cli import typer_app
 from ademem.operations import doctor
 from ademem.session import session_start
 from ademem.store import database
@@ -88,7 +88,7 @@ def doctor_starts_no_process():
 def no_waste():
     """Wait for no disk: no test cuts the power. Build the commands once, not for each call."""
     build = typer.main.get_command
-    all_commands = cache(lambda: build(commands.load()))
+    all_commands = cache(lambda: build(typer_app.load()))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda _file: None)
         patch.setattr(typer.main, "get_command", lambda _app: all_commands())

@@ -11,7 +11,8 @@ from typing import Any
 import typer.main
 
 from ademem.core import settings
-from ademem.doors.cli.commands import load, panels
+from ademem.doors.cli.commands import panels
+from ademem.doors.cli.typer_app import load
 from ademem.operations import configuring
 from ademem.operations.signatures import Parameter
 from ademem.plugins.mcp.tools import CORE
@@ -159,6 +160,21 @@ def markdown(rows: list[Row]) -> str:
     return "\n".join([head, "|" + "---|" * len(rows[0]), *body, ""])
 
 
+SUMMARIES = ROOT / "ademem/doors/cli/summaries.py"
+
+
+def summaries() -> str:
+    """Return the module with the first sentence on each command, for the help of all of them."""
+    found = {name: command.help for name, command in leaves() if " " not in name}
+    first = {name: " ".join((text or "").split("\n\n")[0].split()) for name, text in found.items()}
+    short = {name: re.split(r"(?<=[.!?]) ", text)[0] for name, text in first.items()}
+    quoted = {name: f"'{text}'" if '"' in text else f'"{text}"' for name, text in short.items()}
+    rows = [f'    "{name}": {quoted[name]},' for name in sorted(quoted)]
+    head = '"""First sentences on the commands; `python -m tests.docs_tables` writes this file."""'
+    return "\n".join([head, "", "SUMMARIES = {", *rows, "}", ""])
+
+
 if __name__ == "__main__":
+    SUMMARIES.write_text(summaries(), encoding="utf-8")
     for path in PAGES:
         path.write_text(rendered(path.read_text(encoding="utf-8")), encoding="utf-8")

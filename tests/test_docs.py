@@ -235,6 +235,12 @@ def test_the_generated_tables_are_those_of_the_code(page):
     assert docs_tables.rendered(text) == text, "`python -m tests.docs_tables` writes them"
 
 
+def test_the_help_has_the_first_sentence_on_each_command():
+    written = docs_tables.SUMMARIES.read_text(encoding="utf-8")
+
+    assert docs_tables.summaries() == written, "`python -m tests.docs_tables` writes it"
+
+
 def test_every_generated_table_stands_on_one_page():
     found = re.findall(r"^<!-- table: (\w+) -->$", TEXT, re.MULTILINE)
 

@@ -10,24 +10,24 @@ The functions' modules leave out `from __future__ import annotations`, so that t
 from __future__ import annotations
 
 from functools import cache
-from types import UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeVar, Union, get_args
-from typing import get_origin as origin_of
 
 from ademem.core.value import Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+    from typing import Any, Protocol, TypeVar
 
     from ademem.core.client import TurnKey
     from ademem.core.memory import Origin
     from ademem.core.project import Project
     from ademem.store.runtime import Runtime
 
+    Function = TypeVar("Function", bound=Callable[..., Any])
+    Row = dict[str, Any]
     Schema = dict[str, Any]
-
-Row = dict[str, Any]
-"""An object of JSON."""
+else:
+    Protocol, Row = object, dict
 
 
 class About(Value):
@@ -43,6 +43,8 @@ class About(Value):
     choices: tuple[str, ...] = ()
     name: str = ""
     """Name for callers, where it is no name in Python."""
+    default: Any = None
+    """Where this stands in place of the default."""
 
 
 class Answer(Value):
@@ -120,11 +122,9 @@ class Operation(Value):
 
     @property
     def answer(self) -> Answer:
-        found: Answer = get_args(self.run.__annotations__["return"])[1]
+        (found,) = self.run.__annotations__["return"].__metadata__
+        assert isinstance(found, Answer)
         return found
-
-
-Function = TypeVar("Function", bound="Callable[..., Any]")
 
 
 class Operations:
@@ -161,32 +161,44 @@ def read_parameters(function: Callable[..., Any], after: int) -> tuple[Parameter
     given = function.__defaults__ or ()
     defaults = dict(zip(names[code.co_argcount - len(given) :], given, strict=False))
     defaults |= function.__kwdefaults__ or {}
-    found = []
-    for name in names[after:]:
-        kind, about = _split(function.__annotations__[name])
-        parameter = Parameter(
-            name=about.name or name,
-            variable=name,
-            kind=kind,
-            about=about,
-            default=defaults.get(name),
-            is_required=name not in defaults,
-        )
-        found.append(parameter)
-    return tuple(found)
+    return tuple(
+        _parameter(name, function, name not in defaults, defaults.get(name))
+        for name in names[after:]
+    )
+
+
+def _parameter(
+    name: str, function: Callable[..., Any], is_required: bool, default: Any
+) -> Parameter:
+    annotation = function.__annotations__[name]
+    if isinstance(annotation, str):
+        annotation = eval(annotation, function.__globals__)  # code of ours
+    kind, about = _split(annotation)
+    if isinstance(default, About):
+        about = default
+        is_required, default = default.default is ..., default.default
+    return Parameter(
+        name=about.name or name,
+        variable=name,
+        kind=kind,
+        about=about,
+        default=None if is_required else default,
+        is_required=is_required,
+    )
+
+
+NOTHING = type(None)
 
 
 def _split(annotation: Any) -> tuple[Any, About]:
     """Return the type of a value that is given, and what else holds of it."""
-    origin, about = origin_of(annotation), About()
-    if origin is Annotated:
-        kind, *rest = get_args(annotation)
-        about = next((each for each in rest if isinstance(each, About)), about)
-        return _split(kind)[0], about
-    if origin in (Union, UnionType):
-        kinds = [each for each in get_args(annotation) if each is not type(None)]
-        return _split(kinds[0]) if len(kinds) == 1 else (annotation, about)
-    return annotation, about
+    kinds = [each for each in getattr(annotation, "__args__", ()) if each is not NOTHING]
+    if hasattr(annotation, "__metadata__"):
+        about = next((it for it in annotation.__metadata__ if isinstance(it, About)), About())
+        return _split(annotation.__origin__)[0], about
+    if len(kinds) < len(getattr(annotation, "__args__", ())) and len(kinds) == 1:
+        return _split(kinds[0])
+    return annotation, About()
 
 
 NAMES: dict[Any, str] = {
@@ -209,16 +221,20 @@ def _schema_of(kind: Any, about: About) -> Schema:
 
 
 def _type_of(kind: Any) -> Schema:
-    origin = origin_of(kind)
-    if origin is Literal:
-        return {"enum": list(get_args(kind))}
-    if origin in (Union, UnionType):
-        return {"type": sorted(NAMES[each] for each in get_args(kind))}
+    """Return the schema of a type, which is told by its form, as `typing` is slow to load."""
+    of = getattr(kind, "__args__", ())
+    if kind in NAMES:
+        return {"type": NAMES[kind]}
+    if not of:
+        return {"enum": list(kind)}
+    if all(isinstance(each, str) for each in of):  # a Literal
+        return {"enum": list(of)}
+    origin = getattr(kind, "__origin__", None)  # none of `int | str`
     if origin is tuple:
-        return {"type": "array", "items": _schema_of(*_split(get_args(kind)[0]))}
-    if kind in NAMES or origin is dict:
-        return {"type": NAMES[origin or kind]}
-    return {"enum": list(kind)}
+        return {"type": "array", "items": _schema_of(*_split(of[0]))}
+    if origin is dict:
+        return {"type": "object"}
+    return {"type": sorted(NAMES[each] for each in of)}
 
 
 def bind(parameters: Iterable[Parameter], arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -231,7 +247,7 @@ def bind(parameters: Iterable[Parameter], arguments: Mapping[str, Any]) -> dict[
 
 
 def _convert(kind: Any, value: Any) -> Any:
-    if origin_of(kind) is tuple:
+    if getattr(kind, "__origin__", None) is tuple:
         return tuple(value)
     is_class = isinstance(kind, type) and kind not in NAMES
     return kind(value) if is_class and isinstance(value, str) else value

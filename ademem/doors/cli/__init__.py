@@ -1,17 +1,13 @@
-"""The command line: parse, call an operation, show.
-
-Recall as agents type it (words, `--limit`, `--project`, `--json`) is answered here: loading the
-parser of options would take longer than the search.
-"""
+"""The command line: parse, call an operation, show."""
 
 from __future__ import annotations
 
 import os
 import sys
-from importlib import import_module
+from importlib.machinery import PathFinder
 
 from ademem import __version__
-from ademem.core import bytecode, clone_variables, plugins
+from ademem.core import bytecode, clone_variables
 from ademem.core.errors import (
     KINDS,
     AdememError,
@@ -19,24 +15,19 @@ from ademem.core.errors import (
     explain_machine_error,
     suppress,
 )
-from ademem.core.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Any, NoReturn
 
-    from ademem.doors.cli.commands import app as app
-
-
-LARGEST_LIMIT = 1000
+    from ademem.doors.cli.typer_app import app as app
 
 
 def __getattr__(name: str) -> Any:
     """Return the app with all commands; loading them takes longer than a search."""
     if name != "app":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from ademem.doors.cli.commands import load
+    from ademem.doors.cli.typer_app import load
 
     return load()
 
@@ -46,7 +37,7 @@ def program() -> NoReturn:
     try:
         main()
     except SystemExit as end:
-        if parse_recall(sys.argv[1:]) and isinstance(end.code, int):
+        if sys.argv[1:2] == ["recall"] and isinstance(end.code, int):
             sys.stdout.flush()
             os._exit(end.code)
         raise
@@ -64,20 +55,23 @@ def main() -> NoReturn:
         if sys.argv[1:] == ["--version"]:
             print(f"ademem {__version__}")
             sys.exit(0)
-        if question := parse_recall(sys.argv[1:]):
-            sys.exit(answer(question))
-        if sys.argv[1:]:
-            _run_part(sys.argv[1], sys.argv[2:])
+        if sys.argv[1:2] in ([], ["--help"], ["-h"]) and "_ADEMEM_COMPLETE" not in os.environ:
+            from ademem.doors.cli import help
+
+            sys.exit(help.show(sys.argv[1:]))
+        if sys.argv[1:] == ["init"] and PathFinder.find_spec("typer") is None:
+            _enrol_here()
         from ademem.doors.cli import commands
 
-        commands.run()
+        arguments = commands.complete_form(sys.argv[1:])
+        if commands.run(arguments):
+            sys.exit(0)
+        from ademem.doors.cli import typer_app
+
+        typer_app.run(arguments)
     except AdememError as error:
         _fail(error)
     except ModuleNotFoundError as error:
-        if sys.argv[1:] == ["init"]:
-            _enrol_here()
-        if error.name == "typer":
-            _run_plainly()
         if "ademem" in str(error.name):
             from ademem.doors.crashes import log_crash
 
@@ -95,10 +89,10 @@ def main() -> NoReturn:
 
 
 def _fail(error: AdememError) -> NoReturn:
-    if wants_json(sys.argv[1:]):
-        import json
+    from ademem.doors.cli import show
 
-        from ademem.doors.cli import show
+    if show.wants_json(sys.argv[1:]):
+        import json
 
         fields = {"exit_code": error.exit_code, "kind": KINDS[error.exit_code]}
         fields |= {"message": str(error), "hint": error.hint}
@@ -113,23 +107,8 @@ def _fail(error: AdememError) -> NoReturn:
     sys.exit(error.exit_code)
 
 
-def wants_json(arguments: Sequence[str]) -> bool:
-    options = arguments[: arguments.index("--")] if "--" in arguments else arguments
-    return "--json" in options
-
-
-def _run_plainly() -> None:
-    from ademem.doors.cli import plain
-
-    try:
-        if plain.run(sys.argv[1:]):
-            sys.exit(0)
-    except AdememError as error:
-        _fail(error)
-
-
 def _enrol_here() -> NoReturn:
-    """Run `ademem init` without the parser of options, which a plugin does not bring."""
+    """Run `ademem init` of a plugin, which brings no package: no `ademem` outlives the session."""
     from ademem import operations
     from ademem.core import who
     from ademem.files import enrolment
@@ -145,78 +124,3 @@ def _enrol_here() -> NoReturn:
     except AdememError as error:
         _fail(error)
     sys.exit(0)
-
-
-class Question(Value):
-    counts: bool
-    """An access of each hit is counted."""
-    query: str
-    limit: int
-    project: str | None
-    as_json: bool
-
-
-def parse_recall(arguments: Sequence[str]) -> Question | None:
-    """Parse the forms of recall that agents type; return None for any other command line."""
-    command, *rest = arguments or ("",)
-    if command != "recall":
-        return None
-    words: list[str] = []
-    options = {"--limit": "10", "--project": ""}
-    unread = iter(rest)
-    for word in unread:
-        name, equals, value = word.partition("=")
-        name = "--limit" if name == "-n" else name
-        if name in options:
-            options[name] = value if equals else next(unread, "-")
-        elif word.startswith("-"):
-            if word not in ("--json", "--no-count"):
-                return None
-        else:
-            words.append(word)
-    query, limit = " ".join(words), options["--limit"]
-    if not query.strip() or not limit.isdecimal() or len(limit) > len(str(LARGEST_LIMIT)):
-        return None
-    if not 1 <= int(limit) <= LARGEST_LIMIT:
-        return None
-    if options["--project"].startswith("-"):
-        return None
-    return Question(
-        counts="--no-count" not in rest,
-        query=query,
-        limit=int(limit),
-        project=options["--project"] or None,
-        as_json="--json" in rest,
-    )
-
-
-def _run_part(command: str, arguments: Sequence[str]) -> None:
-    """Run a command of the part with its name, where its common forms need no parser."""
-    if quick := getattr(plugins.named(command), "QUICK", None):
-        import_module(quick).run(arguments)
-
-
-def answer(question: Question) -> int:
-    import gc
-    import json
-
-    from ademem import operations
-    from ademem.operations import searching
-
-    gc.disable()  # a collection would traverse all modules and free nothing
-    from ademem.doors.cli import show
-
-    with operations.open_memories(question.project, on_import=show.import_progress()) as memories:
-        memories.before_close = None  # an answer changes no hint
-        show.notices(memories)
-        show.unread_edits(memories)
-        search = searching.recall if question.counts else searching.search
-        found = search(memories, question.query, None, question.limit)
-        drifted = searching.find_drifted(memories, [hit.memory for hit in found.hits])
-    show.as_json = question.as_json
-    if question.as_json:
-        hits = show.results_json(found, drifted=drifted)
-        show.echo(show.safe(json.dumps(hits, ensure_ascii=False, indent=2)))
-    else:
-        show.results(found, explain=False, drifted=drifted)
-    return show.exit_code(found.answers)

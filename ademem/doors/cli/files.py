@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from difflib import unified_diff
 from pathlib import Path
 
-import typer
-
 from ademem.core.clock import now
 from ademem.core.errors import NO, AdememError
 from ademem.core.memory import claimed_name
@@ -17,17 +15,9 @@ from ademem.core.text import counted
 from ademem.core.untrusted import import_label
 from ademem.core.value import replace
 from ademem.doors.cli import show
-from ademem.doors.cli.commands import (
-    BriefAgent,
-    DryRun,
-    Project,
-    argument,
-    command,
-    flag,
-    on_project,
-    open_project,
-    option,
-)
+from ademem.doors.cli.commands import command, on_project, open_project
+from ademem.doors.cli.options import argument, flag, option
+from ademem.doors.cli.parameters import BriefAgent, DryRun, Project
 from ademem.files import BRIEF, project_brief
 from ademem.files.project_brief import Agent
 from ademem.files.texts import Problem
@@ -113,7 +103,7 @@ def import_files(
     show.report(report, lines, map(_problem_line, report.problems))
     if unread and not show.as_json:
         raise unread
-    raise typer.Exit(unread.exit_code if unread else 1 if report.problems else 0)
+    raise SystemExit(unread.exit_code if unread else 1 if report.problems else 0)
 
 
 @command("files check", on=open_inspection)
@@ -137,7 +127,7 @@ def check(
             show.fenced(row["diff"].splitlines())
         if not (show.as_json or taken.count or preview.files):
             show.echo("up to date")
-        raise typer.Exit(1 if taken.count or taken.problems or preview.files else 0)
+        raise SystemExit(1 if taken.count or taken.problems or preview.files else 0)
     problems = files.check_files(inspection)
     found = [{"path": each.path, "line": each.line, "message": each.message} for each in problems]
     lines = [f"{each.path}:{each.line or 1}: {each.message}" for each in problems]

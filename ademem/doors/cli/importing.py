@@ -16,16 +16,7 @@ from ademem.core.errors import UsageError
 from ademem.core.text import counted, join_counts, preview, replace_surrogates
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
-from ademem.doors.cli.commands import (
-    DryRun,
-    Project,
-    argument,
-    command,
-    flag,
-    open_project,
-    option,
-    stdin,
-)
+from ademem.doors.cli.commands import command, open_project
 from ademem.doors.cli.formats import (
     Format,
     Source,
@@ -35,6 +26,8 @@ from ademem.doors.cli.formats import (
     report_waiting,
     show_lines,
 )
+from ademem.doors.cli.options import argument, flag, option
+from ademem.doors.cli.parameters import DryRun, Project, stdin
 from ademem.files import readers
 from ademem.files.readers import Report
 from ademem.operations import files

@@ -8,18 +8,18 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from ademem.core import clock, who
 from ademem.core import project as project_
 from ademem.core.anchor import is_choice, of_command, of_key, replace_parts
-from ademem.core.client import mission_of
 from ademem.core.errors import NoSuchMemory, UsageError
-from ademem.core.memory import NOTE, RULE, STOP, Category, Draft, Importance, Scope, Status, Trust
+from ademem.core.memory import NOTE, RULE, STOP, Category, Draft, Importance, Status, Trust
 from ademem.core.text import counted, preview
 from ademem.core.value import as_dict, replace
 from ademem.doors.cli import show
-from ademem.doors.cli.commands import (
+from ademem.doors.cli.commands import command, on_project, open_project
+from ademem.doors.cli.filtering import make_filters
+from ademem.doors.cli.options import argument, flag, option
+from ademem.doors.cli.parameters import (
     Anchors,
     Branch,
     CategoryName,
@@ -35,19 +35,11 @@ from ademem.doors.cli.commands import (
     ScopeName,
     Tags,
     Title,
-    argument,
-    command,
     editing,
-    flag,
-    on_project,
-    open_project,
-    option,
     parse_choice,
-    parse_scope,
     split_words,
     text_or_stdin,
 )
-from ademem.search.engine import Filters
 from ademem.store.filters import choose_statuses
 from ademem.store.runtime import Runtime, personal_project
 
@@ -56,15 +48,13 @@ if TYPE_CHECKING:
     from ademem.store.episodes import Episode
 
 AGO = "ISO 8601, or ago: 45m, 3h, 2d."
-Text = Annotated[str, typer.Argument(metavar="TEXT", help="The memory; - reads standard input.")]
-Explain = Annotated[bool, typer.Option("--explain", help="Show how each result came about.")]
-Words = Annotated[list[str] | None, typer.Argument(metavar="WORDS", help="What you want to know.")]
-Type = Annotated[
-    str | None, typer.Option("--type", "-t", help="learned, decision, bugfix, … or a tag.")
-]
-All = Annotated[bool, typer.Option("--all", help="Archived memories too.")]
-AllHits = Annotated[bool, typer.Option("--all", help="Weak hits and archived memories too.")]
-Candidates = Annotated[bool, typer.Option("--candidates", help="Unconfirmed memories too.")]
+Text = Annotated[str, argument("TEXT", "The memory; - reads standard input.")]
+Explain = Annotated[bool, option("--explain", "Show how each result came about.")]
+Words = Annotated[list[str] | None, argument("WORDS", "What you want to know.")]
+Type = Annotated[str | None, option("--type -t", "learned, decision, bugfix, … or a tag.")]
+All = Annotated[bool, option("--all", "Archived memories too.")]
+AllHits = Annotated[bool, option("--all", "Weak hits and archived memories too.")]
+Candidates = Annotated[bool, option("--candidates", "Unconfirmed memories too.")]
 
 
 @on_project()
@@ -175,46 +165,6 @@ def topic_key(text: Text, type_: Type = None, title: Title = None) -> None:
     show.report({"topic_key": key}, [key])
 
 
-@on_project()
-def recall(
-    memories: Runtime,
-    words: Words = None,
-    limit: Limit = 10,
-    category: CategoryName = None,
-    type_: Type = None,
-    scope: ScopeName = None,
-    owner: Owner = None,
-    path: PathGlob = None,
-    branch: Branch = None,
-    candidates: Candidates = False,
-    recent_: int | None = option("--recent", "The newest N instead.", min=0),
-    stats: bool = flag("--stats", "Counts instead."),
-    count: bool = option("--count/--no-count", "Count an access of each hit.", True),
-    all_: AllHits = False,
-    explain: Explain = False,
-) -> None:
-    """Find memories that answer WORDS. Exit code 1 if none does, 0 in a client's shell."""
-    from ademem.operations import searching
-
-    query = " ".join(words or ())
-    if stats:
-        from ademem.operations import reports
-
-        return show.table(reports.get_knowledge(memories))
-    statuses = choose_statuses(candidates=candidates or recent_ is not None, archived=all_)
-    filters = _filters(category, type_, scope, owner, path, branch, statuses)
-    if recent_ is not None or (not query and type_):
-        newest = searching.list_memories(memories, filters, 10 if recent_ is None else recent_)
-        show.memories(newest, searching.find_later(memories, newest))
-        raise typer.Exit(show.exit_code(newest))
-    if not query.strip():
-        raise UsageError("recall what?", 'ademem recall "words", or --recent N, or --stats')
-    found = (searching.recall if count else searching.search)(memories, query, filters, limit)
-    drifted = searching.find_drifted(memories, [hit.memory for hit in found.hits])
-    show.results(found, explain=explain, drifted=drifted, weaker=all_)
-    raise typer.Exit(show.exit_code(found.answers))
-
-
 @command()
 def search(
     words: Words = None,
@@ -241,7 +191,7 @@ def search(
     if not query.strip():
         raise UsageError("search for what?", 'ademem search "words"')
     statuses = choose_statuses(candidates=candidates, archived=all_)
-    filters = _filters(category, type_, scope, owner, path, branch, statuses)
+    filters = make_filters(category, type_, scope, owner, path, branch, statuses)
     now = datetime.now(UTC)
     filters = replace(
         filters,
@@ -271,7 +221,7 @@ def search(
         elif page.get("next_cursor"):  # thousands of letters, which `--json` has
             more = f"({page['total']:,} in all; `--limit` shows more)"
             show.echo(more, err=not show.to_model())
-    raise typer.Exit(show.exit_code(answers))
+    raise SystemExit(show.exit_code(answers))
 
 
 @on_project()
@@ -367,7 +317,7 @@ def list_(
 
     wanted = parse_choice(Status, status)
     statuses = (wanted,) if wanted else choose_statuses(candidates=True, archived=all_)
-    filters = _filters(category, type_, scope, owner, None, branch, statuses)
+    filters = make_filters(category, type_, scope, owner, None, branch, statuses)
     if at is not None and (wanted or any((category, type_, scope, owner, branch))):
         raise UsageError("--at lists all memories of that moment", "leave out the other filters")
     with open_project(project) as memories:
@@ -382,31 +332,6 @@ def list_(
         later = {} if at else searching.find_later(memories, found)
         places = {} if at else searching.map_places(memories, found)
     show.memories(found, later, places)
-
-
-def _filters(
-    category: str | None,
-    type_: str | None,
-    scope: str | None,
-    owner: str | None,
-    path: str | None,
-    branch: str | None,
-    statuses: tuple[Status, ...],
-) -> Filters:
-    wanted = parse_scope(scope)
-    if scope and scope.strip().lower() == Scope.AGENT and not owner:
-        hint = "name it by --owner; `ademem core show --agents` lists them"
-        raise UsageError("each agent has its own memories", hint)
-    return Filters(
-        statuses=statuses,
-        categories=tuple(filter(None, [parse_choice(Category, category)])),
-        types=(type_,) if type_ else (),
-        scopes=(wanted,) if wanted else (),
-        owner=owner,
-        mission=owner or mission_of(os.environ),
-        path=path,
-        branch=branch,
-    )
 
 
 TASK_CHARS = 160

@@ -7,12 +7,12 @@ import sys
 from enum import StrEnum
 from typing import Annotated
 
-import typer
-
 from ademem.core.errors import UsageError
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
-from ademem.doors.cli.commands import DryRun, Project, command, flag, option, warn
+from ademem.doors.cli.commands import command
+from ademem.doors.cli.options import argument, flag, option
+from ademem.doors.cli.parameters import DryRun, Project, warn
 from ademem.operations import model
 
 
@@ -21,18 +21,14 @@ class Dtype(StrEnum):
     FP32 = "fp32"
 
 
-NumberFormat = Annotated[
-    Dtype | None, typer.Option("--dtype", help="int8 or fp32 (default: embed.dtype).")
-]
+NumberFormat = Annotated[Dtype | None, option("--dtype", "int8 or fp32 (default: embed.dtype).")]
 
 
 class Name(StrEnum):
     MULTILINGUAL = "multilingual"
 
 
-Which = Annotated[
-    Name | None, typer.Argument(help="multilingual: the second model, for other languages.")
-]
+Which = Annotated[Name | None, argument("", "multilingual: the second model, for other languages.")]
 
 BAR = 30
 

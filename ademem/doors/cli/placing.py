@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from ademem.core.errors import UsageError
 from ademem.core.text import preview
 from ademem.doors.cli import show
-from ademem.doors.cli.commands import flag, on_project, option, text_or_stdin
+from ademem.doors.cli.commands import on_project
+from ademem.doors.cli.options import argument, flag, option
+from ademem.doors.cli.parameters import text_or_stdin
 from ademem.operations import placing, rows
 from ademem.operations.placing import Choice, Placed
 from ademem.store.runtime import Runtime
@@ -18,15 +18,15 @@ TEXT_CHARS = 100
 
 Keys = Annotated[
     list[str] | None,
-    typer.Option("--at", help="A place: src/**, `npm install`, act:deploy …", metavar="KEY"),
+    option("--at KEY", "A place: src/**, `npm install`, act:deploy …"),
 ]
-Dropped = Annotated[list[str] | None, typer.Option("--drop", help="No place.", metavar="KEY")]
+Dropped = Annotated[list[str] | None, option("--drop KEY", "No place.")]
 
 
 @on_project()
 def at(
     memories: Runtime,
-    id: Annotated[str, typer.Argument(metavar="ID", help="The memory.")] = "",
+    id: Annotated[str, argument("ID", "The memory.")] = "",
     keys: Keys = None,
     drop: Dropped = None,
     none: bool = flag("--none", "It applies nowhere by itself."),

@@ -11,14 +11,9 @@ from typing import Any
 from ademem.core.text import counted, join_counts, preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
-from ademem.doors.cli.commands import (
-    Project,
-    argument,
-    command,
-    open_project,
-    option,
-    warn,
-)
+from ademem.doors.cli.commands import command, open_project
+from ademem.doors.cli.options import argument, option
+from ademem.doors.cli.parameters import Project, warn
 from ademem.doors.views import effects
 from ademem.doors.views.session import spent_json, spent_lines
 from ademem.operations import reports

@@ -17,20 +17,9 @@ from ademem.core.times import parse_time
 from ademem.core.untrusted import import_label
 from ademem.core.value import Value, as_dict
 from ademem.doors.cli import show
-from ademem.doors.cli.commands import (
-    CategoryName,
-    DryRun,
-    Limit,
-    Project,
-    argument,
-    command,
-    editing,
-    flag,
-    on_project,
-    open_project,
-    option,
-    parse_choice,
-)
+from ademem.doors.cli.commands import command, on_project, open_project
+from ademem.doors.cli.options import argument, flag, option
+from ademem.doors.cli.parameters import CategoryName, DryRun, Limit, Project, editing, parse_choice
 from ademem.doors.views import word_diff
 from ademem.files import enrolment
 from ademem.operations import curation, inspecting, placing, relating, searching

@@ -6,32 +6,20 @@ import os
 from collections.abc import Iterator
 from typing import Annotated, Any
 
-import typer
-
 from ademem.core import who
 from ademem.core.text import counted
 from ademem.doors.cli import show
-from ademem.doors.cli.commands import (
-    DryRun,
-    Limit,
-    Project,
-    argument,
-    command,
-    on_project,
-    open_project,
-    option,
-    text_or_stdin,
-)
+from ademem.doors.cli.commands import command, on_project, open_project
+from ademem.doors.cli.options import argument, option
+from ademem.doors.cli.parameters import DryRun, Limit, Project, text_or_stdin
 from ademem.doors.views import effects
 from ademem.doors.views import session as views
 from ademem.operations import reports, sessions
 from ademem.operations.reports import Effects
 from ademem.store.runtime import Runtime
 
-SessionId = Annotated[str, typer.Argument(metavar="ID", help="The client's id of the session.")]
-OfSession = Annotated[
-    str | None, typer.Option("--session", metavar="ID", help="Of this session alone.")
-]
+SessionId = Annotated[str, argument("ID", "The client's id of the session.")]
+OfSession = Annotated[str | None, option("--session ID", "Of this session alone.")]
 
 
 @on_project("session start")
@@ -132,7 +120,7 @@ def search(
         lambda row: [f"{row['id']}  {row['created_at'][:16]}  {row['text']}"],
         "no such prompt",
     )
-    raise typer.Exit(show.exit_code(found) if words else 0)
+    raise SystemExit(show.exit_code(found) if words else 0)
 
 
 @command("prompts delete")

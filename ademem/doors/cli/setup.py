@@ -8,28 +8,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Annotated, Any, NamedTuple
 
-import typer
-
 from ademem import operations
 from ademem.core import plugins, who
 from ademem.core import project as project_
-from ademem.core.errors import UsageError
+from ademem.core.errors import AdememError, UsageError
 from ademem.core.settings import (
     key_of,
 )
 from ademem.core.text import counted
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
-from ademem.doors.cli.commands import (
-    DryRun,
-    Project,
-    argument,
-    command,
-    flag,
-    open_project,
-    option,
-)
+from ademem.doors.cli.commands import command, open_project
 from ademem.doors.cli.extras import describe_install
+from ademem.doors.cli.options import argument, flag, option
+from ademem.doors.cli.parameters import DryRun, Project, confirm
 from ademem.files import enrolment
 from ademem.operations import configuring
 from ademem.operations import install as install_
@@ -39,18 +31,18 @@ from ademem.operations.install import MCP_CLIENTS, Where, git_setup
 from ademem.store.runtime import program
 from ademem.sync.trusted_commits import Remote
 
-Shared = Annotated[bool, typer.Option("--shared", help="The team's files of the project.")]
-User = Annotated[bool, typer.Option("--user", help="Your own settings, for every project.")]
+Shared = Annotated[bool, option("--shared", "The team's files of the project.")]
+User = Annotated[bool, option("--user", "Your own settings, for every project.")]
 McpClients = Annotated[
     list[str] | None,
-    typer.Option("--mcp", metavar="CLIENT", help=f"Instead the server: {', '.join(MCP_CLIENTS)}."),
+    option("--mcp CLIENT", f"Instead the server: {', '.join(MCP_CLIENTS)}."),
 ]
 REGISTERED = "registered in", "was registered already in"
 REMOVED = "removed from", "was not in"
 AGENTS = ", ".join(plugins.modules_by_word("AGENTS", by_others=False)) or "an agent of a part"
 OtherAgents = Annotated[
     list[str] | None,
-    typer.Option("--agent", metavar="NAME", help=f"Instead with {AGENTS}."),
+    option("--agent NAME", f"Instead with {AGENTS}."),
 ]
 
 
@@ -65,7 +57,8 @@ def init(project: Project = None) -> None:
         except enrolment.HomeFolder as error:
             if show.as_json or not who.of_process().is_person:
                 raise
-            typer.confirm(f"{error}. Enrol it all the same?", abort=True)
+            if not confirm(f"{error}. Enrol it all the same?"):
+                raise AdememError("no answer was given") from error
     done = operations.init(root, by=who.of_process())
     lines = [*done, f"{root} is enrolled; `ademem install` registers the hooks"]
     if not project and root != os.path.realpath(here):
@@ -282,14 +275,14 @@ def trust(
         waiting.append(FILES)  # for what comes later
     for part in () if show.as_json else waiting:
         _show_part(part, arrived, authors)
-        if asks and typer.confirm(part.question):
+        if asks and confirm(part.question):
             by = who.of_process()
             done = configuring.agree(arrived, part.name, root=project, authors=authors, by=by)
             _show_accepted(done)
     if not waiting and not show.as_json:
         show.echo("nothing waits for your trust")
     if not asks:
-        raise typer.Exit(1 if waiting else 0)
+        raise SystemExit(1 if waiting else 0)
 
 
 def _show_untrusted(arrived: UntrustedParts) -> None:

@@ -54,6 +54,11 @@ def to_model() -> bool:
     return who.of_process().by is who.By.AGENT
 
 
+def wants_json(arguments: Sequence[str]) -> bool:
+    options = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    return "--json" in options
+
+
 def exit_code(results: Sequence[object]) -> int:
     """Return 1 without results, but 0 to a model: its client shows 1 as a failed command."""
     return 0 if results or to_model() else 1

@@ -8,23 +8,14 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Annotated
 
-import typer
-
 from ademem.core import clock, trust, who
 from ademem.core import project as project_
 from ademem.core.text import counted, preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
-from ademem.doors.cli.commands import (
-    DryRun,
-    Project,
-    argument,
-    command,
-    flag,
-    on_project,
-    open_project,
-    option,
-)
+from ademem.doors.cli.commands import command, on_project, open_project
+from ademem.doors.cli.options import argument, flag, option
+from ademem.doors.cli.parameters import DryRun, Project, confirm
 from ademem.operations import curation, projects, searching, upkeep
 from ademem.store.runtime import Runtime, personal_project
 from ademem.synthesis.consolidation import Consolidated
@@ -173,7 +164,7 @@ def scrub(memories: Runtime, dry_run: DryRun = False) -> None:
     )
 
 
-Force = Annotated[bool, typer.Option("--force", help="Different projects, too.")]
+Force = Annotated[bool, option("--force", "Different projects, too.")]
 
 
 @command("projects list")
@@ -207,7 +198,7 @@ def consolidate(force: Force = False) -> None:
     for into, *others in groups:
         named = ", ".join(f"{each.name} ({each.root})" for each in others)
         show.say(f"{named} → {into.name} ({into.root})")
-        if asks and typer.confirm("merge?"):
+        if asks and confirm("merge?"):
             _merge([each.root for each in others], into.root, force)
     return show.echo(f"{counted(len(groups), 'group')} of projects that may be one", err=True)
 

@@ -9,10 +9,12 @@ from ademem.core import who
 from ademem.core.errors import UsageError
 from ademem.core.memory import Trust
 from ademem.doors.cli import show
-from ademem.doors.cli.commands import Project, app, flag, option
+from ademem.doors.cli.commands import command
+from ademem.doors.cli.options import flag, option
+from ademem.doors.cli.parameters import Project
 
 
-@app.command(hidden=True)
+@command(has_json=False)
 def rpc(
     trust: str = option(
         "--trust WHO", "`user` acts for a person; an agent may not say so.", "agent"

@@ -11,7 +11,9 @@ from ademem.core.errors import UsageError
 from ademem.core.text import counted, preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
-from ademem.doors.cli.commands import Project, argument, command, flag, option
+from ademem.doors.cli.commands import command
+from ademem.doors.cli.options import argument, flag, option
+from ademem.doors.cli.parameters import Project
 from ademem.store.runtime import Runtime
 
 

@@ -11,7 +11,9 @@ from ademem.core.errors import AdememError, NotFound, UsageError
 from ademem.core.text import counted, preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
-from ademem.doors.cli.commands import DryRun, Project, command, flag, open_project, option
+from ademem.doors.cli.commands import command, open_project
+from ademem.doors.cli.options import flag, option
+from ademem.doors.cli.parameters import DryRun, Project
 from ademem.plugins.exchange import exchanging
 from ademem.plugins.exchange.exchanging import Preview
 from ademem.store.runtime import Runtime

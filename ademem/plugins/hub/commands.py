@@ -9,27 +9,16 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from ademem.core import who
 from ademem.core.clock import now
 from ademem.core.errors import NotFound, UsageError
 from ademem.core.text import counted
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
-from ademem.doors.cli.commands import (
-    DryRun,
-    Limit,
-    Project,
-    argument,
-    command,
-    flag,
-    group_of,
-    on_project,
-    open_project,
-    option,
-)
+from ademem.doors.cli.commands import command, on_project, open_project
 from ademem.doors.cli.extras import needs
+from ademem.doors.cli.options import argument, flag, option
+from ademem.doors.cli.parameters import DryRun, Limit, Project
 from ademem.plugins.hub import client
 from ademem.plugins.hub.store import administration
 from ademem.store.runtime import Runtime
@@ -37,17 +26,11 @@ from ademem.store.runtime import Runtime
 CERTIFICATE_DAYS = 14
 Dsn = Annotated[
     str,
-    typer.Option(
-        "--dsn",
-        envvar="ADEMEM_HUB_DSN",
-        show_envvar=False,
-        metavar="URL",
-        help="Of the database; default: ADEMEM_HUB_DSN.",
-    ),
+    option("--dsn URL", "Of the database; default: ADEMEM_HUB_DSN.", variable="ADEMEM_HUB_DSN"),
 ]
-Slug = Annotated[str, typer.Argument(metavar="PROJECT", help="Name of a project of the hub.")]
-Person = Annotated[str, typer.Argument(metavar="PERSON", help="Name of a person.")]
-Role = Annotated[str, typer.Argument(metavar="ROLE", help="reader, writer, reviewer or owner.")]
+Slug = Annotated[str, argument("PROJECT", "Name of a project of the hub.")]
+Person = Annotated[str, argument("PERSON", "Name of a person.")]
+Role = Annotated[str, argument("ROLE", "reader, writer, reviewer or owner.")]
 
 
 @contextmanager
@@ -90,7 +73,7 @@ def leave(memories: Runtime) -> None:
     show.report({"left": state.slug}, [f"left {state.slug}; what came from it stays"])
 
 
-@group_of("hub").command("page", hidden=True)
+@command("hub page", has_json=False)
 def open_page(project: Project = None) -> None:
     """Show an owner the page of this project at the hub, at an address that opens once."""
     if not sys.stderr.isatty() or not who.of_process().is_person:

@@ -2,4 +2,3 @@
 
 COMMANDS = {"ademem.plugins.mcp.command": "mcp"}
 PANELS = {"Set-up": "mcp"}
-QUICK = "ademem.plugins.mcp.quick"

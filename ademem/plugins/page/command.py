@@ -8,8 +8,9 @@ import sys
 from ademem.core import project as project_
 from ademem.core import who
 from ademem.doors.cli import show
-from ademem.doors.cli.commands import command, flag, option
+from ademem.doors.cli.commands import command
 from ademem.doors.cli.extras import needs
+from ademem.doors.cli.options import flag, option
 
 ADDRESS, EXAMPLE_PORT = "127.0.0.1", 8123
 

@@ -12,7 +12,9 @@ from ademem.core.memory import flags
 from ademem.core.text import counted, preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
-from ademem.doors.cli.commands import DryRun, Id, argument, flag, on_project, option
+from ademem.doors.cli.commands import on_project
+from ademem.doors.cli.options import argument, flag, option
+from ademem.doors.cli.parameters import DryRun, Id
 from ademem.operations.rows import WITHHELD
 from ademem.plugins.procedures import operations
 from ademem.plugins.procedures.records import Procedure

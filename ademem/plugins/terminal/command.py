@@ -10,8 +10,9 @@ from ademem.core import who
 from ademem.core.client import SESSIONS
 from ademem.doors import reading
 from ademem.doors.cli import show
-from ademem.doors.cli.commands import Project, command
+from ademem.doors.cli.commands import command
 from ademem.doors.cli.extras import needs
+from ademem.doors.cli.parameters import Project
 from ademem.doors.undoable import forbid_reason
 from ademem.doors.views import lines
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import typer
-
 from ademem.core.errors import NO, UsageError
 from ademem.core.text import preview
 from ademem.doors.cli import show
-from ademem.doors.cli.commands import Project, command, flag, open_project, option
+from ademem.doors.cli.commands import command, open_project
+from ademem.doors.cli.options import flag, option
+from ademem.doors.cli.parameters import Project
 from ademem.plugins.verify.anchor_verification import Checked
 from ademem.plugins.verify.operations import verify as verify_anchors
 from ademem.plugins.verify.operations import verify_change
@@ -33,7 +33,7 @@ def verify(
         found = verify_change(memories, diff) if diff else verify_anchors(memories, fix=fix)
     none = "no memory is made false" if diff else "no memory has an anchor"
     show.listing("anchors", found, _anchor_lines, none, _anchor_json)
-    raise typer.Exit(0 if all(each.is_sound for each in found) else NO)
+    raise SystemExit(0 if all(each.is_sound for each in found) else NO)
 
 
 def _anchor_json(each: Checked) -> dict[str, Any]:

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-SHARED = 49
-"""Modules of ademem that a command on one memory loads; with all of the parts it would be 290."""
+SHARED = 53
+"""Modules of ademem that a command on one memory loads; with all of the parts it would be 300."""
 
 
 def modules_loaded(folder, *arguments):

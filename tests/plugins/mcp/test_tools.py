@@ -344,7 +344,7 @@ def test_a_personal_memory_is_changed_judged_pinned_and_removed_by_its_id(serve,
 
 
 def test_settings_choose_the_tools_and_the_instructions_of_a_process(serve, monkeypatch, world):
-    from ademem.plugins.mcp import process, quick, server
+    from ademem.plugins.mcp import command, process, server
 
     made = []
     monkeypatch.setattr(process, "run", lambda *_: None)
@@ -352,8 +352,8 @@ def test_settings_choose_the_tools_and_the_instructions_of_a_process(serve, monk
     monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(world.root))
     world.configure('[mcp]\ntools = "all"\nread_only = true\ninstructions = false\n')
     monkeypatch.setenv("HOME", world.environment["HOME"])
-    quick.serve()
-    quick.serve(tools="memory_get,memory_add")
+    command.serve()
+    command.serve(tools="memory_get,memory_add")
 
     session, chosen = made
     assert session.instructions() is None

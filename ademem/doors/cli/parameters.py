@@ -1,0 +1,138 @@
+"""Parameters that several commands have, and how texts of people are read."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import contextmanager
+from typing import Annotated
+
+from ademem import operations
+from ademem.core import process, who
+from ademem.core.errors import UsageError
+from ademem.core.memory import SCOPES, Category, Importance, Scope
+from ademem.core.settings import load_configuration
+from ademem.doors.cli import show
+from ademem.doors.cli.options import argument, option
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from enum import StrEnum
+    from typing import TextIO, TypeVar
+
+    Kind = TypeVar("Kind", bound=StrEnum)
+
+Project = Annotated[str | None, option("--project DIR", "Folder of the project.")]
+Id = Annotated[str, argument("ID", "Of a memory, or its beginning.")]
+Title = Annotated[str | None, option("--title", "A heading, under which a text may be long.")]
+BriefAgent = Annotated[str, option("--agent NAME", "The brief of this agent instead.")]
+DryRun = Annotated[bool, option("--dry-run", "Show what would change, and change nothing.")]
+Http = Annotated[bool, option("--http", "Over HTTP, to this machine alone.")]
+Port = Annotated[str, argument("[PORT]", "Port for --http; 0 is any.")]
+Limit = Annotated[int, option("--limit -n", "Maximum number.", min=1, max=1000)]
+CategoryName = Annotated[str | None, option("--category -c", ", ".join(Category))]
+ScopeName = Annotated[str | None, option("--scope", ", ".join(SCOPES))]
+Owner = Annotated[str | None, option("--owner", "Agent or mission the memory belongs to.")]
+ImportanceName = Annotated[str | None, option("--importance", ", ".join(Importance))]
+Tags = Annotated[str | None, option("--tags", "Words separated by commas.")]
+PathGlob = Annotated[str | None, option("--path GLOB", "Files the memory is about.")]
+Branch = Annotated[str | None, option("--branch", "Memories of this unmerged branch.")]
+Anchors = Annotated[list[str] | None, option("--anchor FILE:LINES", "Place in the code.")]
+Places = Annotated[
+    list[str] | None,
+    option("--at KEY", "Where it applies: src/**, `npm install` …"),
+]
+Commands = Annotated[
+    list[str] | None,
+    option("--command WORDS", "Shell command before which it is shown."),
+]
+
+
+def warn(project: str | None) -> None:
+    """Print the warnings about settings, for a command that opens no memory."""
+    show.warn(load_configuration(operations.find_project(project), os.environ).warnings)
+
+
+def text_or_stdin(text: str) -> str:
+    text.encode()  # bytes of another encoding would be stored as question marks
+    try:
+        return stdin("strict").read() if text == "-" else text
+    except UnicodeDecodeError as error:
+        raise UsageError("standard input is not UTF-8 text", "pipe in a text") from error
+
+
+def stdin(errors: str = "replace") -> TextIO:
+    """Return standard input decoded as UTF-8, whatever the locale."""
+    from io import TextIOWrapper
+
+    if isinstance(sys.stdin, TextIOWrapper):
+        sys.stdin.reconfigure(encoding="utf-8", errors=errors)
+    return sys.stdin
+
+
+@contextmanager
+def editing(text: str) -> Iterator[str]:
+    """Yield the text as the person saved it in $EDITOR; the file stays where the act is refused."""
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    if not (editor or who.has_terminal()):
+        raise UsageError("there is no terminal to edit the text in", "--content gives the new one")
+    import shlex  # which other commands need not load
+    import shutil
+    import tempfile
+    from pathlib import Path
+
+    editor = editor or "vi"
+    path = Path(tempfile.mkdtemp(prefix="ademem-"), "memory.md")
+    path.write_text(text, encoding="utf-8")
+    edited = text
+    try:
+        try:
+            code = process.run_in_terminal([*shlex.split(editor), str(path)])
+            if code:
+                raise OSError(f"exit status {code}")
+            data = path.read_bytes()
+        except (OSError, ValueError) as error:
+            hint = "set $EDITOR, or pass --content"
+            raise UsageError(f"{editor}: {error}", hint) from None
+        edited = data.decode(errors="replace")
+        if edited.encode() != data:
+            raise UsageError("the text is not UTF-8", "save it so, or pass --content")
+        yield edited
+        edited = text
+    finally:
+        if edited.strip() in ("", text.strip()):
+            shutil.rmtree(path.parent)
+        else:
+            show.echo(f"your text is in {path}", err=True)
+
+
+def confirm(question: str) -> bool:
+    """Ask a person; raises EOFError where nobody answers."""
+    while True:
+        answer = input(f"{question} [y/N]: ").strip().lower()
+        if answer in ("", "n", "no", "y", "yes"):
+            return answer.startswith("y")
+        show.echo("Error: invalid input")
+
+
+def split_words(text: str | None) -> tuple[str, ...]:
+    return tuple(word.strip() for word in text.split(",") if word.strip()) if text else ()
+
+
+def parse_scope(text: str | None) -> Scope | None:
+    if text is None:
+        return None
+    try:
+        return Scope.parse(text)
+    except ValueError as error:
+        raise UsageError(f"no scope {text!r}", ", ".join(SCOPES)) from error
+
+
+def parse_choice(kind: type[Kind], text: str | None) -> Kind | None:
+    if text is None:
+        return None
+    try:
+        return kind(text.strip().lower())
+    except ValueError as error:
+        raise UsageError(f"no {kind.__name__.lower()} {text!r}", ", ".join(kind)) from error

@@ -1,0 +1,76 @@
+"""Recall, which agents call in every turn: it loads nothing that its options can do without."""
+
+from __future__ import annotations
+
+import gc
+import json
+
+from ademem import operations
+from ademem.core.errors import UsageError
+from ademem.core.memory import SCOPES, Category
+from ademem.doors.cli import show
+from ademem.doors.cli.commands import command
+from ademem.doors.cli.options import argument, flag, option
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ademem.store.runtime import Runtime
+
+
+def _open(project: str | None = option("--project DIR", "Folder of the project.")) -> Runtime:
+    gc.disable()  # a collection would traverse all modules and free nothing
+    memories = operations.open_memories(project, on_import=show.import_progress())
+    memories.before_close = None  # an answer changes no hint
+    show.notices(memories)
+    show.unread_edits(memories)
+    return memories
+
+
+@command(on=_open)
+def recall(
+    memories: Runtime,
+    words: list[str] | None = argument("WORDS", "What you want to know.", None),
+    limit: int = option("--limit -n", "Maximum number.", 10, min=1, max=1000),
+    category: str | None = option("--category -c", ", ".join(Category)),
+    type_: str | None = option("--type -t", "learned, decision, bugfix, … or a tag."),
+    scope: str | None = option("--scope", ", ".join(SCOPES)),
+    owner: str | None = option("--owner", "Agent or mission the memory belongs to."),
+    path: str | None = option("--path GLOB", "Files the memory is about."),
+    branch: str | None = option("--branch", "Memories of this unmerged branch."),
+    candidates: bool = flag("--candidates", "Unconfirmed memories too."),
+    recent_: int | None = option("--recent", "The newest N instead.", min=0),
+    stats: bool = flag("--stats", "Counts instead."),
+    count: bool = option("--count/--no-count", "Count an access of each hit.", True),
+    all_: bool = flag("--all", "Weak hits and archived memories too."),
+    explain: bool = flag("--explain", "Show how each result came about."),
+) -> None:
+    """Find memories that answer WORDS. Exit code 1 if none does, 0 in a client's shell."""
+    from ademem.operations import searching
+
+    query = " ".join(words or ())
+    if stats:
+        from ademem.operations import reports
+
+        return show.table(reports.get_knowledge(memories))
+    filters = None
+    wanted = (category, type_, scope, owner, path, branch)
+    if candidates or all_ or recent_ is not None or any(each is not None for each in wanted):
+        from ademem.doors.cli.filtering import make_filters
+        from ademem.store.filters import choose_statuses
+
+        statuses = choose_statuses(candidates=candidates or recent_ is not None, archived=all_)
+        filters = make_filters(category, type_, scope, owner, path, branch, statuses)
+    if recent_ is not None or (not query and type_):
+        newest = searching.list_memories(memories, filters, 10 if recent_ is None else recent_)
+        show.memories(newest, searching.find_later(memories, newest))
+        raise SystemExit(show.exit_code(newest))
+    if not query.strip():
+        raise UsageError("recall what?", 'ademem recall "words", or --recent N, or --stats')
+    found = (searching.recall if count else searching.search)(memories, query, filters, limit)
+    drifted = searching.find_drifted(memories, [hit.memory for hit in found.hits])
+    if show.as_json:  # of a few rows, for which orjson would take longer to load
+        rows = show.results_json(found, explain=explain, drifted=drifted)
+        show.echo(show.safe(json.dumps(rows, ensure_ascii=False, indent=2)))
+    else:
+        show.results(found, explain=explain, drifted=drifted, weaker=all_)
+    raise SystemExit(show.exit_code(found.answers))
