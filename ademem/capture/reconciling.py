@@ -438,11 +438,13 @@ class _Reconciliation:
         by = entry.writer
         if by is None or not by.prompt_id:
             return None
-        from ademem.core.memory import STATED
+        from ademem.core.memory import Trust
         from ademem.core.text import words
         from ademem.store import ledger
 
-        ids = ledger.memories_of_turn(self.store, STATED, f"{by.session_id}:{by.prompt_id}")
+        turn = f"{by.session_id}:{by.prompt_id}"
+        speakers = (Trust.USER, Trust.AGENT)  # the second where no person is proven, as in CI
+        ids = [id for each in speakers for id in ledger.memories_of_turn(self.store, each, turn)]
         live = [each for each in self.runtime.list_by_ids(ids).values() if each.live]
         mine = words(entry.file.content)
         return max(live, key=lambda each: len(mine & words(each.content)), default=None)
