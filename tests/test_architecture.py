@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ademem import operations
-from ademem.core import clock
+from ademem.core import client_memory, clock, project
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.operations import writing
 from ademem.session import answer, user_prompt_submit
@@ -625,6 +625,7 @@ class Day:
         self.environment = {
             "CLAUDE_PROJECT_DIR": str(root),
             "HOME": os.environ["HOME"],  # where `init` noted that the database was made here
+            "CLAUDE_CONFIG_DIR": f"{root}/claude",
             "PATH": "/usr/bin:/bin",
             "TMPDIR": str(root),
             "ADEMEM_JOBS_AUTO": "false",
@@ -694,6 +695,22 @@ def test_a_session_starts_without_a_pattern_or_an_enum(day):
     at_import, after_handling, _ = day.fire("session_start", {"source": "startup"})
     loaded = {name for name in {*at_import, *after_handling} if name.startswith("ademem.")}
 
+    assert not list(filter(loads_patterns_or_enums, loaded))
+
+
+def test_the_clients_memory_loads_nothing_slow_and_no_pattern_where_it_is_as_it_was(day):
+    (main, *_) = client_memory.list_folders(project.at(str(day.root)), day.environment)
+    note = Path(main.path, "mail.md")
+    note.parent.mkdir(parents=True)
+    note.write_text("---\ntype: project\n---\n\nThe mail server sleeps at night\n")
+    call = {"tool_name": "Write", "tool_input": {"file_path": str(note)}}
+    _, after_reading, _ = day.fire("post_tool_use", call)
+    at_import, after_start, _ = day.fire("session_start", {"source": "startup"})
+    loaded = {name for name in {*at_import, *after_start} if name.startswith("ademem.")}
+
+    assert "ademem.capture.memory_files" in after_reading
+    assert SLOW.isdisjoint(after_reading)
+    assert "ademem.capture.reconciling" in loaded
     assert not list(filter(loads_patterns_or_enums, loaded))
 
 

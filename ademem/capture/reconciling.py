@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ademem.capture.gate import Written
     from ademem.capture.memory_files import MemoryFile
     from ademem.core.client import Payload
-    from ademem.core.client_memory import Folder, Found
+    from ademem.core.client_memory import Folder, Found, Listing
     from ademem.core.memory import Draft, Memory, Origin, Trust
     from ademem.store.memory_queries import Home
     from ademem.store.runtime import Runtime
@@ -126,9 +126,7 @@ def reconcile(
         if known:
             client_files.note_kept(runtime.store, folder.path, len(known))
         return True
-    changed = [each for each in listing.files if _is_due(each, known, folder, writer)]
-    gone = [each for path, each in known.items() if path.partition("#")[0] not in listing.names]
-    if not changed and not gone:
+    if not any(_compare(listing, known, folder, writer)):
         if known:
             client_files.note_kept(runtime.store, folder.path, 0)
         return True
@@ -138,7 +136,18 @@ def reconcile(
 
     # All of these are loaded before others wait for the end of the transaction.
     with runtime.store.transaction():
+        known = client_files.list_of(runtime.store, folder.path)  # another hook may have been here
+        changed, gone = _compare(listing, known, folder, writer)
         return _Reconciliation(folder, runtime, known, deadline).run(changed, gone, writer)
+
+
+def _compare(
+    listing: Listing, known: dict[str, ClientFile], folder: Folder, writer: Writer | None
+) -> tuple[list[Found], list[ClientFile]]:
+    """Return the files that are due, and what is known of files that are gone."""
+    changed = [each for each in listing.files if _is_due(each, known, folder, writer)]
+    gone = [each for path, each in known.items() if path.partition("#")[0] not in listing.names]
+    return changed, gone
 
 
 def _is_due(

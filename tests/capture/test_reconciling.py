@@ -7,10 +7,14 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from ademem.core import client_memory
+from ademem.operations import curation
 from ademem.store import client_files
 from tests.claude_memory import DEPLOY, FLAGS, Client, fact
+from tests.examples import examples
 
 
 @pytest.fixture
@@ -326,3 +330,69 @@ def test_nothing_is_written_in_the_folder(claude):
 )
 def test_the_folder_has_the_clients_name(directory, name):
     assert client_memory.slug(directory) == name
+
+
+TEXTS = tuple(f"{FLAGS}, part {at}" for at in range(4))
+NAMES = ("a.md", "b.md", "below/c.md", "MEMORY.md")
+ACTS = st.one_of(
+    st.tuples(
+        st.just("put"),
+        st.sampled_from(NAMES[:3]),
+        st.sampled_from(TEXTS),
+        st.sampled_from(["project", "feedback", "user", "none"]),
+    ),
+    st.tuples(st.just("index"), st.lists(st.sampled_from(TEXTS[2:]), max_size=3)),
+    st.tuples(st.just("text"), st.sampled_from(NAMES), st.text(max_size=60)),
+    st.tuples(st.just("move"), st.sampled_from(NAMES[:3]), st.sampled_from(NAMES[:3])),
+    st.tuples(st.just("remove"), st.sampled_from(NAMES)),
+    st.tuples(st.just("confirm"), st.integers(0, 5)),
+    st.tuples(st.just("drop"), st.integers(0, 5)),
+)
+
+
+def act(claude, kind, *values):
+    if kind == "put":
+        claude.put(values[0], fact(values[1], values[2]))
+    elif kind == "index":
+        claude.put("MEMORY.md", "".join(f"- {text}\n" for text in values[0]))
+    elif kind == "text":
+        claude.put(values[0], values[1].replace("\ud800", ""))
+    elif kind == "move":
+        source = claude.folder / values[0]
+        if source.exists():
+            (claude.folder / values[1]).parent.mkdir(parents=True, exist_ok=True)
+            source.rename(claude.folder / values[1])
+    elif kind == "remove":
+        (claude.folder / values[0]).unlink(missing_ok=True)
+    elif live := [one for one in claude.live().values() if one.status == "candidate"]:
+        one = live[values[0] % len(live)]
+        with claude.world.terminal() as memories:
+            if one.quarantine_reason or kind == "drop":
+                curation.reject(memories, one.id)
+            else:
+                curation.promote(memories, one.id)
+
+
+@given(st.lists(ACTS, max_size=6))
+@settings(max_examples=examples(90), deadline=None, suppress_health_check=list(HealthCheck))
+def test_whatever_happens_a_second_run_changes_nothing(tmp_path_factory, acts):
+    claude = Client(tmp_path_factory.mktemp("any"))
+    for each in acts:
+        act(claude, *each)
+        claude.reconcile()
+        before = claude.dump()
+        claude.reconcile()
+
+        assert claude.dump() == before
+
+    confirmed = [one for one in claude.live().values() if one.status == "promoted"]
+    with claude.world.memories() as memories:
+        ids = {
+            revision["memory_id"]
+            for each in memories.with_own()
+            for revision in each.store.dicts(
+                "select memory_id from memory_revisions where operation = 'promote'"
+                " and actor = 'user'"
+            )
+        }
+    assert {one.id for one in confirmed} <= ids

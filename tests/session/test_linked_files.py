@@ -218,6 +218,7 @@ def test_what_nobody_confirmed_is_in_no_file(claude):
 
     assert DEPLOY in written
     assert FLAGS not in written
+    assert not claude.find(FLAGS).shareable
 
 
 def test_a_folder_of_another_project_is_none_of_ours(claude, tmp_path):
