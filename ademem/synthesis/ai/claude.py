@@ -25,6 +25,7 @@ UNBOUND = ("/bin/sh", "-c", 'ulimit -S -d "$(ulimit -H -d)" 2>&-; exec "$@"', "s
 """Runs a command without the memory limit that a worker sets for itself."""
 SESSION_VARIABLES = frozenset(
     "CLAUDECODE CLAUDE_CODE_ENTRYPOINT CLAUDE_CODE_SESSION_ID CLAUDE_CODE_CHILD_SESSION"
+    " CLAUDE_CODE_SESSION_ATTENDED CLAUDE_CODE_CHILD_NOTES_DIR CLAUDE_PID AI_AGENT"
     " CLAUDE_CODE_SSE_PORT CLAUDE_EFFORT CLAUDE_ENV_FILE CLAUDE_PROJECT_DIR ADEMEM_AI_KEY".split()
 )
 """Variables a session sets for its children; with them the client joins that session."""

@@ -78,6 +78,8 @@ def may_read(session_id: str, runtime: Runtime) -> bool:
         return False
     if maintenance.count_calls_today(store, runtime.now, PURPOSE) >= DAILY:
         return False
+    if maintenance.count_calls_today(store, runtime.now) >= runtime.settings.ai.daily_calls:
+        return False
     if not ledger.list_endings(store, ledger.TYPED, f"{session_id}:"):
         return False
     return turns.count(store, session_id) >= FEWEST_TURNS or any(_list_heard(store, session_id))

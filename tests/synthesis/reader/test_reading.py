@@ -12,7 +12,7 @@ from ademem.store import evidence, ledger, maintenance
 from ademem.synthesis.episode_building import extract_findings
 from ademem.synthesis.reader.reading import DAILY
 from tests import persons
-from tests.synthesis.reader.conftest import talk
+from tests.synthesis.reader.conftest import ON, talk
 
 SAID = "A stop has an IBNR and both feeds carry it, names are only for display"
 TALK = ("Merge the two feeds of stops please", SAID, "Thank you, that is all for today")
@@ -114,9 +114,14 @@ def after_the_days_last(held):
             )
 
 
+def without_calls(held):
+    held.world.configure(f"{ON}[ai]\ndaily_calls = 0\n")
+
+
 @pytest.mark.parametrize(
     "prevent",
     [
+        pytest.param(without_calls, id="no call of an AI in a day"),
         pytest.param(off, id="off, as by default"),
         pytest.param(in_ci, id="continuous integration"),
         pytest.param(asked_by_us, id="a client that ademem started"),
