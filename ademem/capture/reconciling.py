@@ -443,20 +443,35 @@ class _Reconciliation:
         client_files.put(self.store, row)
 
     def _find_dictated(self, entry: Entry) -> Memory | None:
-        """Return what the person dictated in the turn that wrote the file."""
+        """Return what the person dictated in the turn that wrote the file.
+
+        Or what Claude added in that turn, on a question about a sentence of the prompt.
+        """
         by = entry.writer
         if by is None or not by.prompt_id:
             return None
         from ademem.core.memory import Trust
         from ademem.core.text import words
-        from ademem.store import ledger
+        from ademem.store import evidence, ledger
 
         turn = f"{by.session_id}:{by.prompt_id}"
         speakers = (Trust.USER, Trust.AGENT)  # the second where no person is proven, as in CI
         ids = [id for each in speakers for id in ledger.memories_of_turn(self.store, each, turn)]
-        live = [each for each in self.runtime.list_by_ids(ids).values() if each.live]
+        said = evidence.ids_of_turn(self.store, "said", by.session_id, by.prompt_id)
+        live = [
+            each
+            for each in self.runtime.list_by_ids([*ids, *said]).values()
+            if each.live and (each.id in ids or self._is_answer(each, entry))
+        ]
         mine = words(entry.file.content)
         return max(live, key=lambda each: len(mine & words(each.content)), default=None)
+
+    def _is_answer(self, memory: Memory, entry: Entry) -> bool:
+        """Tell whether Claude put what a prompt seemed to state into words, as in the file."""
+        from ademem.store import evidence
+
+        is_added = memory.stage != "heard" and memory.source_type != CLIENT_FILE
+        return is_added and evidence.share_word(memory.content, entry.file.content)
 
     def _find_same(self, draft: Draft, home: Runtime) -> Memory | None:
         """Return a live memory that says the same, of whatever topic."""

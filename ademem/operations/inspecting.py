@@ -24,7 +24,7 @@ from ademem.search import engine, evidence, ranking
 from ademem.search.binding import describe
 from ademem.search.embedding import model_id
 from ademem.search.ranking import UNASKED
-from ademem.session import briefing, hint_events
+from ademem.session import briefing, hint_events, linked_files
 from ademem.session.briefing import Reader
 from ademem.store import (
     bindings,
@@ -188,7 +188,10 @@ def explain_selection(runtime: Runtime, session: str, at: str, id: str) -> Recon
     holder = runtime.holding(id)
     memory = memories.get(holder.store, id)
     moment = _read_moment(runtime, session, at)
-    stages = [_may_be_shown(memory, moment), *_select_again(moment, memory, runtime, holder)]
+    stages = [
+        _may_be_shown(memory, moment, runtime),
+        *_select_again(moment, memory, runtime, holder),
+    ]
     if moment.place not in LOOKED_UP:
         stages.append(_is_new(moment, memory, runtime))
     text = moment.text
@@ -234,12 +237,15 @@ def _seen_in(sent: Iterable[Sent]) -> frozenset[str]:
     return frozenset(seen)
 
 
-def _may_be_shown(memory: Memory, moment: Moment) -> Stage:
+def _may_be_shown(memory: Memory, moment: Moment, runtime: Runtime) -> Stage:
     existed = stamp(memory.created_at) <= moment.at
     is_here = memory.source_branch in (None, moment.branch)
+    of_main = moment.place in ("prompt", "briefing") and not (moment.text and moment.text.agent_id)
+    is_loaded = of_main and memory.id in linked_files.loaded_ids(runtime)
+    is_open = memory.live and not memory.quarantine_reason and not is_loaded
     return Stage(
         name="May be shown",
-        passed=existed and memory.live and not memory.quarantine_reason and is_here,
+        passed=existed and is_open and is_here,
         figures={
             "existed then": existed,
             "changed since": stamp(memory.updated_at) > moment.at,
@@ -247,6 +253,7 @@ def _may_be_shown(memory: Memory, moment: Moment) -> Stage:
             "quarantined": bool(memory.quarantine_reason),
             "scope": memory.shown_scope,
             "of this branch or all": is_here,
+            "loaded by the client itself": is_loaded,
         },
     )
 

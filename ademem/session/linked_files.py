@@ -11,6 +11,7 @@ from ademem.core import client_memory
 from ademem.core.errors import suppress
 from ademem.core.json_text import quoted
 from ademem.core.memory import CLIENT_FILE
+from ademem.core.who import OTHER_CLIENT
 from ademem.store import client_files, ledger
 
 TYPE_CHECKING = False
@@ -30,7 +31,7 @@ NOTED = "client_file_noted"
 
 def loaded_ids(runtime: Runtime, agent: str = "") -> frozenset[str]:
     """Return the ids of memories whose text the client gives to its main thread, or to an agent."""
-    if not client_files.has_any(runtime.store):
+    if runtime.by == OTHER_CLIENT or not client_files.has_any(runtime.store):
         return frozenset()
     project, environment = runtime.project, runtime.environment
     if not client_memory.is_on(project, environment):
@@ -64,7 +65,7 @@ def find_read(found: Iterable[Memory], payload: Payload, runtime: Runtime) -> se
 
 def list_corrections(session_id: str, runtime: Runtime) -> list[str]:
     """Tell the model, once a session, which of its files say what a person changed or dropped."""
-    if not client_files.has_any(runtime.store):
+    if runtime.by == OTHER_CLIENT or not client_files.has_any(runtime.store):
         return []
     from ademem.core.untrusted import escape
 

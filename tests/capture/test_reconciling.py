@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ademem.core import client_memory
 from ademem.operations import curation
-from ademem.store import client_files
+from ademem.store import client_files, evidence
 from tests.claude_memory import DEPLOY, FLAGS, Client, fact
 from tests.examples import examples
 
@@ -184,6 +184,21 @@ def test_a_prompt_that_seems_to_state_it_supports_what_claude_writes(claude):
 
     assert set(claude.live()) == {"This repository uses pnpm, never npm"}
     assert claude.stage("This repository uses pnpm, never npm") == "supported"
+
+
+def test_a_file_of_what_claude_added_on_a_question_is_its_copy(claude):
+    claude.prompt("no, use pnpm instead of npm in this repository")
+    (heard,) = claude.live().values()
+    with claude.world.memories() as memories:
+        for kind in ("said", "claude_add"):
+            words = {"quote": heard.content, "session_id": "s1", "prompt_id": "p1"}
+            evidence.add(memories.store, heard.id, kind, memories.now, **words)
+    claude.write("pnpm.md", fact("This repository uses pnpm, never npm", "feedback"))
+    claude.write("deploy.md", fact(DEPLOY))
+
+    assert set(claude.live()) == {heard.content, DEPLOY}
+    assert claude.stage(heard.content) == "supported"
+    assert claude.stage(DEPLOY) == "candidate"
 
 
 def test_a_page_that_the_turn_read_supports_nothing(claude):

@@ -100,6 +100,11 @@ def test_memories_follow_the_files_of_the_client(world: World, everywhere: Produ
 
     assert (everywhere("list", "--all", "--json"), changes(world)) == before
 
+    files = {path: path.read_bytes() for path in folder.rglob("*")}
+    everywhere("uninstall", "--project", str(world.project), "--user")
+
+    assert {path: path.read_bytes() for path in folder.rglob("*")} == files
+
 
 def changes(world: World) -> list[tuple[str, ...]]:
     tables = ("client_file", "evidence", "memory_revisions")

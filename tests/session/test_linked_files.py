@@ -9,6 +9,7 @@ import pytest
 
 from ademem.core import client_memory
 from ademem.core.memory import Draft
+from ademem.core.who import OTHER_CLIENT
 from ademem.operations import curation, writing
 from ademem.session import linked_files
 from tests.claude_memory import DEPLOY, FLAGS, Client, fact
@@ -57,6 +58,15 @@ def test_it_is_told_again_once_the_client_has_it_no_longer(claude, kind):
     (claude.folder / "flags.md").unlink()
 
     assert FLAGS in claude.start(session_id="s5")
+
+
+def test_another_agents_client_has_none_of_it(claude):
+    found = confirmed(claude)
+    with claude.world.terminal() as memories:
+        curation.edit(memories, found.id, content=f"{FLAGS} at all")
+
+    assert FLAGS in claude.start(session_id="s2", by=OTHER_CLIENT)
+    assert "says otherwise" not in claude.prompt("go on", "p2", by=OTHER_CLIENT)
 
 
 def test_a_subagent_is_told_what_the_main_thread_has(claude):
