@@ -33,12 +33,12 @@ from ademem.store import (
     memory_queries,
     receipts,
     relations,
+    review_queue,
     revisions,
     transitions,
 )
 from ademem.store.database import read_list, write_list
 from ademem.store.kept_copies import Changed
-from ademem.store.relations import Conflict as Pair
 from ademem.store.runtime import Runtime, on_store
 from ademem.store.transitions import Act, CannotDo, OfPerson
 from ademem.sync import proposal, trusting
@@ -85,8 +85,8 @@ class Selection(Value):
 
 
 EVERYTHING = Selection()
-_POSITION, _SKIPPED = "review_place", "review_skipped"
-"""Names in `store_values`: where a review stopped; a day and what was skipped on it."""
+_POSITION = "review_place"
+"""Name in `store_values`: where a review stopped."""
 
 
 def review(
@@ -161,19 +161,7 @@ def list_queue(runtime: Runtime, *, with_skipped: bool = False) -> list[Waiting]
     return sorted(found)
 
 
-def count_queue(runtime: Runtime, pairs: Sequence[Pair] | None = None) -> dict[str, int]:
-    """Count what `list_queue` lists by reason; *pairs* are those of `list_conflicts`, if read."""
-    skipped = list_skipped(runtime)
-    pairs = list_conflicts(runtime) if pairs is None else pairs
-    shown = [pair.right for pair in pairs if pair.right not in skipped]
-    counts = {"contradictory": len(shown)} if shown else {}
-    elsewhere = {*skipped, *shown}
-    listed = memory_queries.list_waiting(runtime.store)
-    counts |= sorted(Counter(row[0] for row in listed if row[-1] not in elsewhere).items())
-    own = runtime.open_personal()
-    theirs = memory_queries.list_waiting(own.store) if own else []
-    waiting = sum(row[-1] not in skipped for row in theirs)
-    return counts | ({"personal": waiting} if waiting else {})
+count_queue = review_queue.count_by_reason
 
 
 def review_imported(
@@ -193,23 +181,18 @@ def stop_review(runtime: Runtime, at: Waiting | None) -> None:
     write_list(runtime.store.db, _POSITION, at.position if at else [])
 
 
-def list_skipped(runtime: Runtime) -> list[str]:
-    day, *ids = read_list(runtime.store.db, _SKIPPED) or [""]
-    return ids if day == _today(runtime) else []
+list_skipped = review_queue.list_skipped
 
 
 def skip(runtime: Runtime, id: str, *, lift: bool = False) -> None:
     with runtime.store.transaction():
         others = [each for each in list_skipped(runtime) if each != id]
         skipped = others if lift else [*others, id]
-        write_list(runtime.store.db, _SKIPPED, [_today(runtime), *skipped])
+        today = review_queue.day_of(runtime.clock())
+        write_list(runtime.store.db, review_queue.SKIPPED, [today, *skipped])
 
 
 unskip = partial(skip, lift=True)
-
-
-def _today(runtime: Runtime) -> str:
-    return runtime.clock().astimezone().date().isoformat()
 
 
 DECISIONS: dict[str, Callable[..., Memory]] = {

@@ -28,7 +28,7 @@ from ademem.search.embedding import published, second_settings
 from ademem.search.embedding.cache import State
 from ademem.store import (
     admission,
-    backups,
+    backup_files,
     database,
     full_text,
     jobs,
@@ -175,7 +175,7 @@ def journal_is_sound(patient: Patient) -> Finding:
 
 
 def _rebuild_hint(patient: Patient) -> str:
-    saved = backups.list_all(patient.project, patient.environment)
+    saved = backup_files.list_all(patient.project, patient.environment)
     instead = "; `ademem restore --backup latest` takes the last backup back" if saved else ""
     return errors.REBUILD + instead
 
@@ -200,7 +200,7 @@ def database_was_made_here(patient: Patient) -> Finding:
 
 
 def backup_was_made(patient: Patient) -> Finding:
-    found = backups.list_all(patient.project, patient.environment)
+    found = backup_files.list_all(patient.project, patient.environment)
     if found:
         newest = f"{counted(len(found), 'backup')}, the newest of {found[0].at} ({found[0].kind})"
         return _good("backup", newest)

@@ -19,7 +19,7 @@ from ademem.files import enrolment
 from ademem.files.enrolment import RegisteredProject
 from ademem.operations.files import refresh_files
 from ademem.store import backups, statistics, transfers, transitions
-from ademem.store.backups import Kind
+from ademem.store.backup_files import Kind
 from ademem.store.database import DryRun
 from ademem.store.runtime import Runtime, open_runtime
 from ademem.store.transitions import CannotDo

@@ -18,7 +18,7 @@ from ademem.core.project import Project, was_read, worktrees
 from ademem.core.shared_files import locked
 from ademem.core.text import counted
 from ademem.core.value import Value, replace
-from ademem.store import admission, adoption, agreements, backups, inspection, repair
+from ademem.store import admission, adoption, agreements, backup_files, backups, inspection, repair
 from ademem.store.ade import text, word
 from ademem.store.database import MigrationFailed, NewerDatabase, remove_files
 from ademem.store.opening import forget_readings
@@ -36,10 +36,10 @@ class Restored(Value):
     done: tuple[str, ...] = ()
 
 
-def back_up(project: Project, environment: Mapping[str, str], now: datetime) -> backups.Backup:
+def back_up(project: Project, environment: Mapping[str, str], now: datetime) -> backup_files.Backup:
     if not os.path.exists(project.database) or admission.why_foreign(project):
         raise backups.NoBackup(f"there is no database at {project.database}")
-    return backups.make(project, environment, backups.Kind.TYPED, now)
+    return backups.make(project, environment, backup_files.Kind.TYPED, now)
 
 
 def restore_backup(

@@ -23,7 +23,7 @@ from ademem.core.value import Value, as_dict
 from ademem.guard.mutation import Judgement, judge
 from ademem.operations import curation, find_project, sessions
 from ademem.store import (
-    backups,
+    backup_files,
     commits,
     effects,
     embeddings,
@@ -43,7 +43,6 @@ from ademem.sync.importer import describe_waiting
 from ademem.synthesis import reader
 from ademem.worker import running
 
-EFFECT_DAYS = 7
 TOP_TAGS = 10
 SHOWN_CHARS = 100
 
@@ -52,44 +51,7 @@ class NoSuchEffect(NotFound):
     hint = "`ademem why SESSION` shows each with its number"
 
 
-class Effects(Value):
-    rows: tuple[effects.Effect, ...] = ()
-    """The newest first."""
-
-    @property
-    def counts(self) -> dict[str, int]:
-        found = Counter(row.kind for row in self.rows)
-        return {kind: found[kind] for kind in effects.KINDS}
-
-    def of_memory(self, id: str) -> dict[str, int]:
-        """Count what the memory prevented and answered."""
-        found = Counter(row.kind for row in self.rows if row.memory_id == id)
-        return {kind: found[kind] for kind in logs.EFFECTS}
-
-
-def list_effects(
-    runtime: Runtime,
-    since: datetime | None = None,
-    until: datetime | None = None,
-    *,
-    session: str = "",
-    memory: str = "",
-    all: bool = False,
-) -> Effects:
-    """Return what memories prevented and answered, and what sessions learned, once a session each.
-
-    Without *since* all there is. Of the person's own memories those count that sessions of this
-    project learned. Sessions that a program started (print mode, CI) count where *all* is set.
-    """
-    about: dict[str, Any] = {"session": session, "memory": memory, "all": all}
-    since = since or datetime.fromtimestamp(0, UTC)
-    found = effects.list_effects(runtime.store, since, until, learned=False, **about)
-    found += effects.list_effects(runtime.store, since, until, learned=True, **about)
-    if own := runtime.open_personal():
-        learned = effects.list_effects(own.store, since, until, learned=True, **about)
-        here = effects.find_sessions(runtime.store, {each.session_id for each in learned}, all=all)
-        found += [each for each in learned if each.session_id in here]
-    return Effects(rows=tuple(sorted(found, key=lambda each: each.at, reverse=True)))
+list_effects = effects.collect
 
 
 def reject_effect(runtime: Runtime, row: int) -> outcomes.Denied:
@@ -103,19 +65,12 @@ def reject_effect(runtime: Runtime, row: int) -> outcomes.Denied:
     return found
 
 
-def count_effects(runtime: Runtime, days: int = EFFECT_DAYS) -> dict[str, int]:
-    """Count the effects of so many local days, the last of which is today."""
-    first = runtime.clock().astimezone() - timedelta(days=days - 1)
-    since = first.replace(hour=0, minute=0, second=0, microsecond=0)
-    return {"days": days, **list_effects(runtime, since).counts}
-
-
 def get_status(runtime: Runtime) -> dict[str, Any]:
     runtime.now = runtime.clock()
     store, settings = runtime.store, runtime.settings
     owners, pairs = statistics.by_owner(store), curation.list_conflicts(runtime)
     call = maintenance.last_call(store)
-    saved = backups.list_all(runtime.project, runtime.environment)
+    saved = backup_files.list_all(runtime.project, runtime.environment)
     listed = statistics.listed(store, mission_of(runtime.environment))
     counts = statistics.count_rows(store)
     return {
@@ -142,7 +97,7 @@ def get_status(runtime: Runtime) -> dict[str, Any]:
         }
         | statistics.memories(store),
         "concerns": filters.count_concerns(store, mission_of(runtime.environment)),
-        "effects": count_effects(runtime),
+        "effects": effects.count_days(runtime),
         "sessions": counts["sessions"],
         "prompts": counts["prompts"],
         "relations": statistics.relations(store),
@@ -236,7 +191,7 @@ class Ledger(Value):
     """Those that cost most of which nothing was used."""
     memories: dict[str, Memory]
     """By id, as they are now; without those that were deleted for good."""
-    effects: Effects
+    effects: effects.Effects
 
 
 COSTLY = 20

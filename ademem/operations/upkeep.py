@@ -17,7 +17,7 @@ from ademem.core.redaction import redact
 from ademem.core.text import counted
 from ademem.core.value import Value
 from ademem.search.embedding import model_id
-from ademem.store import Store, admission, backups, texts
+from ademem.store import Store, admission, backup_files, texts
 from ademem.store.database import connect
 from ademem.store.runtime import Runtime, personal_project
 from ademem.sync import mirror
@@ -99,7 +99,7 @@ def scrub(runtime: Runtime, *, dry_run: bool = False) -> Scrubbed:
         if name.startswith(f"{DATABASE}.") and not name.endswith(("-wal", "-shm"))
     }
     for place in (project, personal_project(runtime.environment)):
-        copies |= {each.path: "" for each in backups.list_all(place, runtime.environment)}
+        copies |= {each.path: "" for each in backup_files.list_all(place, runtime.environment)}
     for path, root in copies.items():
         name = os.path.basename(path)
         if name.startswith(f"{DATABASE}{admission.FOREIGN}"):

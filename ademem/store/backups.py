@@ -8,23 +8,19 @@ processes see the old content or the new one, and a killed one changes nothing.
 from __future__ import annotations
 
 import os
-import re
-import shutil
 import sqlite3
 import stat
 from collections.abc import Mapping
 from contextlib import closing, suppress
 from datetime import datetime
-from enum import StrEnum
 
 from ademem.core import confined, shared_files
 from ademem.core.clock import stamp, timedelta
 from ademem.core.errors import AdememError, NotFound, UnusableStore
 from ademem.core.project import Project
-from ademem.core.text import sha256_hex
-from ademem.core.trust import data_folder
 from ademem.core.value import Value
 from ademem.store import admission, agreements, database, inspection, repair
+from ademem.store.backup_files import Backup, Kind, folder, list_all
 
 KEPT = 3
 PERIOD = timedelta(days=7)
@@ -33,22 +29,7 @@ WAIT_S = 10.0
 _STEP = 64
 """Pages that are written at once; every database of ours has more."""
 _UNFINISHED = ".new"
-_NAME = re.compile(r"(\d{4}-\d\d-\d\dT)(\d\d-\d\d-\d\d\.\d{3}Z)-([a-z]+)\.db")
 _LIST = "`ademem backup --list` shows the backups"
-
-
-class Kind(StrEnum):
-    TYPED = "typed"
-    WEEKLY = "weekly"
-    MIGRATION = "migration"
-    REPLACED = "replaced"
-
-
-class Backup(Value):
-    path: str
-    at: str
-    kind: Kind
-    bytes: int
 
 
 class NoBackup(NotFound):
@@ -68,25 +49,6 @@ class InUse(UnusableStore):
 
     def __init__(self, path: str) -> None:
         super().__init__(f"another process writes to {path}")
-
-
-def folder(project: Project, environment: Mapping[str, str]) -> str:
-    name = re.sub(r"[^\w.-]+", "-", project.name)[:60]
-    return os.path.join(
-        data_folder(environment), "backups", f"{name}-{sha256_hex(project.database)[:12]}"
-    )
-
-
-def list_all(project: Project, environment: Mapping[str, str]) -> list[Backup]:
-    place, found = folder(project, environment), []
-    for name in sorted(os.listdir(place), reverse=True) if os.path.isdir(place) else ():
-        if match := _NAME.fullmatch(name):
-            day, time, kind = match.groups()
-            with suppress(OSError, ValueError):
-                path, at = os.path.join(place, name), day + time.replace("-", ":")
-                size = os.lstat(path).st_size
-                found.append(Backup(path=path, at=at, kind=Kind(kind), bytes=size))
-    return found
 
 
 def is_due(project: Project, environment: Mapping[str, str], since: str, now: datetime) -> bool:
@@ -226,6 +188,8 @@ def take_in(
 
 
 def _copy_file(path: str, temporary: str, project: Project) -> None:
+    import shutil  # which listing backups does not need
+
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as error:

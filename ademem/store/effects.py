@@ -5,22 +5,26 @@ The first two are outcomes in `recall_log`; an effect counts once for a session 
 
 from __future__ import annotations
 
-from ademem.core.clock import stamp
+from ademem.core.clock import UTC, datetime, stamp, timedelta
 from ademem.core.json_text import array
 from ademem.core.memory import EVENTS, MERGE, Trust
 from ademem.core.value import Value
 from ademem.store import BROWSED, CURRENT, FOREVER, LIVE, TOLD
+from ademem.store.logs import EFFECTS
 from ademem.store.outcomes import ANSWERED, PREVENTED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from datetime import datetime
+    from typing import Any
 
     from ademem.store import Store
+    from ademem.store.runtime import Runtime
 
 LEARNED = "learned"
 KINDS = (PREVENTED, ANSWERED, LEARNED)
+DAYS = 7
+"""Local days of the sentence that tells what memory did."""
 
 
 class Effect(Value):
@@ -63,6 +67,57 @@ and category not in (select value from json_each(:events))
 and {_WITHIN.format(session="source_session_id", memory="id")}
 and {_ATTENDED.format(session="source_session_id")}
 """
+
+
+class Effects(Value):
+    rows: tuple[Effect, ...] = ()
+    """The newest first."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        return {kind: sum(row.kind == kind for row in self.rows) for kind in KINDS}
+
+    def of_memory(self, id: str) -> dict[str, int]:
+        """Count what the memory prevented and answered."""
+        kinds = [row.kind for row in self.rows if row.memory_id == id]
+        return {kind: kinds.count(kind) for kind in EFFECTS}
+
+
+def collect(
+    runtime: Runtime,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    *,
+    session: str = "",
+    memory: str = "",
+    all: bool = False,
+) -> Effects:
+    """Return what memories prevented and answered, and what sessions learned, once a session each.
+
+    Without *since* all there is. Of the person's own memories those count that sessions of this
+    project learned. Sessions that a program started (print mode, CI) count where *all* is set.
+    """
+    about: dict[str, Any] = {"session": session, "memory": memory, "all": all}
+    since = since or datetime.fromtimestamp(0, UTC)
+    found = list_effects(runtime.store, since, until, learned=False, **about)
+    found += list_effects(runtime.store, since, until, learned=True, **about)
+    if own := runtime.open_personal():
+        learned = list_effects(own.store, since, until, learned=True, **about)
+        here = find_sessions(runtime.store, {each.session_id for each in learned}, all=all)
+        found += [each for each in learned if each.session_id in here]
+    return Effects(rows=tuple(sorted(found, key=lambda each: each.at, reverse=True)))
+
+
+def begin_of(now: datetime, days: int) -> datetime:
+    """Return the beginning of so many local days, the last of which is today."""
+    first = now.astimezone() - timedelta(days=days - 1)
+    return first.replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def count_days(runtime: Runtime, days: int = DAYS) -> dict[str, int]:
+    """Count the effects of so many local days, the last of which is today."""
+    since = begin_of(runtime.clock(), days)
+    return {"days": days, **collect(runtime, since).counts}
 
 
 def list_effects(

@@ -320,16 +320,18 @@ def uses(context: JobContext, job: Job) -> None:
 
 
 def back_up(context: JobContext, _job: Job) -> None:
-    from ademem.store import backups
+    from ademem.store import backup_files, backups
     from ademem.store.runtime import personal_project
 
     runtime = context.runtime
-    made = backups.make(runtime.project, runtime.environment, backups.Kind.WEEKLY, context.now())
+    made = backups.make(
+        runtime.project, runtime.environment, backup_files.Kind.WEEKLY, context.now()
+    )
     context.figures["bytes"] = made.bytes
     own = personal_project(runtime.environment)
     has_own = trust.has_personal(runtime.environment)
     if has_own and backups.is_due(own, runtime.environment, "", context.now()):
-        backups.make(own, runtime.environment, backups.Kind.WEEKLY, context.now())
+        backups.make(own, runtime.environment, backup_files.Kind.WEEKLY, context.now())
 
 
 def is_backup_needed(context: JobContext) -> bool:

@@ -128,7 +128,7 @@ sys.meta_path.insert(0, Absent)
 @pytest.mark.parametrize(
     ("typed", "code", "said"),
     [
-        pytest.param("", 2, "Every day:", id="bare"),
+        pytest.param("", 0, "Next", id="bare"),
         pytest.param("--help", 0, "Every day:", id="help"),
         pytest.param("--version", 0, f"ademem {__version__}", id="version"),
         pytest.param("lst", 2, "No such command 'lst'. Did you mean 'list'?", id="a typo"),

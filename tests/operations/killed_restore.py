@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from ademem.core import project
 from ademem.operations import recovery
-from ademem.store import backups
+from ademem.store import backup_files
 from tests.builders import NOW
 
 if TYPE_CHECKING:
@@ -62,10 +62,10 @@ if __name__ == "__main__":
     place = project.at(f"{origin}-killed")
     ended, after = False, 0
     while not ended:
-        for folder in (place.root, backups.folder(place, os.environ)):
+        for folder in (place.root, backup_files.folder(place, os.environ)):
             shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(origin, place.root)
         ended = not is_killed(place, backup, after)
         after += stride
-        kept = [texts(Path(each.path)) for each in backups.list_all(place, os.environ)]
+        kept = [texts(Path(each.path)) for each in backup_files.list_all(place, os.environ)]
         print(json.dumps([texts(Path(place.database)), kept]), flush=True)

@@ -15,7 +15,7 @@ from ademem.core.errors import AdememError
 from ademem.core.memory import Draft
 from ademem.core.registers import replica_of
 from ademem.operations import curation, doctor, files, recovery, reports, searching, upkeep, writing
-from ademem.store import backups, database, stamps
+from ademem.store import backup_files, backups, database, stamps
 from ademem.store.runtime import personal_project
 from ademem.worker import running
 from tests import builders
@@ -61,7 +61,7 @@ def restore(root, named="latest", **options):
 
 
 def listed(root):
-    return backups.list_all(project.at(str(root)), os.environ)
+    return backup_files.list_all(project.at(str(root)), os.environ)
 
 
 def test_a_backup_is_one_file_with_everything_that_its_owner_alone_may_read(root, home):
@@ -283,7 +283,7 @@ def test_the_newest_three_of_each_kind_are_kept(root):
     for day in range(5):
         now = NOW + timedelta(days=day)
         back_up(root, now)
-        backups.make(place, os.environ, backups.Kind.WEEKLY, now)
+        backups.make(place, os.environ, backup_files.Kind.WEEKLY, now)
 
     kept = [f"{each.at[:10]} {each.kind}" for each in listed(root)]
     days = ("2026-02-04", "2026-02-03", "2026-02-02")
@@ -373,13 +373,15 @@ def test_personal_memory_has_backups_of_its_own(root, home, tmp_path):
     by_command("restore", root, "--backup", "latest", "--personal")
     assert texts(own.database) == ["I prefer short answers"]
     assert texts(root / ".ade/ade.db") == [PRIVATE, SHARED]
-    (replaced,) = (each for each in backups.list_all(own, os.environ) if each.kind == "replaced")
+    (replaced,) = (
+        each for each in backup_files.list_all(own, os.environ) if each.kind == "replaced"
+    )
     assert texts(replaced.path) == ["I prefer short answers", "I work in UTC"]
     assert "memory" not in os.listdir(own.home)
 
 
 def listed_in(place):
-    (only,) = backups.list_all(place, os.environ)
+    (only,) = backup_files.list_all(place, os.environ)
     return only.path
 
 
@@ -394,4 +396,4 @@ def test_the_worker_backs_up_personal_memory_weekly_whichever_project_it_works_f
         now = NOW + timedelta(days=days)
         with operations.open_memories(str(root), now=lambda now=now: now) as memories:
             running.back_up(running.JobContext(memories, lambda now=now: now, None), None)
-        assert len(backups.list_all(own, os.environ)) == expected
+        assert len(backup_files.list_all(own, os.environ)) == expected

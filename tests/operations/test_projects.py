@@ -10,7 +10,7 @@ from ademem.core.memory import Draft
 from ademem.files import enrolment
 from ademem.operations import browsing, curation, projects, relating, searching, sessions, writing
 from ademem.operations.projects import NoSuchProject, find_groups
-from ademem.store import backups
+from ademem.store import backup_files
 from ademem.store.transitions import CannotDo
 from tests import persons
 from tests.builders import NOW
@@ -147,7 +147,7 @@ def test_a_merge_moves_everything_and_adds_up(worlds):
     with old.memories() as memories:
         assert searching.list_memories(memories) == []
         assert merged.backup in [
-            b.path for b in backups.list_all(memories.project, old.environment)
+            b.path for b in backup_files.list_all(memories.project, old.environment)
         ]
     assert b"Webhooks are signed" not in b"".join(
         path.read_bytes() for path in (old.root / ".ade").rglob("*") if path.is_file()

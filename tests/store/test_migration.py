@@ -11,7 +11,15 @@ from pathlib import Path
 import pytest
 
 from ademem.core import trust
-from ademem.store import backups, database, inspection, maintenance, memories, migration, repair
+from ademem.store import (
+    backup_files,
+    database,
+    inspection,
+    maintenance,
+    memories,
+    migration,
+    repair,
+)
 from ademem.store.opening import open_store
 from tests import builders
 from tests.builders import NOW, memory, open_project, project
@@ -99,7 +107,7 @@ def test_a_caller_with_little_time_takes_over_no_large_database(tmp_path, path):
         open_store(project(tmp_path), NOW, limit_s=0.001)
     assert "ademem doctor" in raised.value.hint
     assert text_of(path) == before
-    assert backups.list_all(project(tmp_path), os.environ) == []
+    assert backup_files.list_all(project(tmp_path), os.environ) == []
     open_store(project(tmp_path), NOW, limit_s=5.0).close()
     assert text_of(path)[1] == database.SCHEMA_VERSION
 
@@ -145,7 +153,7 @@ def test_the_copy_from_before_the_migration_holds_what_was_committed(tmp_path, p
         assert (path.parent / "ade.db-wal").stat().st_size > 0
         reopen(tmp_path)
 
-    (backup,) = backups.list_all(project(tmp_path), os.environ)
+    (backup,) = backup_files.list_all(project(tmp_path), os.environ)
     (row,) = filled.rows(backup.path)["unified_memories"]
     assert row["content"] == "newest"
     assert text_of(backup.path)[1] == database.EARLIER[-1]
@@ -195,7 +203,7 @@ def test_an_invented_migration_keeps_every_row_and_makes_the_schema_of_a_new_dat
     assert after == before
     assert filled.schema(path) == filled.schema(tmp_path / "new/.ade/ade.db")
     assert text_of(path)[1] == database.SCHEMA_VERSION
-    (backup,) = backups.list_all(project(tmp_path), os.environ)
+    (backup,) = backup_files.list_all(project(tmp_path), os.environ)
     assert text_of(backup.path)[1] == database.FIRST_VERSION
 
 
@@ -228,7 +236,7 @@ def test_a_migration_that_fails_changes_nothing(tmp_path, path, next_schema):
         reopen(tmp_path)
 
     assert text_of(path) == before
-    (backup,) = backups.list_all(project(tmp_path), os.environ)
+    (backup,) = backup_files.list_all(project(tmp_path), os.environ)
     assert backup.path in failure.value.hint
     assert text_of(backup.path) == before
 

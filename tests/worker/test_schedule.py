@@ -13,7 +13,7 @@ from ademem.core import clock
 from ademem.core.shared_files import locked
 from ademem.core.value import replace
 from ademem.operations import reports
-from ademem.store import backups, jobs
+from ademem.store import backup_files, jobs
 from ademem.synthesis import sweeping
 from ademem.worker import running
 from tests import builders
@@ -113,7 +113,7 @@ def test_one_that_fails_is_tried_again_and_given_up_until_a_day_is_over(world, m
 
 def test_a_backup_is_due_a_week_after_the_last_one(world):
     def kinds():
-        found = backups.list_all(world.runtime.project, world.runtime.environment)
+        found = backup_files.list_all(world.runtime.project, world.runtime.environment)
         return [(each.kind, each.at[:10]) for each in found]
 
     world.later(days=6)

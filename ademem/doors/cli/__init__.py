@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from ademem.doors.cli.typer_app import app as app
 
 
+BARE: tuple[list[str], ...] = ([], ["--json"])
+"""Arguments of the overview."""
+
+
 def __getattr__(name: str) -> Any:
     """Return the app with all commands; loading them takes longer than a search."""
     if name != "app":
@@ -33,11 +37,11 @@ def __getattr__(name: str) -> Any:
 
 
 def program() -> NoReturn:
-    """Run `main` as a process; after a recall skip the interpreter's teardown, which is slow."""
+    """Run `main` as a process; a quick answer skips the interpreter's teardown, which is slow."""
     try:
         main()
     except SystemExit as end:
-        if sys.argv[1:2] == ["recall"] and isinstance(end.code, int):
+        if (sys.argv[1:] in BARE or sys.argv[1:2] == ["recall"]) and isinstance(end.code, int):
             sys.stdout.flush()
             os._exit(end.code)
         raise
@@ -55,10 +59,16 @@ def main() -> NoReturn:
         if sys.argv[1:] == ["--version"]:
             print(f"ademem {__version__}")
             sys.exit(0)
-        if sys.argv[1:2] in ([], ["--help"], ["-h"]) and "_ADEMEM_COMPLETE" not in os.environ:
+        if sys.argv[1:] in BARE and "_ADEMEM_COMPLETE" not in os.environ:
+            from ademem.doors.cli import overview
+
+            overview.run(sys.argv[1:])
+            sys.exit(0)
+        if sys.argv[1:2] in (["--help"], ["-h"]) and "_ADEMEM_COMPLETE" not in os.environ:
             from ademem.doors.cli import help
 
-            sys.exit(help.show(sys.argv[1:]))
+            help.show()
+            sys.exit(0)
         if sys.argv[1:] == ["init"] and PathFinder.find_spec("typer") is None:
             _enrol_here()
         from ademem.doors.cli import commands

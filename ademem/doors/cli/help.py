@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
 
 from ademem.core import plugins
@@ -27,10 +26,8 @@ Options:
 """
 
 
-def show(arguments: list[str]) -> int:
-    """Print the help; return the exit code, which is that of a mistake without an argument."""
-    print(*lines(), sep="\n", file=sys.stdout if arguments else sys.stderr)
-    return 0 if arguments else 2
+def show() -> None:
+    print(*lines(), sep="\n")
 
 
 def lines() -> Iterator[str]:

@@ -15,7 +15,7 @@ from ademem.doors.cli.parameters import DryRun, Limit, Project, text_or_stdin
 from ademem.doors.views import effects
 from ademem.doors.views import session as views
 from ademem.operations import reports, sessions
-from ademem.operations.reports import Effects
+from ademem.store.effects import Effects
 from ademem.store.runtime import Runtime
 
 SessionId = Annotated[str, argument("ID", "The client's id of the session.")]

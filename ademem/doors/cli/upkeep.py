@@ -62,16 +62,16 @@ def backup(
     were replaced. `restore --backup` takes one back.
     """
     from ademem.operations import recovery
-    from ademem.store import backups
+    from ademem.store import backup_files
 
     place = personal_project(os.environ)
     found = place if own else project_.find(project, os.environ, os.getcwd())
     if listed:
-        rows = backups.list_all(found, os.environ)
+        rows = backup_files.list_all(found, os.environ)
         return show.listing(
             *("backups", rows),
             lambda each: [f"{each.at}  {each.kind:<9} {each.bytes:>12,} bytes  {each.path}"],
-            f"no backup in {backups.folder(found, os.environ)}",
+            f"no backup in {backup_files.folder(found, os.environ)}",
         )
     made = [recovery.back_up(found, os.environ, clock.now())]
     if not own and trust.has_personal(os.environ):

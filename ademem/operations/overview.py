@@ -1,0 +1,144 @@
+"""What `ademem` alone tells: what memory did, what it holds, what runs, and the next command.
+
+It is read at each start of a shell's work, so it imports what hooks do and no more.
+"""
+
+from __future__ import annotations
+
+import os
+
+from ademem.core import plugins
+from ademem.core.client import config_dir
+from ademem.core.errors import suppress
+from ademem.core.json_text import loads
+from ademem.core.repository import branch
+from ademem.core.value import Value
+from ademem.store import effects, review_queue, statistics
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+    from ademem.store.runtime import Runtime
+
+_OUR_HOOK = "$hooks/start.sh"
+"""Part of each hook's command in a settings file."""
+_PLUGIN = "ademem@"
+"""Beginning of the plugin's name there."""
+DECISION_S = 8
+"""Time that a person takes for one decision of a review."""
+
+
+class Overview(Value):
+    project: str
+    branch: str
+    effects: dict[str, int]
+    """Of so many `days`."""
+    memories: int
+    confirmed: int
+    waiting: int
+    """What waits in a review."""
+    has_hooks: bool
+    guard: str
+    """on | off | strict."""
+    by_meaning: bool
+    """The embedding model is installed."""
+    backup: str
+    """When the last one was made; empty before."""
+    next: str
+    """The command that helps most; empty where none is due."""
+
+
+def get_overview(runtime: Runtime) -> Overview:
+    counts = statistics.listed(runtime.store, None)
+    waiting = sum(review_queue.count_by_reason(runtime).values())
+    has_hooks = _has_hooks(runtime.project.root, runtime.environment)
+    return Overview(
+        project=runtime.settings.project.name or runtime.project.name,
+        branch=branch(runtime.project.root) or "",
+        effects=effects.count_days(runtime),
+        memories=sum(counts.values()),
+        confirmed=counts.get("promoted", 0),
+        waiting=waiting,
+        has_hooks=has_hooks,
+        guard=runtime.settings.guard.mode,
+        by_meaning=_has_model(runtime),
+        backup=_last_backup(runtime),
+        next=_next(runtime, has_hooks=has_hooks, waiting=waiting),
+    )
+
+
+def estimate(waiting: int) -> str:
+    """Return how long so many decisions take, in words.
+
+    >>> estimate(3), estimate(30)
+    ('about a minute', 'about 4 minutes')
+    """
+    minutes = max(1, round(waiting * DECISION_S / 60))
+    return "about a minute" if minutes == 1 else f"about {minutes:,} minutes"
+
+
+def _next(runtime: Runtime, *, has_hooks: bool, waiting: int) -> str:
+    if not has_hooks:
+        return "install"
+    if _has_failed(runtime):
+        return "doctor"
+    if waiting:
+        return "review"
+    page = plugins.named("page")
+    return "web" if page and not any(map(_is_missing, page.PACKAGES)) else ""
+
+
+def _is_missing(package: str) -> bool:
+    from importlib.machinery import PathFinder
+
+    return PathFinder.find_spec(package) is None
+
+
+def _has_failed(runtime: Runtime) -> bool:
+    log = os.path.join(runtime.project.log, "hooks.log")
+    if not os.path.exists(log):
+        return False
+    from ademem.core import failure_log
+
+    return bool(failure_log.recent(runtime.project, runtime.environment))
+
+
+def _has_hooks(root: str, environment: Mapping[str, str]) -> bool:
+    """Tell whether a settings file of the client has our hooks or the plugin that brings them."""
+    claude = os.path.join(root, ".claude")
+    paths = [os.path.join(config_dir(environment), "settings.json")]
+    paths += (os.path.join(claude, name) for name in ("settings.json", "settings.local.json"))
+    return any(map(_registers, paths))
+
+
+def _registers(path: str) -> bool:
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+    except (OSError, UnicodeDecodeError):
+        return False
+    return _OUR_HOOK in text or any(_enabled_plugins(text))
+
+
+def _enabled_plugins(text: str) -> Iterator[bool]:
+    values: Any = None
+    with suppress(ValueError, RecursionError):
+        values = loads(text)
+    plugins = values.get("enabledPlugins") if isinstance(values, dict) else None
+    for name, is_enabled in plugins.items() if isinstance(plugins, dict) else ():
+        yield name.startswith(_PLUGIN) and is_enabled is not False
+
+
+def _has_model(runtime: Runtime) -> bool:
+    from ademem.search.embedding import cache
+
+    return cache.installed(runtime.environment, runtime.settings.embed.dtype) is not None
+
+
+def _last_backup(runtime: Runtime) -> str:
+    from ademem.store import backup_files
+
+    saved = backup_files.list_all(runtime.project, runtime.environment)
+    return saved[0].at if saved else ""

@@ -1,0 +1,43 @@
+"""Numbers of what waits for a person's review, as doors and the briefing of a session tell them."""
+
+from __future__ import annotations
+
+from ademem.store import memory_queries, relations
+from ademem.store.database import read_list
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from ademem.store.relations import Conflict
+    from ademem.store.runtime import Runtime
+
+SKIPPED = "review_skipped"
+"""Name in `store_values`: a day and what was skipped on it."""
+
+
+def list_skipped(runtime: Runtime) -> list[str]:
+    day, *ids = read_list(runtime.store.db, SKIPPED) or [""]
+    return ids if day == day_of(runtime.clock()) else []
+
+
+def count_by_reason(runtime: Runtime, pairs: Sequence[Conflict] | None = None) -> dict[str, int]:
+    """Count what a review asks about; *pairs* are those of `list_conflicts`, if read."""
+    skipped = list_skipped(runtime)
+    pairs = relations.list_conflicts(runtime.store) if pairs is None else pairs
+    shown = [pair.right for pair in pairs if pair.right not in skipped]
+    counts = {"contradictory": len(shown)} if shown else {}
+    elsewhere = {*skipped, *shown}
+    reasons = [
+        row[0] for row in memory_queries.list_waiting(runtime.store) if row[-1] not in elsewhere
+    ]
+    counts |= {reason: reasons.count(reason) for reason in sorted(set(reasons))}
+    own = runtime.open_personal()
+    theirs = memory_queries.list_waiting(own.store) if own else []
+    waiting = sum(row[-1] not in skipped for row in theirs)
+    return counts | ({"personal": waiting} if waiting else {})
+
+
+def day_of(now: datetime) -> str:
+    return now.astimezone().date().isoformat()

@@ -1,0 +1,95 @@
+"""`ademem` alone tells what memory did and names the next command."""
+
+import subprocess
+import sys
+
+import pytest
+
+from ademem import __version__, operations
+from ademem.core.client import TurnKey
+from ademem.operations.overview import estimate
+from ademem.store import logs, outcomes
+from tests.builders import insert, memory
+
+
+@pytest.fixture
+def registered(ademem):
+    ademem("install")
+    assert ademem.exit_code == 0
+
+
+def test_outside_a_project_it_offers_one(ademem, tmp_path, monkeypatch):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    monkeypatch.chdir(outside)
+
+    said = ademem()
+    assert ademem.exit_code == 0
+    assert said == f"◆ ademem {__version__} · no memory here\n  Next        ademem init\n"
+    assert ademem.json() == {"version": __version__, "next": "init"}
+
+
+def test_it_tells_what_memory_did_and_what_waits(ademem, registered):
+    with operations.open_memories() as opened:
+        first, _ = insert(opened.store, memory("Use pnpm"), memory("Maybe", status="candidate"))
+        key = TurnKey(session_id="s1")
+        shown = [logs.Shown(memory_id=first.id, binding="program npm install any")]
+        logs.log_shown(opened.store, "guard", shown, opened.now, key=key, call="npm install")
+        outcomes.end_turn(opened.store, key, opened.now)
+
+    lines = ademem().splitlines()
+    found = ademem.json()
+    assert ademem.exit_code == 0
+    assert [line.split()[0] for line in lines] == ["◆", "In", "Memory", "Running", "Next"]
+    assert lines[1].endswith("prevented 1")
+    assert lines[2].endswith("2 memories, 1 confirmed · 1 waits for your word")
+    assert lines[3].split("  ")[-1].lstrip().startswith("hooks, guard, search by")
+    assert lines[4].endswith("ademem review (about a minute)")
+    assert found["effects"] == ademem.json("status")["effects"]
+    assert found["waiting"] == sum(ademem.json("status")["review"].values())
+
+
+def test_it_names_hooks_that_are_not_registered(ademem):
+    said = ademem()
+
+    assert "hooks are not registered" in said
+    assert said.endswith("ademem install\n")
+    assert ademem.json()["has_hooks"] is False
+
+
+@pytest.mark.parametrize(("enabled", "has"), [(True, True), (False, False)])
+def test_the_plugin_brings_the_hooks_where_it_is_enabled(ademem, enabled, has):
+    folder = ademem.root / ".claude"
+    folder.mkdir(exist_ok=True)
+    text = f'{{"enabledPlugins": {{"ademem@ademem": {str(enabled).lower()}}}}}'
+    (folder / "settings.json").write_text(text)
+
+    assert ademem.json()["has_hooks"] is has
+
+
+def test_a_failed_hook_comes_before_the_review(ademem, registered):
+    log = ademem.root / ".ade" / "log"
+    log.mkdir(exist_ok=True)
+    keys = '"event": "stop", "error": "OSError: full", "traceback": "…"'
+    line = f'{{"at": "2026-01-01T00:00:00.000Z", "project": "{ademem.root}", {keys}}}\n'
+    (log / "hooks.log").write_text(line)
+
+    assert ademem.json()["next"] == "doctor"
+
+
+def test_it_loads_no_parser_and_no_printer(ademem):
+    code = "import sys; sys.argv = ['ademem']\nfrom ademem.doors import cli\n"
+    code += "try: cli.main()\nexcept SystemExit: pass\nprint(*sys.modules)"
+    ran = subprocess.run(
+        [sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True
+    )
+
+    loaded = set(ran.stdout.splitlines()[-1].split())
+    assert not loaded & {"rich", "typer", "click", "numpy", "orjson", "argparse", "shutil"}
+
+
+def test_a_review_takes_some_seconds_a_decision():
+    assert [estimate(count) for count in (1, 11, 12, 30)] == [
+        *("about a minute", "about a minute"),
+        *("about 2 minutes", "about 4 minutes"),
+    ]
