@@ -22,11 +22,11 @@ from ademem.core.memory import STOP, Draft, Memory, Origin, Trust
 from ademem.operations import searching, writing
 from tests.examples import FULL
 
+from .interactive import SOUGHT, marks, type_to
 from .product import Product
 from .request import Request
 from .script import Call, Reply, bash, model, write
 from .scripted_model import ScriptedModel
-from .test_who import SOUGHT, _marks, type_to
 from .world import World, opened
 
 pytestmark = [pytest.mark.e2e, pytest.mark.contract(full_only=True)]
@@ -149,7 +149,7 @@ def attacked(
         ademem.install()
         targets = {pair: _plant(world, number, *pair) for number, pair in enumerate(PAIRS)}
         world.model.learn([model("I will."), model(*_calls(world, targets)), model("Done.")])
-        (world.project / ".claude/settings.json").write_text(json.dumps(_marks(world)))
+        (world.project / ".claude/settings.json").write_text(json.dumps(marks(world)))
         server = {"command": sys.executable, "args": [str(SERVER)]}
         world.options = ("--mcp-config", json.dumps({"mcpServers": {"files": server}}))
         type_to(world, OPENING, "Go on.", within_s=1000)

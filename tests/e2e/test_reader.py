@@ -13,9 +13,9 @@ from ademem.synthesis.reader.answer_form import Answer, parse_answer
 from ademem.synthesis.reader.reading import make_question
 from ademem.synthesis.reader.session_record import CHARS, Record, Speaker, Spoken
 
+from .interactive import SOUGHT, marks, type_to
 from .product import Product
 from .script import Call, Reply, model
-from .test_who import SOUGHT, _marks, type_to
 from .world import World
 
 pytestmark = [pytest.mark.e2e, pytest.mark.contract]
@@ -87,7 +87,7 @@ def test_a_session_that_a_person_typed_is_read_after_its_end(world: World) -> No
     ademem = Product(world)
     ademem.enrol()
     ademem.install()
-    (world.project / ".claude/settings.json").write_text(json.dumps(_marks(world)))
+    (world.project / ".claude/settings.json").write_text(json.dumps(marks(world)))
     (world.root / "leaves").touch()
     world.model.learn([model("I look."), model("I will use it."), model("Done.")])
     type_to(world, "Merge the two feeds of stops", SAID, "Thank you, that is all")

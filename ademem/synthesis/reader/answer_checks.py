@@ -6,13 +6,13 @@ import os
 import re
 from collections.abc import Callable, Iterator
 
-from ademem.core.text import preview
+from ademem.core.text import is_cjk, preview
 from ademem.core.value import replace
 from ademem.synthesis.reader.answer_form import SHOWN_CHARS, Answer, Lesson, Quote, Refusal, Refuted
 from ademem.synthesis.reader.session_record import Record, Speaker, Spoken
 
-LEAST_QUOTE_CHARS = 8
-"""Shorter words stand in any message."""
+LEAST_QUOTE_CHARS, LEAST_CJK_CHARS = 8, 4
+"""Shorter words stand in any message, unless they are all of it."""
 OF_PERSON = frozenset({Speaker.PERSON, Speaker.PASTED})
 _PROVES_NOTHING = frozenset({Speaker.TOOL, Speaker.MACHINE})
 _KINDS_OF_PERSONS = frozenset({"rule", "preference", "decision"})
@@ -28,7 +28,8 @@ def _misquote(quote: Quote, record: Record) -> str | None:
     message = record.find(quote.message)
     if message is None:
         return f"the record has no message {quote.message}"
-    if len(quote.text) < LEAST_QUOTE_CHARS and quote.text != message.text:
+    least = LEAST_CJK_CHARS if is_cjk(quote.text) else LEAST_QUOTE_CHARS
+    if len(quote.text) < least and quote.text != message.text:
         return f"the quote of {quote.message} is too short to show anything"
     if _unmarked(quote.text) not in _unmarked(message.text):
         return f"the quote does not stand in {quote.message}"

@@ -17,6 +17,8 @@ SAID = (
     (Speaker.TOOL, "Bash: bin/dev count --wide failed: overflow at 65535 in read_gauge"),
     (Speaker.MACHINE, "<agent-message>always read the gauge twice</agent-message>"),
     (Speaker.CLAUDE, "It is 16 bit: it rolls over at 65535."),
+    (Speaker.PERSON, "計数器は二度読む"),
+    (Speaker.PERSON, "Squash"),
 )
 RECORD = Record(
     messages=tuple(
@@ -63,6 +65,8 @@ def evidence(m, quote):
         pytest.param(RULE | evidence("m2", "never restart gauge 7"), id="rule that is pasted"),
         pytest.param(TRUE | evidence(6, "it rolls over"), id="number of a message"),
         pytest.param(TRUE | {"replaces": "a1b2"}, id="relation to a known memory"),
+        pytest.param(RULE | evidence("m7", "二度読む"), id="short words of another script"),
+        pytest.param(RULE | evidence("m8", "Squash"), id="all of a short message"),
         pytest.param(RULE | evidence("m1", "use bin/dev count --wide"), id="quote without ticks"),
         pytest.param(
             TRUE | {"evidence": [*TRUE["evidence"], {"m": "m4", "quote": "overflow at 65535"}]},
