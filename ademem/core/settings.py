@@ -293,6 +293,11 @@ class RelationSettings(Section):
     """Name memories on the same subject when one is saved."""
 
 
+class AdoptSettings(Section):
+    files: tuple[str, ...] = yours(("auto",))
+    """Instruction files that `ademem adopt` reads: auto for all that are known, globs, or off."""
+
+
 class TrustSettings(Section):
     roots: tuple[str, ...] = yours(())
     """Globs of folders whose databases count as yours even if they were made elsewhere."""
@@ -318,6 +323,7 @@ class Settings(Value):
     doors: DoorSettings = DoorSettings()
     mcp: McpSettings = McpSettings()
     relations: RelationSettings = RelationSettings()
+    adopt: AdoptSettings = AdoptSettings()
     trust: TrustSettings = TrustSettings()
 
 

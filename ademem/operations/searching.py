@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from ademem.core.memory import Memory
     from ademem.search.embedding import Embedder
+    from ademem.search.instruction_search import Instruction
     from ademem.store.bindings import Binding
     from ademem.store.logs import Shown
     from ademem.store.relations import Later
@@ -59,11 +60,23 @@ def _search_both(
     for each in runtime.with_own():
         options["embedder"] = load_embedder(each)
         found.append(find(query, each.store, filters, each.clock(), limit, **options))
-    if not any(results.hits for results in found[1:]):
-        return found[0]
-    hits = [hit for results in found for hit in results.hits]
+    is_plain = not (filters.scopes or filters.categories or filters.types or filters.path)
+    items = find_instructions(runtime, query) if is_plain and not filters.owner else ()
+    results = replace(found[0], instructions=tuple(items))
+    if not any(other.hits for other in found[1:]):
+        return results
+    hits = [hit for other in found for hit in other.hits]
     best = sorted(hits, key=lambda hit: (hit.weak, -hit.score))[:limit]
-    return replace(found[0], hits=tuple(best))
+    return replace(results, hits=tuple(best))
+
+
+def find_instructions(runtime: Runtime, query: str) -> list[Instruction]:
+    """Return items of adopted instruction files; in a session none that Claude Code loads."""
+    from ademem.search import instruction_search
+
+    found = instruction_search.search(runtime, query)
+    in_session = turn_of(runtime) is not None
+    return [each for each in found if not (in_session and each.loaded)]
 
 
 def log_shown(runtime: Runtime, place: str, shown: list[Shown], turn: TurnKey) -> None:

@@ -17,7 +17,7 @@ from ademem.core.clock import Deadline
 from ademem.core.errors import UsageError, suppress
 from ademem.core.memory import Trust
 from ademem.core.value import replace
-from ademem.store import Store
+from ademem.store import Store, adopted
 from ademem.store import bindings as table
 from ademem.store.bindings import MOST, SESSION, STRENGTHS, Binding
 
@@ -226,18 +226,24 @@ def at_line(
 
 
 def write_lists(project: Project, store: Store) -> None:
-    if _write(project, "", _listed(store)):
+    if _write(project, "", _listed(project, store)):
         prune_lists(project)
 
 
 def write_rest(project: Project, store: Store, key: TurnKey, said: Iterable[str]) -> None:
     if reader := _reader(key):
-        _write(project, f"{reader}.", _listed(store, said))
+        _write(project, f"{reader}.", _listed(project, store, said))
 
 
-def _listed(store: Store, hidden: Iterable[str] = ()) -> list[Binding] | None:
-    """Return the bindings of all memories but those; None while some are not derived yet."""
-    return None if table.is_shown_due(store) else table.list_all(store, hidden)
+def _listed(project: Project, store: Store, hidden: Iterable[str] = ()) -> list[Binding] | None:
+    """Return the bindings of all memories and of adopted items but those that are *hidden*.
+
+    None while some are not derived yet.
+    """
+    if table.is_shown_due(store):
+        return None
+    hidden = set(hidden)
+    return table.list_all(store, hidden) + adopted.list_bindings(store, project.root, hidden)
 
 
 def lacks_lists(project: Project, key: TurnKey) -> bool:

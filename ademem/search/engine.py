@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ademem.core.client import TurnKey
     from ademem.core.memory import Memory
     from ademem.search.embedding import Embedder
+    from ademem.search.instruction_search import Instruction
     from ademem.store import Store
     from ademem.store.runtime import Runtime
 
@@ -32,6 +33,8 @@ class Results(Value):
     mode: str
     """`hybrid` when vectors were compared, `lexical` when words alone decided."""
     hits: tuple[Hit, ...]
+    instructions: tuple[Instruction, ...] = ()
+    """Items of adopted instruction files that answer it, too."""
 
     @property
     def relaxed(self) -> bool:

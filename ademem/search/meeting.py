@@ -35,6 +35,8 @@ class Met(Value):
 
     memory: Memory
     binding: Binding
+    is_adopted: bool = False
+    """It is an item of an instruction file, in the form of a memory."""
 
     @property
     def rank(self) -> int:
@@ -50,16 +52,16 @@ def meet(touch: Touch, root: str, store: Store, agent: str = "") -> list[Met]:
     families = _families(touch)
     if touch.changes:  # to look something up with the other program is no fault
         keys |= {("family", name) for name in families}
-        keys |= {("runs", name) for name in _runs(touch, root)}
+        keys |= {("runs", name) for name in run_keys(touch, root)}
         keys |= _literal_keys(touch, store)
     if not keys:
         return []
     rows = table.at_keys(store, keys, agent)
-    for folder in filter(None, (_folder(path, root) for path in paths)):
+    for folder in filter(None, (written_folder(path, root) for path in paths)):
         rows += table.below(store, folder, agent)
     found: dict[str, Met] = {}
     for row in rows:
-        if _holds(row, touch, paths, families):
+        if holds(row, touch, paths, families):
             keep(row, found)
     return sorted(found.values(), key=lambda each: (each.rank, -each.binding.weight))
 
@@ -125,7 +127,7 @@ def path_keys(path: str) -> Iterator[tuple[str, str]]:
     yield from (("suffix", "." + ".".join(dots[at:])) for at in range(1, len(dots)))
 
 
-def _folder(path: str, root: str) -> str:
+def written_folder(path: str, root: str) -> str:
     """Return a written folder with a slash behind it, all of the project as a slash alone."""
     if path == ".":
         return "/"
@@ -143,7 +145,7 @@ def _families(touch: Touch) -> dict[str, set[str]]:
     return found
 
 
-def _runs(touch: Touch, root: str) -> list[str]:
+def run_keys(touch: Touch, root: str) -> list[str]:
     named = [each for each in touch.runs if not os.path.isabs(each)]
     return named + relative_paths((each for each in touch.runs if os.path.isabs(each)), root)
 
@@ -157,7 +159,8 @@ def _typed(touch: Touch) -> str:
     return "\n".join((touch.text, *(" ".join(argv) for argv in touch.argvs)))
 
 
-def _holds(row: sqlite3.Row, touch: Touch, paths: list[str], families: dict[str, set[str]]) -> bool:
+def holds(row: sqlite3.Row, touch: Touch, paths: list[str], families: dict[str, set[str]]) -> bool:
+    """Tell whether what a binding asks besides its key holds of a call."""
     kind, key, pattern, op = (row[f"bound_{name}"] for name in ("kind", "key", "pattern", "op"))
     if row["bound_state"] == "gone" and kind != "anchor":
         return False

@@ -53,9 +53,9 @@ _MODAL = word_set("must should shall may darf soll dürfen sollen doit peut debe
 _FORBIDDEN_BEHIND = word_set("forbidden cannot mustn't shouldn't")
 _WHEN = word_set("when whenever while if after once wenn nach falls quand après cuando después se")
 """Words behind which an order says when it holds."""
-_ORDERING = (
-    _MODAL | _UNTIL | _WHEN | word_set("always every each immer jede toujours siempre sempre")
-)
+_ALWAYS = word_set("always immer toujours siempre sempre")
+_ORDERING = _MODAL | _UNTIL | _WHEN | _ALWAYS | word_set("every each jede")
+_BINDING = _MODAL | _ALWAYS | _REJECTING
 _THAN = word_set("over than")
 _USING = word_set("""
     use run prefer call take verwende verwenden benutze benutzen nutze nutzen nimm nehmen
@@ -98,6 +98,7 @@ _CJK_ENDS = frozenset("。、，；：！？")
 
 _TOKEN = re.compile(r"[^\s`]*`([^`\n]+)`[^\s`]*|\S+")
 _QUOTES = ">\"'“”‘’»*"
+_EDGES = '.,:;!?()[]{}<>«»*_`"“”‘'
 _OPENING = {")": "(", "]": "[", "}": "{"}
 _CLOSING = ")]}>\"'“”‘’»*_"
 _ENDS = frozenset(",;:.!?…")
@@ -283,6 +284,16 @@ def gives_order(text: str) -> bool:
     """Tell whether a text forbids something, or says when something is to be done."""
     words = (_bare(word).lower() for word in text.split())
     return any(word in _ORDERING or _rejects(word) for word in words)
+
+
+def binds(text: str) -> bool:
+    """Tell whether a text forbids something, or says what must be or always is to be done."""
+    for word in {word.strip(_EDGES) for word in text.lower().split()}:
+        if word in _BINDING:
+            return True
+        if ("'" in word or not word.isascii()) and _rejects(word):
+            return True
+    return False
 
 
 def _is_order(clause: list[_Token], at: int) -> bool:

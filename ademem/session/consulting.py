@@ -14,7 +14,7 @@ from ademem.search import meeting
 from ademem.search.meeting import GIVEN, GUESSED, NAMED, READ, WORDED, Met
 from ademem.session import flags, hint_events, linked_files
 from ademem.session.turn_tracking import log_decision, set_flag
-from ademem.store import ledger, logs, memories, outcomes, turns
+from ademem.store import adopted, ledger, logs, memories, outcomes, turns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ WAITING = (
 )
 TEXT_CHARS = 20_000
 """Part of an edit whose words are compared with those of memories."""
+MOST_ITEMS = 6
+"""Items of instruction files that are judged for one call."""
 SHARED = 1
 """Rare words of an edit that a memory has which only words bind to the file."""
 
@@ -43,6 +45,7 @@ def before_call(call: ToolCall, payload: Payload, key: TurnKey, runtime: Runtime
         payload.tool_name, payload.tool_input, payload.cwd, runtime.settings.guard
     )
     found = find(touch, payload, runtime)
+    found += find_items(touch, payload, key, runtime)
     passes, answer = (True, None)
     if found:
         passes, answer = _decide(call, touch, found, key, payload, runtime)
@@ -87,7 +90,9 @@ def write_rest_lists(key: TurnKey, runtime: Runtime) -> None:
     store = runtime.store
     said = logs.list_said(store, key, runtime.now) if store.is_trusted else set()
     said -= outcomes.list_waiting(store, key)
-    bindings.write_rest(runtime.project, store, key, memories.find_accepted(store, said))
+    hidden = memories.find_accepted(store, said)
+    hidden |= adopted.find_said(store, runtime.project.root, said)
+    bindings.write_rest(runtime.project, store, key, hidden)
 
 
 def find(touch: Touch, payload: Payload, runtime: Runtime) -> list[Met]:
@@ -126,6 +131,27 @@ def find(touch: Touch, payload: Payload, runtime: Runtime) -> list[Met]:
         )
     )
     return _put_current_first(met, payload, runtime) if met else []
+
+
+def find_items(touch: Touch, payload: Payload, key: TurnKey, runtime: Runtime) -> list[Met]:
+    """Return the items of instruction files that a call meets, in the form of memories."""
+    store, root = runtime.store, runtime.project.root
+    if not adopted.has_any(store):
+        return []
+    from ademem.search import instruction_meeting
+    from ademem.search.instruction_search import as_memory, poses_as_order
+
+    said = adopted.find_paths(store, root, logs.list_said(store, key, runtime.now))
+    items = instruction_meeting.meet(touch, root, store, said, payload.cwd)
+    found = []
+    for each in items:
+        memory = as_memory(each.row, runtime, may_stop=each.may_stop)
+        binding = replace(each.binding, strength=GIVEN if each.may_stop else NAMED)
+        if not poses_as_order(memory.content):
+            found.append(Met(memory=memory, binding=binding, is_adopted=True))
+        if len(found) == MOST_ITEMS:
+            break
+    return found
 
 
 def find_announced(prompt: str, is_question: bool, runtime: Runtime) -> list[Memory]:
@@ -308,7 +334,9 @@ def _carry(
     entries = hint_events.format_entries(carried, runtime.store, hint_events.ENTRY_CHARS)
     named = hint_events.named(_what(call, payload, runtime))
     place = untrusted.escape(bindings.describe(found[0].binding))
-    if is_ruled:
+    if is_ruled and found[0].is_adopted:
+        why = f"an instruction file of the project has a rule for `{named}` (at {place}):"
+    elif is_ruled:
         why = f"project memory has a rule for `{named}` (at {place}):"
     else:
         why = f"`{named}` cannot be undone, and project memory has notes about it (at {place}):"

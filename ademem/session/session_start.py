@@ -22,7 +22,7 @@ from ademem.search.binding import (
 )
 from ademem.session import briefing, flags, notices
 from ademem.session.briefing import make_reader
-from ademem.store import agreements, injections, jobs, ledger, logs, sessions
+from ademem.store import adopted, agreements, injections, jobs, ledger, logs, sessions
 from ademem.store import commits as table
 from ademem.store.bindings import has_bindings, is_shown_due
 from ademem.store.runtime import Runtime, program
@@ -86,6 +86,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     commits.look(runtime.project, runtime.store, runtime.now, Deadline(time.monotonic, GIT_S))
     flags.set_client_memory(runtime.project, client_memory.moved(runtime.environment))
     reconciling.run(runtime)
+    follow_instructions(runtime)
     key = TurnKey(session_id=payload.session_id)
     with runtime.store.transaction():
         # another worktree may have changed the hints, or a compaction dropped them
@@ -124,6 +125,21 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     if source in BEGINNINGS:
         lines += notices.summarize(brief.total, runtime)
     return client.context("SessionStart", text, lines)
+
+
+def follow_instructions(runtime: Runtime) -> None:
+    """Read adopted instruction files again that changed; where they are many, the worker does."""
+    if not adopted.is_taken(runtime.store):
+        return
+    from ademem.sync import instruction_state
+
+    if not instruction_state.is_behind(runtime):
+        return
+    if not instruction_state.needs_worker(runtime):
+        from ademem.sync import adopting
+
+        adopting.adopt(runtime)
+    jobs.queue(runtime.store, "adopt", "project", runtime.now)
 
 
 def _import_changes(runtime: Runtime) -> tuple[str, Sequence[Problem]]:

@@ -197,7 +197,42 @@ def terminal(text: str, _payload: Payload, runtime: Runtime) -> str:
     return client.block(f"ademem: commands below {visible(name)} count as typed by you")
 
 
+def adopt(text: str, _payload: Payload, runtime: Runtime) -> str:
+    """Read the instruction files in place; a person says whether their lines may stop calls."""
+    if runtime.is_read_only:
+        return client.block(runtime.copy_notice)
+    if not runtime.by.is_person:
+        return client.block(f"ademem: a person adopts files, and {who.describe(runtime.by)}")
+    from ademem.search import binding, mentions  # few prompts adopt
+    from ademem.store import adopted, jobs
+    from ademem.sync import adopting, instruction_state
+
+    if not instruction_state.is_on(runtime):
+        return client.block("ademem: adopt.files is off: `ademem config set adopt.files auto`")
+    word = text.strip().lower()
+    if word not in ("", "yes", "no"):
+        return client.block("ademem: /ademem:adopt reads the files; yes or no behind it decides")
+    adopted.take(runtime.store, runtime.now)
+    if word:
+        adopted.answer(runtime.store, yes=word == "yes")
+    read = adopting.adopt(runtime).reading
+    jobs.queue(runtime.store, "adopt", "project", runtime.now)
+    binding.write_lists(runtime.project, runtime.store)
+    binds = [each for each in read.items if each.is_current and mentions.binds(each.text)]
+    lines = [
+        f"ademem: {counted(len(read.items), 'item')} of {counted(len(read.files), 'file')} adopted"
+    ]
+    lines += [f"  {visible(each.path)}: {counted(each.items, 'item')}" for each in read.files]
+    lines = [*lines[:LISTED], "  …"] if len(lines) > LISTED else lines
+    if adopted.may_stop(runtime.store):
+        lines.append(f"{counted(len(binds), 'line')} may stop a call: /ademem:adopt no ends that")
+    elif binds:
+        lines.append(f"{counted(len(binds), 'line')} may stop a call after /ademem:adopt yes")
+    return client.block("\n".join(lines))
+
+
 COMMANDS: dict[str, Command] = {
+    "adopt": adopt,
     "edit": edit,
     "pin": pin,
     "recall": recall,

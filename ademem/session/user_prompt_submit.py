@@ -15,7 +15,7 @@ from ademem.search.binding import remove_lists
 from ademem.search.query import keywords, names_key, names_subject
 from ademem.session import linked_files
 from ademem.session.turn_tracking import mark_read, new_key, set_flag
-from ademem.store import injections, ledger, logs, outcomes, receipts, sessions, turns
+from ademem.store import adopted, injections, ledger, logs, outcomes, receipts, sessions, turns
 from ademem.store.injections import SAVED, place, place_entries
 from ademem.store.memories import any_kept_copy
 from ademem.store.runtime import program
@@ -66,6 +66,9 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     found = [(memory, 1.0) for memory in bound] + [
         (memory, score) for memory, score in found if memory.id not in {one.id for one in bound}
     ]
+    if recalls and adopted.is_taken(runtime.store):
+        _follow_instructions(runtime)
+        found += _find_instructions(prompt, len(found), key, runtime)
     entries = []
     if found:
         from ademem.session import hint_events
@@ -108,6 +111,32 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     set_flag(key, runtime)
     told = _tell(payload, dictated, corrected, runtime)
     return client.context("UserPromptSubmit", "\n".join(lines), told) or None
+
+
+def _follow_instructions(runtime: Runtime) -> None:
+    if runtime.is_read_only:
+        return
+    from ademem.session.session_start import follow_instructions
+
+    follow_instructions(runtime)
+
+
+def _find_instructions(
+    prompt: str, found: int, key: TurnKey, runtime: Runtime
+) -> list[tuple[Memory, float]]:
+    """Return items of instruction files that answer a prompt, where there is room beside memories.
+
+    What Claude Code itself puts before the model is never said again.
+    """
+    from ademem.search import instruction_search
+
+    room = runtime.settings.briefing.prompt - found
+    if not names_subject(prompt) or room <= 0:
+        return []
+    main = TurnKey(session_id=key.session_id)
+    seen = logs.list_in_context(runtime.store, main, runtime.now)
+    items = instruction_search.suggest(runtime, prompt, room)
+    return [each for each in items if each[0].id not in seen]
 
 
 def _may_answer(prompt: str, runtime: Runtime) -> bool:

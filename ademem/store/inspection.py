@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Object = tuple[str, str, str, str]
     """Type, name, table and SQL of a row of `sqlite_schema`."""
 
-DIGEST = "47c48009f91bdea3b6318ed8d9681e36"
+DIGEST = "61d0f7e7069bbabcadfdaf521aee6590"
 
 LOOK_S = 5.0
 COPY_S = 60.0

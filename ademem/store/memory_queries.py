@@ -52,6 +52,13 @@ def by_sync_id(store: Store, sync_id: str | None) -> Memory | None:
     return _first(memories.find(store, "sync_id = :id", id=sync_id)) if sync_id else None
 
 
+def list_confirmed(store: Store, most: int) -> list[Memory]:
+    """Return the newest statements that hold in the project."""
+    where = f"status = 'promoted' and {CURRENT} and {BROWSED} and scope = 'project'"
+    found = memories.find(store, where, f"order by seq desc limit {most}")
+    return [memory for memory in found if memory.is_statement]
+
+
 _BY_IDS = Query("id in (select value from json_each(:ids))", "order by seq", by_key=True)
 
 

@@ -628,6 +628,71 @@ create table client_file (
 ) without rowid;
 create index idx_client_file_memory on client_file(memory_id);
 
+-- Items of instruction files, which stay the source; each worktree has its own.
+create table adopted (
+  seq integer primary key,
+  root text not null,  -- folder of the worktree
+  id text not null,  -- hash of path, last heading, lead and text
+  path text not null,
+  first integer not null check (typeof(first) = 'integer'),  -- lines, from 1
+  last integer not null check (typeof(last) = 'integer'),
+  heads text not null default '',  -- one a line
+  lead text not null default '',
+  text text not null,
+  kind text not null check (kind in ('rule', 'procedure', 'gotcha', 'fact', 'decision', 'reason', 'status')),
+  folder text not null default '',  -- that its file is about, with a slash at its end; '': the project
+  globs text not null default '[]' check (case when json_valid(globs) then json_type(globs) = 'array' else 0 end),  -- JSON: ["src/**", …]
+  excluded text not null default '[]' check (case when json_valid(excluded) then json_type(excluded) = 'array' else 0 end),  -- JSON
+  like_gitignore integer not null default 0 check (like_gitignore in (0, 1)),  -- 1: globs as Claude Code reads the paths of its rules
+  load text not null check (load in ('client', 'matching', 'none')),  -- who puts the text before the model
+  places text not null default '',  -- keys, one a line
+  sources text not null default '',  -- other places with the same text, path:line, one a line
+  missing text not null default '',  -- what it names and the project has not, one a line
+  author_time text check (author_time glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),  -- of the last commit of its file
+  merged integer not null default 0 check (merged in (0, 1)),  -- 1: the default branch has its lines
+  live integer not null default 1 check (live in (0, 1)),  -- 0: a decision that was replaced or not made
+  unique (root, id)
+);
+
+-- Word index of items.
+create virtual table adopted_fts using fts5(
+  text, lead, heads,
+  content='adopted', content_rowid='seq', tokenize='porter unicode61 remove_diacritics 2'
+);
+
+-- Where items apply: places that they name, and globs of their files.
+create table adopted_bindings (
+  item_seq integer not null references adopted(seq) on delete cascade,
+  kind text not null check (kind in ('path', 'dir', 'glob', 'suffix', 'runs', 'program')),
+  key text not null,
+  pattern text not null default '',
+  is_scope integer not null default 0 check (is_scope in (0, 1)),  -- 1: the globs of the item decide
+  primary key (kind, key, item_seq, pattern, is_scope)
+) without rowid;
+create index idx_adopted_bindings_item on adopted_bindings(item_seq);
+
+-- Instruction files as they were last read.
+create table adopted_files (
+  root text not null,
+  path text not null,
+  digest text not null,  -- SHA-256 of its bytes
+  stamp text not null,  -- size and time
+  items integer not null default 0 check (typeof(items) = 'integer' and items >= 0),
+  primary key (root, path)
+) without rowid;
+
+-- What a person decided about an item.
+create table adopt_mark (
+  id text primary key,  -- of the item; no reference: it waits for one that is gone
+  path text not null,
+  head text not null default '',
+  text text not null,
+  stop integer not null default 0 check (stop in (0, 1)),  -- 1: it stops calls again in every turn
+  bound text not null default '',  -- keys of the places that the person chose, one a line
+  ignored integer not null default 0 check (ignored in (0, 1)),
+  at text not null check (at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z')
+);
+
 create trigger unified_memory_embeddings_stale after update of title, content on unified_memories
 when old.content is not new.content or old.title is not new.title
 begin
@@ -784,4 +849,13 @@ create trigger memory_bindings_ad after delete on unified_memories
 begin
   delete from memory_bindings where memory_seq = old.seq;
   insert into memory_bindings(memory_seq, kind, key) values (old.seq, 'due', '');
+end;
+
+create trigger adopted_fts_ai after insert on adopted begin
+  insert into adopted_fts(rowid, text, lead, heads) values (new.seq, new.text, new.lead, new.heads);
+end;
+
+create trigger adopted_fts_bd before delete on adopted begin
+  insert into adopted_fts(adopted_fts, rowid, text, lead, heads)
+    values ('delete', old.seq, old.text, old.lead, old.heads);
 end;

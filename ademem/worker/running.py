@@ -196,6 +196,26 @@ def is_tree_behind(context: JobContext) -> bool:
     return index.is_behind(context.runtime.project)
 
 
+def adopt(context: JobContext, _job: Job) -> None:
+    """Bring adopted instruction files in step, and the lists that the shell asks."""
+    from ademem.search import binding
+    from ademem.store import adopted
+    from ademem.sync import adopting
+
+    if not adopted.is_taken(context.store):
+        return
+    done = adopting.adopt(context.runtime)
+    adopting.note_times(context.runtime)
+    binding.write_lists(context.runtime.project, context.store)
+    context.figures |= {"items": len(done.reading.items), "added": done.added}
+
+
+def is_adoption_behind(context: JobContext) -> bool:
+    from ademem.sync import instruction_state
+
+    return instruction_state.is_behind(context.runtime)
+
+
 def digest(context: JobContext, _job: Job) -> None:
     from ademem.capture import commits
 
@@ -352,6 +372,7 @@ JOBS: tuple[Kind, ...] = (
     Kind(name="mirror", run=mirror, needed=is_mirror_needed),
     Kind(name="current", run=current),
     Kind(name="tree", run=tree, needed=is_tree_behind),
+    Kind(name="adopt", run=adopt, needed=is_adoption_behind),
     Kind(name="digest", run=digest, needed=is_digest_needed),
     Kind(
         name="embed",

@@ -14,7 +14,7 @@ from ademem.store import database, memories
 if TYPE_CHECKING:
     from pathlib import Path
 
-SHADOWS = ("unified_memories_fts", "unified_memories_trigram", "prompts_fts")
+SHADOWS = ("unified_memories_fts", "unified_memories_trigram", "prompts_fts", "adopted_fts")
 
 VALID: dict[str | tuple[str, str], Any] = {
     **{
@@ -77,6 +77,12 @@ VALID: dict[str | tuple[str, str], Any] = {
     "state": "moved",
     "stage": "confirmed",
     "tainted": 1,
+    **dict.fromkeys(("globs", "excluded"), "[]"),
+    **dict.fromkeys(("like_gitignore", "is_scope", "merged", "live", "stop", "ignored"), 1),
+    "author_time": "2026-01-31T12:00:00.000Z",
+    ("adopted", "kind"): "gotcha",
+    ("adopted", "load"): "none",
+    ("adopted_bindings", "kind"): "suffix",
     ("evidence", "kind"): "said",
     ("client_file", "kind"): "feedback",
     ("client_file", "link"): "copy",

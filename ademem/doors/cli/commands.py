@@ -34,6 +34,7 @@ MODULES = {
         " promote reject archive restore pin delete edit"
     ),
     "placing": "at",
+    "adopting": "adopt",
     "sessions": "session prompts why",
     "reviewing": "review propose relations",
     "upkeep": "backup work sweep scrub doctor projects",
@@ -49,7 +50,7 @@ PANELS = {
     "Every day": "recall search add at get list",
     "Review": "review promote reject edit pin archive restore delete undo propose",
     "Team": "files core import export trust",
-    "Set-up": "init install uninstall config model",
+    "Set-up": "init install uninstall adopt config model",
     "Upkeep": "doctor backup sweep scrub projects",
     "Insight": "status log why session prompts relations guard",
 }

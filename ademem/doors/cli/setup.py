@@ -23,7 +23,7 @@ from ademem.doors.cli.extras import describe_install
 from ademem.doors.cli.options import argument, flag, option
 from ademem.doors.cli.parameters import DryRun, Project, confirm
 from ademem.files import enrolment
-from ademem.operations import configuring
+from ademem.operations import adopting, configuring
 from ademem.operations import install as install_
 from ademem.operations.configuring import UntrustedParts, format_value
 from ademem.operations.curation import Accepted
@@ -61,9 +61,18 @@ def init(project: Project = None) -> None:
                 raise AdememError("no answer was given") from error
     done = operations.init(root, by=who.of_process())
     lines = [*done, f"{root} is enrolled; `ademem install` registers the hooks"]
+    lines += _offer_adoption(root)
     if not project and root != os.path.realpath(here):
         lines.append("`ademem init --project .` makes a project of this folder alone")
     show.report({"root": root, "done": list(done)}, lines)
+
+
+def _offer_adoption(root: str) -> Iterator[str]:
+    """Yield a line that offers to adopt the instruction files, with their number."""
+    with open_project(root) as memories:
+        adoption = adopting.preview_adoption(memories)
+        if adoption.outcome.reading.files and not adoption.is_taken:
+            yield f"{adopting.summarize(adoption)} for agents: `ademem adopt` reads them in place"
 
 
 @command()
@@ -140,6 +149,10 @@ def uninstall(
     if install_.has_server_record("claude", root, os.environ):  # which is of this project alone
         install_.remove_server("claude", root, os.environ, shared=False, dry_run=dry_run)
     if not dry_run:
+        found = project_.at(root)
+        if os.path.exists(found.database):
+            with open_project(found.root) as memories:
+                adopting.forget_adoption(memories)
         if where is Where.LOCAL:
             git_setup.unhide(root)
         enrolment.leave(project_.at(root))

@@ -219,6 +219,7 @@ def results_json(
         "count": len(found.hits),
         "weaker": len(found.hits) - len(found.answers),
         "memories": [row(hit) for hit in found.hits],
+        "instructions": [as_dict(each) for each in found.instructions],
     }
 
 
@@ -233,11 +234,11 @@ def results(
         return
     hits = found.hits if weaker else found.answers
     rest = left_out(len(found.hits) - len(hits))
-    if not hits:
+    if not hits and not found.instructions:
         query = untrusted.escape(preview(found.query, QUERY_CHARS))
         echo(f'nothing in memory answers "{query}"{rest and f" {rest}"}', err=not to_model())
         return
-    if found.note:
+    if found.note and hits:
         echo(f"({found.note})")
     lines = []
     for hit in hits:
@@ -246,6 +247,10 @@ def results(
         lines.append(line(hit.memory, drifted=drifted, later=hit.later) + weakness)
         if explain:
             lines.append(f"    {explain_hit(hit)}")
+    for each in found.instructions:
+        unmerged = "" if each.merged else "  (not on the default branch)"
+        below = f"{each.head}: " if each.head else ""
+        lines.append(f"{each.where}  [{each.kind}] {below}{preview(each.text, 300)}{unmerged}")
     fenced(lines)
     if rest:
         echo(rest, err=not to_model())

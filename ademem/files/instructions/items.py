@@ -1,0 +1,378 @@
+"""Take the text of an instruction file apart into items that can be said alone.
+
+An item is a paragraph, an entry of a list with what is below it, a row of a table with its header,
+numbered steps as one procedure, or code with the sentence before it. Headings and a sentence that
+ends with a colon are the context of what follows.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+
+from ademem.core.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+ENTRY_CHARS = 600
+"""Length up to which an entry is one item with the entries below it."""
+STEPS_CHARS = 2000
+"""Length up to which numbered steps are one item."""
+ITEM_CHARS = 2000
+"""Longest item; the rest of a longer one is cut off."""
+SENTENCE_CHARS = 300
+"""Length up to which a paragraph is one item with the code behind it."""
+LINE_CHARS = 4000
+"""Part of a line that is read."""
+MOST_DEEP = 12
+
+COMMENT, LINKS = "comment", "links only"
+
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(?=\S)")
+_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
+_ENTRY = re.compile(r"([ \t]*)([-*+•]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(\S.*)$")
+_RULE = re.compile(r" {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$")
+_UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*$")
+_DELIMITER = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
+_LINK = re.compile(
+    r"!?\[[^\]\n]*\]\([^)\n]*\)|!?\[[^\]\n]*\]\[[^\]\n]*\]|<?\w+://[^\s>]+>?|@[\w./~-]+"
+)
+_LETTER = re.compile(r"[^\W\d_]")
+_BOLD = re.compile(r"(\*\*|__)[^*_\n]+:?\1:?$")
+
+
+class Item(Value):
+    first: int
+    """Number of its first line, from 1."""
+    last: int
+    heads: tuple[str, ...] = ()
+    """Headings that it stands below, the outermost first."""
+    lead: str = ""
+    """The sentence with a colon that it follows, or the entry that it is below."""
+    text: str = ""
+    prose: str = ""
+    """The text without code behind it."""
+    is_steps: bool = False
+
+
+class Skipped(Value):
+    line: int
+    why: str
+
+
+class Parsed(Value):
+    items: tuple[Item, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+
+
+def parse(lines: Sequence[str], start: int = 0) -> Parsed:
+    """Read lines from the one at *start*; no text raises."""
+    parser = _Parser([line[:LINE_CHARS] for line in lines])
+    parser.read(start)
+    return Parsed(items=tuple(parser.items), skipped=tuple(parser.skipped))
+
+
+class _Entry:
+    """An entry of a list, with its own text and the entries below it."""
+
+    def __init__(self, at: int, indent: int, mark: str, text: str) -> None:
+        self.at, self.end, self.indent, self.mark = at, at, indent, mark
+        self.lines = [text]
+        self.below: list[_Entry] = []
+
+    @property
+    def own(self) -> str:
+        return "\n".join(self.lines).strip()
+
+    @property
+    def last(self) -> int:
+        return max([self.end, *(each.last for each in self.below)])
+
+    def whole(self, depth: int = 0) -> str:
+        below = [each.whole(depth + 1) for each in self.below] if depth < MOST_DEEP else []
+        margin = "  " * depth
+        mark = f"{self.mark} " if depth else ""
+        own = self.own.replace("\n", f"\n{margin}")
+        return "\n".join([f"{margin}{mark}{own}", *below])
+
+
+class _Parser:
+    def __init__(self, lines: Sequence[str]) -> None:
+        self.lines = lines
+        self.items: list[Item] = []
+        self.skipped: list[Skipped] = []
+        self.heads: list[tuple[int, str]] = []
+        self.lead = ""
+        self.lead_at = 0
+        self.paragraph: list[tuple[int, str]] = []
+        self.sentence = False
+        """The last item is a short paragraph, to which code may belong."""
+        self.open_fences: set[str] = set()
+        """Fences that no later line closes."""
+        self.comment_ends = [at for at, line in enumerate(lines) if "-->" in line]
+
+    def read(self, at: int) -> None:
+        while at < len(self.lines):
+            at = self._read_block(at)
+        self._end_paragraph()
+
+    def _read_block(self, at: int) -> int:
+        """Read what begins at a line, and return the line behind it."""
+        line = self.lines[at]
+        bare = line.strip()
+        if not bare:
+            self._end_paragraph()
+            return at + 1
+        first = bare[0]
+        if first == "<" and bare.startswith("<!--") and (end := self._comment_end(at)):
+            self._end_paragraph()
+            self.skipped.append(Skipped(line=at + 1, why=COMMENT))
+            return end
+        if first in "`~" and (fence := _FENCE.match(line)):
+            return self._read_code(at, fence[1])
+        if first == "#" and (heading := _HEADING.match(line)):
+            self._end_paragraph()
+            self._open(len(heading[1]), line[heading.end() :].strip().rstrip("#"))
+            return at + 1
+        if first in "=-" and self.paragraph and _UNDERLINE.match(line):
+            title = " ".join(text for _, text in self.paragraph)
+            self.paragraph = []
+            self._open(1 if first == "=" else 2, title)
+            return at + 1
+        if first in "-*_" and _RULE.match(line):
+            self._end_paragraph()
+            self.lead = ""
+            return at + 1
+        if "|" in bare and not self.paragraph and self._is_table(at):
+            return self._read_table(at)
+        may_list = first in "-*+•" or (first.isdigit() and not self.paragraph)
+        if may_list and (entry := _ENTRY.match(line)):
+            self._end_paragraph()
+            return self._read_list(at, entry)
+        self.paragraph.append((at, bare.lstrip("> ") if first == ">" else bare))
+        return at + 1
+
+    def _open(self, level: int, title: str) -> None:
+        self.heads = [each for each in self.heads if each[0] < level]
+        self.heads.append((level, " ".join(title.replace("*", "").split())[:200]))
+        self.lead = ""
+
+    def _comment_end(self, at: int) -> int:
+        """Return the line behind a comment; 0 for one that is open or has text behind it."""
+        place = bisect_left(self.comment_ends, at)
+        if place == len(self.comment_ends):
+            return 0
+        end = self.comment_ends[place]
+        return end + 1 if self.lines[end].rstrip().endswith("-->") else 0
+
+    def _add(
+        self,
+        first: int,
+        last: int,
+        text: str,
+        lead: str,
+        *,
+        prose: str | None = None,
+        is_steps: bool = False,
+    ) -> None:
+        text = text.strip()[:ITEM_CHARS].rstrip()
+        plain = _LINK.sub("", text) if "[" in text or "://" in text or "@" in text else text
+        if not _LETTER.search(plain):
+            if text and _LETTER.search(text):
+                self.skipped.append(Skipped(line=first + 1, why=LINKS))
+            return
+        self.sentence = False
+        heads = tuple(title for _, title in self.heads)
+        self.items.append(
+            Item(
+                first=first + 1,
+                last=last + 1,
+                heads=heads,
+                lead=lead[:ENTRY_CHARS],
+                text=text,
+                prose=text if prose is None else prose,
+                is_steps=is_steps,
+            )
+        )
+
+    def _end_paragraph(self) -> None:
+        if not self.paragraph:
+            return
+        text = " ".join(text for _, text in self.paragraph)
+        first, last = self.paragraph[0][0], self.paragraph[-1][0]
+        self.paragraph = []
+        if text.rstrip("*_ ").endswith((":", "：")) or _BOLD.fullmatch(text):
+            self.lead = text.strip("*_ ")
+            self.lead_at = first
+            return
+        self.lead = ""
+        before = len(self.items)
+        self._add(first, last, text, "")
+        self.sentence = len(self.items) > before and len(text) <= SENTENCE_CHARS
+
+    def _read_code(self, at: int, fence: str) -> int:
+        """Read code between fences; a fence that none closes is left out."""
+        end = self._fence_end(at, fence)
+        if not end:
+            self._end_paragraph()
+            return at + 1
+        code = "\n".join(self.lines[at + 1 : end]).strip("\n")
+        if not code.strip():
+            self._end_paragraph()
+            return end + 1
+        before, first = "", at
+        if self.paragraph:
+            before = " ".join(text for _, text in self.paragraph)
+            first = self.paragraph[0][0]
+            self.paragraph = []
+        elif self.lead:
+            before, first = self.lead, self.lead_at
+        elif self.sentence and self.items and not self._has_text(self.items[-1].last, at):
+            sentence = self.items.pop()
+            before, first = sentence.text, sentence.first - 1
+        self._add(first, end, f"{before}\n{code}" if before else code, "", prose=before)
+        self.lead = ""
+        return end + 1
+
+    def _has_text(self, start: int, end: int) -> bool:
+        return any(line.strip() for line in self.lines[start:end])
+
+    def _fence_end(self, at: int, fence: str) -> int:
+        if fence in self.open_fences:
+            return 0
+        for end in range(at + 1, len(self.lines)):
+            line = self.lines[end].strip()
+            if line.startswith(fence) and not line.strip(fence[0]):
+                return end
+        self.open_fences.add(fence)
+        return 0
+
+    def _is_table(self, at: int) -> bool:
+        following = self.lines[at + 1] if at + 1 < len(self.lines) else ""
+        return "-" in following and "|" in following and _DELIMITER.match(following) is not None
+
+    def _read_table(self, at: int) -> int:
+        header = _cells(self.lines[at])
+        row = at + 2
+        while row < len(self.lines) and "|" in self.lines[row]:
+            pairs = zip(header, _cells(self.lines[row]), strict=False)
+            text = " · ".join(f"{name}: {cell}" if name else cell for name, cell in pairs if cell)
+            self._add(row, row, text, self.lead)
+            row += 1
+        self.lead = ""
+        return row
+
+    def _read_list(self, at: int, entry: re.Match[str]) -> int:
+        """Read a list with all that is indented below its entries."""
+        top: list[_Entry] = []
+        stack: list[_Entry] = []
+        while at < len(self.lines):
+            line = self.lines[at]
+            found = entry if not top else _ENTRY.match(line)
+            if found:
+                each = _Entry(at, _width(found[1]), found[2], found[3])
+                while stack and (stack[-1].indent >= each.indent or len(stack) > MOST_DEEP):
+                    stack.pop()
+                if not stack and top and found[2][0].isdigit() != top[0].mark[0].isdigit():
+                    break
+                (stack[-1].below if stack else top).append(each)
+                stack.append(each)
+                at += 1
+                continue
+            if not line.strip():
+                following = self._skip_blank(at)
+                if not self._goes_on(following):
+                    break
+                at = following
+                continue
+            indented = line[0] in " \t"
+            if indented and (fence := _FENCE.match(line)):
+                end = self._fence_end(at, fence[1])
+                if end:
+                    stack[-1].lines += [text.strip() for text in self.lines[at + 1 : end]]
+                    stack[-1].end = end
+                    at = end + 1
+                    continue
+            is_other = line.startswith("<!--") or any(
+                block.match(line) for block in (_HEADING, _FENCE, _RULE)
+            )
+            if not indented and (is_other or not self.lines[at - 1].strip() or "|" in line[:1]):
+                break
+            stack[-1].lines.append(line.strip())
+            stack[-1].end = at
+            at += 1
+        self._add_list(top)
+        self.lead = ""
+        return at
+
+    def _skip_blank(self, at: int) -> int:
+        while at < len(self.lines) and not self.lines[at].strip():
+            at += 1
+        return at
+
+    def _goes_on(self, at: int) -> bool:
+        """Tell whether the list goes on at a line behind blank ones."""
+        if at == len(self.lines):
+            return False
+        return self.lines[at][0] in " \t" or _ENTRY.match(self.lines[at]) is not None
+
+    def _add_list(self, top: list[_Entry]) -> None:
+        whole = "\n".join(f"{each.mark} {each.whole()}" for each in top)
+        if len(top) > 1 and top[0].mark[0].isdigit() and len(whole) <= STEPS_CHARS:
+            self._add(top[0].at, top[-1].last, whole, self.lead, is_steps=True)
+            return
+        for each in top:
+            self._add_entry(each, self.lead, 0)
+
+    def _add_entry(self, entry: _Entry, lead: str, depth: int) -> None:
+        whole = entry.whole()
+        if not entry.below or len(whole) <= ENTRY_CHARS or depth == MOST_DEEP:
+            self._add(entry.at, entry.last, whole, lead)
+            return
+        own = entry.own
+        if not own.rstrip("*_ ").endswith((":", "：")):
+            self._add(entry.at, entry.end, own, lead)
+        for each in entry.below:
+            self._add_entry(each, own, depth + 1)
+
+
+def _width(blanks: str) -> int:
+    return len(blanks.expandtabs(4))
+
+
+def _cells(line: str) -> list[str]:
+    inner = line.strip().removeprefix("|")
+    inner = inner[:-1] if inner.endswith("|") and not inner.endswith("\\|") else inner
+    return [cell.strip().replace("\\|", "|") for cell in _split_cells(inner)]
+
+
+def _split_cells(row: str) -> Iterable[str]:
+    return re.split(r"(?<!\\)\|", row)
+
+
+def is_import_alone(line: str) -> bool:
+    """Tell whether a line has imports and nothing else."""
+    words = line.split()
+    return bool(words) and all(word[0] == "@" and len(word) > 1 for word in words)
+
+
+def find_imports(lines: Sequence[str], start: int = 0) -> Iterator[tuple[int, str]]:
+    """Yield line number, from 1, and path of each `@import` outside of code."""
+    fence = ""
+    for at in range(start, len(lines)):
+        line = lines[at]
+        if found := _FENCE.match(line):
+            if not fence:
+                fence = found[1]
+            elif found[1].startswith(fence):
+                fence = ""
+            continue
+        if fence or "@" not in line:
+            continue
+        plain = re.sub(r"(`+).*?\1", " ", line[:LINE_CHARS])
+        for path in re.findall(r"(?:(?<=\s)|^)@((?:\\ |[^\s,;:()<>\"'])+)", plain):
+            clean = path.rstrip(".!?)").replace("\\ ", " ")
+            if clean:
+                yield at + 1, clean

@@ -1,0 +1,195 @@
+"""Where an item applies: paths and globs of the tree in backticks, and commands that they hold.
+
+What stands in backticks was meant literally. A name that is neither in the tree nor a command of a
+known program or a script of the project is no place.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import lru_cache
+
+from ademem.core.errors import suppress
+from ademem.core.json_text import loads
+from ademem.guard import acts
+from ademem.guard.programs import SUBCOMMANDS
+from ademem.search.binding_keys import NoKey, of_command, of_path
+from ademem.search.mentions import FILE_WRITERS, REPLACEABLE, has_many_verbs
+from ademem.store.bindings import Binding
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+MOST = 8
+SPAN_CHARS = 200
+MANIFEST_BYTES = 64_000
+_SPAN = re.compile(r"(?<!`)`([^`\n]{1,200})`(?!`)")
+_PATH = re.compile(r"[\w.@+\[\]()$/{},*?-]+")
+_PLAIN = re.compile(r"[\w./:=@%+,~-]+(?: [\w./:=@%+,~-]+)*")
+_PROGRAMS = frozenset(
+    (
+        *(
+            command.partition(" ")[0]
+            for commands in acts.COMMANDS.values()
+            for command in commands.split(", ")
+        ),
+        *(command.partition(" ")[0] for command in SUBCOMMANDS),
+        *REPLACEABLE,
+    )
+)
+
+
+class Files:
+    """The files of a project by path, its folders, and the scripts that it names."""
+
+    def __init__(self, root: str, paths: Iterable[str]) -> None:
+        self.root = root
+        self.paths = frozenset(paths)
+        self.folders = frozenset(folder for path in self.paths for folder in _folders_above(path))
+        self._scripts: dict[str, frozenset[str]] = {}
+
+    def scripts(self, folder: str) -> frozenset[str]:
+        """Return targets and scripts of a folder, as `make:x` and `script:x`."""
+        if folder not in self._scripts:
+            found: list[str] = []
+            if f"{folder}package.json" in self.paths:
+                found += _package_scripts(os.path.join(self.root, folder, "package.json"))
+            for name in ("Makefile", "makefile", "GNUmakefile"):
+                if folder + name in self.paths:
+                    found += _targets(os.path.join(self.root, folder, name))
+            self._scripts[folder] = frozenset(found)
+        return self._scripts[folder]
+
+    def find(self, path: str, folder: str) -> Binding | None:
+        """Return the file or folder of a path, read in the folder of its text, else in the root."""
+        plain = path.removeprefix("./").rstrip("/")
+        if not plain.strip(".") or ".." in plain.split("/") or plain.startswith(("/", "~")):
+            return None
+        for base in dict.fromkeys((folder, "")):
+            if base + plain in self.paths:
+                return Binding(kind="path", key=base + plain)
+            is_named = "/" in path or "." in path
+            if is_named and base + plain in self.folders:
+                return Binding(kind="dir", key=base + plain)
+        return None
+
+
+def find_places(text: str, folder: str, files: Files) -> list[Binding]:
+    """Return the places that a text names in backticks, at most MOST."""
+    found: dict[tuple[str, str, str], Binding] = {}
+    for span in dict.fromkeys(_SPAN.findall(text)) if "`" in text else ():
+        for each in _places_of(span.strip().removeprefix("$ "), folder, files):
+            found.setdefault((each.kind, each.key, each.pattern), each)
+            if len(found) == MOST:
+                return list(found.values())
+    return list(found.values())
+
+
+def find_missing(text: str, folder: str, files: Files) -> list[str]:
+    """Return what a text names in backticks and the project has not: paths, targets, scripts.
+
+    A path counts if its first folder is there, as others are of another project, or examples.
+    """
+    missing = []
+    for span in dict.fromkeys(_SPAN.findall(text)) if "`" in text else ():
+        span = span.strip().removeprefix("$ ")
+        binding = command_of(span) if _PLAIN.fullmatch(span) and " " in span else None
+        if binding and binding.kind == "runs" and ":" in binding.key:
+            kinds = files.scripts(folder) | files.scripts("")
+            kind = binding.key.partition(":")[0]
+            if any(each.startswith(f"{kind}:") for each in kinds) and binding.key not in kinds:
+                missing.append(span)
+        elif re.fullmatch(r"(?:\./)?[\w.@-]+(?:/[\w.@-]+)+\.\w{1,8}", span):
+            first = span.removeprefix("./").partition("/")[0]
+            tops = (base + first for base in (folder, ""))
+            if any(top in files.folders for top in tops) and not files.find(span, folder):
+                missing.append(span)
+    return missing
+
+
+def _places_of(span: str, folder: str, files: Files) -> Iterator[Binding]:
+    if _PATH.fullmatch(span):
+        if "*" in span:
+            yield from _glob_of(span, folder, files)
+            return
+        if place := files.find(span, folder):
+            yield place
+            return
+        if "/" in span and "." in span and not span.startswith("./"):
+            return
+    if not _PLAIN.fullmatch(span.partition(" <")[0]):
+        return
+    binding = command_of(span)
+    if binding is None:
+        return
+    if binding.kind == "runs":
+        known = files.scripts(folder) | files.scripts("")
+        if binding.key in known or (":" not in binding.key and files.find(binding.key, folder)):
+            yield binding
+    else:
+        yield binding
+
+
+def _glob_of(span: str, folder: str, files: Files) -> Iterator[Binding]:
+    is_glob = "/" in span or span.startswith("*.")
+    first = span.removeprefix("./").partition("/")[0]
+    if not is_glob or span.startswith(("/", "~")):
+        return
+    with suppress(NoKey):
+        if "*" in first or first in files.folders:
+            yield _as_glob(span)
+        elif folder + first in files.folders:
+            yield _as_glob(folder + span.removeprefix("./"))
+
+
+def _as_glob(glob: str) -> Binding:
+    binding = of_path(glob)
+    if binding.state == "gone":
+        raise NoKey(f"{glob} is outside of the project")
+    return binding
+
+
+@lru_cache(maxsize=4096)
+def command_of(span: str) -> Binding | None:
+    """Return the binding of a command; None for words that are no command of a known program."""
+    first, _, rest = span.partition(" ")
+    name = first.rpartition("/")[2]
+    if not rest:
+        is_script = span.startswith("./") or span.endswith((".sh", ".bash"))
+        is_single = bool(acts.acts_of((span,))) and span in _PROGRAMS
+        if not is_script and (not is_single or has_many_verbs(span) or span in REPLACEABLE):
+            return None
+    elif name not in _PROGRAMS and not first.startswith("./") and "/" not in first:
+        return None
+    if name in FILE_WRITERS:
+        return None
+    binding = of_command(span)
+    if binding is None or binding.kind == "runs":
+        return binding
+    is_known = binding.key in _PROGRAMS
+    return binding if is_known and (binding.pattern or not has_many_verbs(binding.key)) else None
+
+
+def _folders_above(path: str) -> Iterator[str]:
+    at = path.find("/")
+    while at >= 0:
+        yield path[:at]
+        at = path.find("/", at + 1)
+
+
+def _package_scripts(path: str) -> list[str]:
+    with suppress(OSError, ValueError, RecursionError, AttributeError):
+        with open(path, encoding="utf-8") as file:
+            scripts = loads(file.read(MANIFEST_BYTES)).get("scripts", {})
+        return [f"script:{name}" for name in scripts]
+    return []
+
+
+def _targets(path: str) -> list[str]:
+    with suppress(OSError, ValueError):
+        with open(path, encoding="utf-8") as file:
+            text = file.read(MANIFEST_BYTES)
+        return [f"make:{name}" for name in re.findall(r"(?m)^([\w./-]+)[ \t]*:(?!=)", text)]
+    return []

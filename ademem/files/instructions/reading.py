@@ -1,0 +1,390 @@
+"""Read the instruction files of a project: items, and a reason for what is not taken."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+
+from ademem.core.globs import Scope, read_scope, split_patterns
+from ademem.core.redaction import redact
+from ademem.core.text import bytes_hex, sha256_hex
+from ademem.core.value import Value, replace
+from ademem.files.instructions import formats, items
+from ademem.files.instructions.formats import Load, Place
+from ademem.files.instructions.front_matter import FrontMatter, read_front_matter
+from ademem.files.instructions.places import Files, find_missing, find_places
+from ademem.guard.prompts import CHANGE, LOOK
+from ademem.search import mentions
+from ademem.store.bindings import Binding
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+MOST_FILES = 400
+MOST_ITEMS = 20_000
+MOST_BYTES = 256 * 1024
+DEEPEST_IMPORT = 5
+MOST_SKIPPED = 2000
+
+TOO_LARGE = f"too large: over {MOST_BYTES // 1024} KiB"
+NOT_TEXT = "not text"
+NOT_READ = "cannot be read"
+OUTSIDE = "link outside of the project"
+MISSING = "import missing"
+TOO_DEEP = f"import deeper than {DEEPEST_IMPORT} levels"
+TOO_MANY = "over the number of files that are read"
+FULL = "over the number of items that are kept"
+EMPTY = "no text"
+SECRET = "has a secret of several lines"
+OFF = "not among adopt.files"
+
+KINDS = ("rule", "procedure", "gotcha", "fact", "decision", "reason", "status")
+_STATUS = re.compile(r"(?im)^[ \t*#-]*status[*: \t]*(?:\n+[ \t]*)?([a-z]+)")
+_NOT_LIVE = frozenset("superseded deprecated rejected proposed draft".split())
+_PASSING = re.compile(r"(?:^|/)(?:activeContext|progress)\.md$")
+_IMPORTED = formats.Format(name="import", pattern="", load=Load.CLIENT)
+_LABEL = re.compile(r"^\W*\*\*[^*]+\*\*\W*")
+"""The name of an entry in bold, before what it says."""
+_WORD = re.compile(r"[^\W\d_]+")
+_MANY_TEXTS = ("md", "mdc", "txt", "markdown")
+
+
+class Adopted(Value):
+    """An item of an instruction file, and where it holds."""
+
+    id: str
+    path: str
+    first: int
+    last: int
+    heads: tuple[str, ...]
+    lead: str
+    text: str
+    kind: str
+    folder: str
+    """The folder that its file is about, with a slash at its end; empty for the project."""
+    scope: Scope = Scope()
+    load: str
+    places: tuple[Binding, ...] = ()
+    sources: tuple[str, ...] = ()
+    """Other places with the same text, as path:line."""
+    merged: bool = False
+    live: bool = True
+    missing: tuple[str, ...] = ()
+    """What it names and the project has not."""
+
+    @property
+    def is_placed(self) -> bool:
+        return bool(self.places) or not self.scope.is_everything
+
+    @property
+    def is_current(self) -> bool:
+        """True if a call may be told: it holds, is the team's word, and names a place."""
+        return self.live and self.merged and self.kind != "status" and self.is_placed
+
+
+class LeftOut(Value):
+    path: str
+    line: int = 0
+    """0 for the whole file."""
+    why: str
+
+
+class FileRead(Value):
+    path: str
+    digest: str
+    stamp: str
+    """Size and time, by which a later look tells that nothing changed."""
+    format: str
+    items: int = 0
+
+
+class Reading(Value):
+    files: tuple[FileRead, ...] = ()
+    items: tuple[Adopted, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+
+
+def stamp_of(found: os.stat_result) -> str:
+    return f"{found.st_size} {found.st_mtime_ns}"
+
+
+def find_files(paths: Iterable[str], patterns: Sequence[str] = ("auto",)) -> list[Place]:
+    """Return the instruction files among paths of a project, those that Claude Code loads first."""
+    wanted = None if "auto" in patterns else read_scope(patterns)
+    found = [
+        place
+        for path in paths
+        if formats.may_be_instructions(path)
+        and (wanted is None or wanted.holds(path))
+        and (place := formats.find_format(path))
+    ]
+    return sorted(found, key=lambda place: (ORDER.index(place.format.load), place.path))
+
+
+ORDER = (Load.CLIENT, Load.MATCHING, Load.ALONE, Load.NONE)
+"""Of a text that several files have, the first is the source."""
+
+
+def read(
+    root: str,
+    paths: Collection[str],
+    patterns: Sequence[str] = ("auto",),
+    merged: Mapping[str, Sequence[str] | None] | None = None,
+) -> Reading:
+    """Read the instruction files among *paths*.
+
+    *merged* maps paths to the lines that they have on the default branch; without it no line is.
+    """
+    reader = _Reader(root, paths, merged or {})
+    for place in find_files(paths, patterns):
+        reader.take(place, is_merged=True)
+    return reader.result()
+
+
+class _Reader:
+    def __init__(
+        self,
+        root: str,
+        paths: Collection[str],
+        merged: Mapping[str, Sequence[str] | None],
+    ) -> None:
+        self.root = os.path.realpath(root)
+        self.listed = Files(root, paths)
+        self.merged = merged
+        self.has_root_file = "CLAUDE.md" in self.listed.paths
+        self.files: dict[str, FileRead] = {}
+        self.left_out: list[LeftOut] = []
+        self.items: dict[str, Adopted] = {}
+        self.texts: dict[tuple[object, ...], str] = {}
+        self.real: dict[str, str] = {}
+
+    def result(self) -> Reading:
+        return Reading(
+            files=tuple(self.files.values()),
+            items=tuple(self.items.values()),
+            left_out=tuple(self.left_out[:MOST_SKIPPED]),
+        )
+
+    def leave(self, path: str, why: str, line: int = 0) -> None:
+        self.left_out.append(LeftOut(path=path, line=line, why=why))
+
+    def take(self, place: Place, *, is_merged: bool, depth: int = 0) -> None:
+        """Read one file and what it imports; nothing twice."""
+        path = place.path
+        if path in self.files:
+            return
+        if formats.is_left_out(path):
+            return self.leave(path, formats.VENDORED)
+        if len(self.files) >= MOST_FILES:
+            return self.leave(path, TOO_MANY)
+        real = os.path.realpath(os.path.join(self.root, path))
+        if not real.startswith(self.root + os.sep):
+            return self.leave(path, OUTSIDE)
+        if other := self.real.get(real):
+            return self.leave(path, f"same as {other}")
+        data, why = self._bytes(real)
+        if data is None:
+            return self.leave(path, why)
+        try:
+            text = data.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            return self.leave(path, NOT_TEXT)
+        self.real[real] = path
+        lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        front = read_front_matter(lines)
+        held = self._merged_lines(path, lines) if is_merged else set()
+        self.files[path] = FileRead(
+            path=path,
+            digest=bytes_hex(data),
+            stamp=stamp_of(os.stat(real)),
+            format=place.format.name,
+        )
+        if place.format.load is Load.CLIENT and "@" in text:
+            self._import(place, lines, front.lines, held, depth)
+        count = self._add_items(place, "\n".join(lines), lines, front, held)
+        self.files[path] = replace(self.files[path], items=count)
+        if not count and not any(each.path == path for each in self.left_out):
+            self.leave(path, EMPTY)
+        return None
+
+    def _bytes(self, real: str) -> tuple[bytes | None, str]:
+        try:
+            handle = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError:
+            return None, NOT_READ
+        with open(handle, "rb") as file:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                return None, NOT_TEXT
+            data = file.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            return None, TOO_LARGE
+        return (None, NOT_TEXT) if b"\0" in data else (data, "")
+
+    def _merged_lines(self, path: str, lines: Sequence[str]) -> set[int]:
+        """Return the numbers of the lines that the default branch has."""
+        base = self.merged.get(path)
+        if base is None:
+            return set()
+        if list(base) == list(lines):
+            return set(range(1, len(lines) + 1))
+        from difflib import SequenceMatcher
+
+        matcher = SequenceMatcher(None, base, lines, autojunk=False)
+        return {
+            at + 1
+            for match in matcher.get_matching_blocks()
+            for at in range(match.b, match.b + match.size)
+        }
+
+    def _import(
+        self, place: Place, lines: Sequence[str], start: int, held: set[int], depth: int
+    ) -> None:
+        for line, named in items.find_imports(lines, start):
+            ending = named.rpartition(".")[2].lower()
+            folder = os.path.dirname(place.path)
+            path = os.path.normpath(os.path.join(folder, named)).replace(os.sep, "/")
+            is_text = ending in _MANY_TEXTS
+            if named.startswith(("~", "/")) or path.startswith("../"):
+                if is_text:
+                    self.leave(place.path, OUTSIDE, line)
+                continue
+            if not os.path.isfile(os.path.join(self.root, path)):
+                if is_text:
+                    self.leave(place.path, MISSING, line)
+                continue
+            if depth == DEEPEST_IMPORT:
+                self.leave(place.path, TOO_DEEP, line)
+                continue
+            imported = Place(path=path, format=_IMPORTED, folder=place.folder)
+            self.take(imported, is_merged=line in held, depth=depth + 1)
+
+    def _add_items(
+        self,
+        place: Place,
+        text: str,
+        lines: Sequence[str],
+        front: FrontMatter,
+        held: set[int],
+    ) -> int:
+        hidden = redact(text)
+        if hidden.found:
+            lines = hidden.text.split("\n")
+        if len(lines) != len(text.split("\n")):  # a secret of several lines
+            self.leave(place.path, SECRET)
+            return 0
+        if place.format.load is Load.CLIENT:
+            lines = ["" if items.is_import_alone(line) else line for line in lines]
+        parsed = items.parse(lines, front.lines)
+        for skipped in parsed.skipped:
+            self.leave(place.path, skipped.why, skipped.line)
+        scope = read_globs(place, front)
+        folder = place.folder
+        if place.format.is_decision:
+            folder = formats.package_above(folder, self.listed.paths)
+        load = place.format.load
+        if load is Load.ALONE:
+            beside = f"{place.folder}CLAUDE.md" in self.listed.paths
+            load = Load.NONE if self.has_root_file or beside else Load.CLIENT
+        if load is Load.MATCHING and scope.is_everything:
+            load = Load.CLIENT
+        is_live = not (place.format.is_decision and _is_not_live(text, front))
+        front_lines = set(range(1, front.lines + 1))
+        count = 0
+        for each in parsed.items:
+            if len(self.items) >= MOST_ITEMS:
+                self.leave(place.path, FULL, each.first)
+                break
+            identity = (" ".join(each.lead.split()), " ".join(each.text.split()), folder, scope)
+            if other := self.texts.get(identity):
+                known = self.items[other]
+                here = f"{place.path}:{each.first}"
+                self.items[other] = replace(known, sources=(*known.sources, here))
+                self.leave(place.path, f"same as {known.path}:{known.first}", each.first)
+                continue
+            head = each.heads[-1] if each.heads else ""
+            id = sha256_hex(place.path, head, each.lead, each.text)[:16]
+            if id in self.items:  # the same text below the same heading, with other globs
+                continue
+            wanted = set(range(each.first, each.last + 1)) | front_lines
+            kind = _kind_of(place, each)
+            places = () if kind == "status" else find_places(each.text, folder, self.listed)
+            self.items[id] = Adopted(
+                id=id,
+                path=place.path,
+                first=each.first,
+                last=each.last,
+                heads=each.heads,
+                lead=each.lead,
+                text=each.text,
+                kind=kind,
+                folder=folder,
+                scope=scope,
+                load=load.value,
+                places=tuple(places),
+                merged=wanted <= held,
+                live=is_live,
+                missing=tuple(find_missing(each.text, folder, self.listed)),
+            )
+            self.texts[identity] = id
+            count += 1
+        return count
+
+
+def read_globs(place: Place, front: FrontMatter) -> Scope:
+    """Return the globs of a file; none where it says that it always applies."""
+    always = front.is_true("alwaysApply") or front.text("trigger") == "always_on"
+    if always and place.format.name in ("cursor", "windsurf"):
+        return Scope()
+    given = [
+        pattern
+        for field in place.format.fields
+        for text in front.fields.get(field, ())
+        for pattern in split_patterns(text)
+    ]
+    if not given:
+        return Scope()
+    if place.format.load is not Load.MATCHING:
+        return read_scope(given)
+    scope = read_scope(given, like_gitignore=True)
+    if not place.folder or not scope.globs:
+        return scope
+    return replace(scope, globs=tuple(_below(glob, place.folder) for glob in scope.globs))
+
+
+def _below(glob: str, folder: str) -> str:
+    """Return a pattern of the rules in a folder as one of the project."""
+    negation, plain = ("!", glob[1:]) if glob.startswith("!") else ("", glob)
+    is_anchored = "/" in plain.rstrip("/")
+    return f"{negation}/{folder}{plain.lstrip('/') if is_anchored else f'**/{plain}'}"
+
+
+def _is_not_live(text: str, front: FrontMatter) -> bool:
+    given = front.text("status").split()[:1]
+    if not given:
+        found = _STATUS.search(text[:4000])
+        given = [found[1]] if found else []
+    return bool(given) and given[0].lower().strip(",.") in _NOT_LIVE
+
+
+def _kind_of(place: Place, item: items.Item) -> str:
+    """Say what sort of text it is; a filter for readers, which decides no denial."""
+    if place.format.is_decision:
+        return "decision"
+    if place.format.is_bank and _PASSING.search(place.path):
+        return "status"
+    for word in item.heads[-1].lower().split() if item.heads else ():
+        if word.rstrip("s") in ("gotcha", "decision", "reason", "procedure"):
+            return word.rstrip("s")
+    if item.is_steps:
+        return "procedure"
+    return "rule" if is_order(item.prose) or (item.lead and is_order(item.lead)) else "fact"
+
+
+def is_order(text: str) -> bool:
+    """Tell whether a text tells to do something, or forbids it, or says what must be."""
+    plain = _LABEL.sub("", text) or text
+    found = _WORD.search(plain)
+    first = found[0].lower() if found else ""
+    return first in CHANGE or first in LOOK or mentions.binds(text)

@@ -1,0 +1,175 @@
+"""Adopt the instruction files of a project in place, and decide what their lines may do here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ademem.core import who
+from ademem.core.clock import stamp
+from ademem.core.errors import NotFound, UsageError
+from ademem.core.text import counted
+from ademem.core.value import Value, replace
+from ademem.files.instructions.reading import Adopted
+from ademem.search import binding, binding_keys, mentions
+from ademem.store import adopted, jobs, memory_queries
+from ademem.store.adopted import Mark
+from ademem.store.runtime import Runtime
+from ademem.sync import adopting, instruction_state
+from ademem.sync.adopting import Outcome
+
+MOST_COMPARED = 300
+"""Confirmed memories that are compared with the items."""
+NEAR = 3
+OPPOSED = 0.8
+"""Likelihood from which a memory and an item are named as a contradiction."""
+MATCHED_WORDS = 12
+
+
+class Disagreement(Value):
+    """A line of a file that does not fit the project or a memory."""
+
+    path: str
+    line: int
+    why: str
+
+
+class Adoption(Value):
+    """The state of adoption in a clone."""
+
+    outcome: Outcome
+    is_taken: bool
+    may_stop: bool
+    has_answer: bool
+    stopping: int = 0
+    """Lines that may stop a call after a person's yes."""
+    disagreements: tuple[Disagreement, ...] = ()
+    marks: tuple[Mark, ...] = ()
+
+
+class NoSuchItem(NotFound):
+    hint = "`ademem adopt --json` shows the ids"
+
+    def __init__(self, id: str) -> None:
+        super().__init__(f"no line of an instruction file has the id {id!r}")
+
+
+def preview_adoption(runtime: Runtime) -> Adoption:
+    """Read the instruction files of the project, and store nothing."""
+    return _describe(runtime, Outcome(reading=adopting.look(runtime)))
+
+
+def adopt_files(runtime: Runtime) -> Adoption:
+    """Adopt the instruction files, and keep them in step from now on."""
+    if not instruction_state.is_on(runtime):
+        raise UsageError(
+            "adopt.files is off", "`ademem config set adopt.files auto` lets files be adopted"
+        )
+    adopted.take(runtime.store, runtime.clock())
+    outcome = adopting.adopt(runtime)
+    jobs.queue(runtime.store, "adopt", "project", runtime.clock())
+    _write_lists(runtime)
+    return _describe(runtime, outcome)
+
+
+def answer_adoption(runtime: Runtime, *, yes: bool) -> None:
+    """Note a person's answer: may lines of the team's files stop calls in this clone?"""
+    who.require_person(runtime.by, "whether lines of files stop calls", "/ademem:adopt yes")
+    adopted.answer(runtime.store, yes=yes)
+    _write_lists(runtime)
+
+
+def mark_item(
+    runtime: Runtime,
+    id: str,
+    *,
+    stop: bool = False,
+    ignore: bool = False,
+    plain: bool = False,
+    at: Sequence[str] = (),
+) -> Mark | None:
+    """Note what a person decides about an item; *plain* takes it back."""
+    who.require_person(runtime.by, "a mark on a line of an instruction file")
+    row = adopted.get(runtime.store, runtime.project.root, id)
+    if row is None:
+        raise NoSuchItem(id)
+    id = row["id"]
+    if plain:
+        adopted.drop_mark(runtime.store, id)
+        mark = None
+    else:
+        root = runtime.project.root
+        bound = tuple(binding_keys.show(binding_keys.parse_at(key, root)) for key in at)
+        before = adopted.find_mark(runtime.store, id)
+        heads = row["heads"].splitlines()
+        mark = before or Mark(
+            id=id, path=row["path"], head=heads[-1] if heads else "", text=row["text"], at=""
+        )
+        mark = replace(
+            mark,
+            stop=(mark.stop or stop) and not ignore,
+            ignored=ignore or (mark.ignored and not stop and not at),
+            bound=bound or mark.bound,
+            at=stamp(runtime.clock()),
+        )
+        adopted.put_mark(runtime.store, mark)
+    adopting.adopt(runtime)
+    _write_lists(runtime)
+    return mark
+
+
+def forget_adoption(runtime: Runtime) -> None:
+    """Delete what adoption stored; the files stay as they are."""
+    with runtime.store.transaction():
+        adopted.forget(runtime.store)
+    _write_lists(runtime)
+
+
+def summarize(adoption: Adoption) -> str:
+    read = adoption.outcome.reading
+    return f"{counted(len(read.files), 'file')} with {counted(len(read.items), 'item')}"
+
+
+def _write_lists(runtime: Runtime) -> None:
+    binding.write_lists(runtime.project, runtime.store)
+
+
+def _describe(runtime: Runtime, outcome: Outcome) -> Adoption:
+    store, items = runtime.store, outcome.reading.items
+    return Adoption(
+        outcome=outcome,
+        is_taken=adopted.is_taken(store),
+        may_stop=adopted.may_stop(store),
+        has_answer=adopted.has_answer(store),
+        stopping=sum(map(may_stop, items)),
+        disagreements=(*_with_code(items), *_with_memories(runtime)),
+        marks=tuple(adopted.list_marks(store)),
+    )
+
+
+def may_stop(item: Adopted) -> bool:
+    """Tell whether an item may stop a call after the person's yes."""
+    return item.is_current and mentions.binds(item.text)
+
+
+def _with_code(items: Iterable[Adopted]) -> Iterable[Disagreement]:
+    for item in items:
+        for name in item.missing if item.live else ():
+            yield Disagreement(
+                path=item.path, line=item.first, why=f"names `{name}`, which is not in the project"
+            )
+
+
+def _with_memories(runtime: Runtime) -> Iterable[Disagreement]:
+    """Compare confirmed memories with the items that share most words with them."""
+    from ademem.search import contradiction, instruction_search
+
+    if not adopted.has_any(runtime.store):
+        return
+    for memory in memory_queries.list_confirmed(runtime.store, MOST_COMPARED):
+        for row in instruction_search.nearest(runtime, memory.whole_text, NEAR):
+            if contradiction.likelihood(memory.whole_text, row["text"]) >= OPPOSED:
+                yield Disagreement(
+                    path=row["path"],
+                    line=row["first"],
+                    why=f"may say otherwise than the memory {memory.id}: {memory.content}",
+                )

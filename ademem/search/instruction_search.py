@@ -1,0 +1,177 @@
+"""Items of adopted instruction files that answer a question or a prompt, by their words."""
+
+from __future__ import annotations
+
+from ademem.core.value import Value
+from ademem.search import evidence
+from ademem.store import adopted
+from ademem.store.full_text import Index
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable
+
+    from ademem.core.memory import Memory
+    from ademem.store.runtime import Runtime
+
+LOOKED_AT = 30
+MOST_TERMS = 16
+MOST_FOUND = 3
+"""Items that stand behind the hits of a search."""
+LOADED = ("client", "matching")
+"""Values of `load` of what Claude Code itself puts before the model."""
+SOURCE = "instructions"
+"""Source type of an item that is shown as a memory is."""
+
+
+class Instruction(Value):
+    """An item that answers a question."""
+
+    id: str
+    path: str
+    line: int
+    head: str
+    kind: str
+    text: str
+    evidence: float
+    loaded: bool
+    """Claude Code puts its file before the model."""
+    merged: bool
+    """The default branch has it."""
+
+    @property
+    def where(self) -> str:
+        return f"{self.path}:{self.line}"
+
+
+def nearest(runtime: Runtime, text: str, most: int) -> list[sqlite3.Row]:
+    """Return the items that share words with a text, the most telling first."""
+    terms = _terms(text)
+    if not terms:
+        return []
+    return adopted.find(runtime.store, runtime.project.root, " OR ".join(terms), most)
+
+
+def search(
+    runtime: Runtime, query: str, most: int = MOST_FOUND, *, floor: float = evidence.ANSWER
+) -> list[Instruction]:
+    """Return the items that answer *query*, best first, with at least that much evidence."""
+    if not adopted.has_any(runtime.store):
+        return []
+    found = [each for each in _weigh(runtime, query) if each.evidence >= floor]
+    found.sort(key=lambda each: -each.evidence)
+    return [each for each in found[:most] if not poses_as_order(each.text)]
+
+
+def poses_as_order(text: str) -> bool:
+    """Tell whether a text of a file reads like an order to leave the person's orders aside."""
+    from ademem.guard.injection import instruction_in
+
+    return instruction_in(text) is not None
+
+
+def suggest(runtime: Runtime, prompt: str, most: int) -> list[tuple[Memory, float]]:
+    """Return items to show with a prompt, as memories, with their evidence.
+
+    What Claude Code loads by itself is left out, and what the default branch has not.
+    """
+    if most <= 0 or not adopted.has_any(runtime.store):
+        return []
+    found = search(runtime, prompt, LOOKED_AT, floor=evidence.PROMPT)
+    ids = [each.id for each in found if each.merged and not each.loaded][:most]
+    rows = adopted.by_ids(runtime.store, runtime.project.root, ids)
+    by_id = {each.id: each.evidence for each in found}
+    return [(as_memory(row, runtime), by_id[row["id"]]) for row in rows]
+
+
+def _terms(text: str) -> list[str]:
+    from ademem.search.query import parse
+
+    terms = parse(text, is_typed=False).terms
+    return [term for term, index in terms.items() if index is Index.WORDS][:MOST_TERMS]
+
+
+def _weigh(runtime: Runtime, query: str) -> Iterable[Instruction]:
+    from ademem.search.lexical import full_answer, word_information
+
+    store, root = runtime.store, runtime.project.root
+    terms = _terms(query)
+    counts = adopted.count_words(store, terms) if terms else {}
+    known = [term for term in terms if counts[term]]
+    if not known:
+        return
+    total = adopted.count_items(store)
+    information = {term: word_information(total, max(1, counts[term])) for term in terms}
+    rarest = word_information(total, 1)
+    full = full_answer(asked=sum(information.values()), rarest=rarest)
+    asked = sum(information.values()) / full
+    rows = adopted.find(store, root, " OR ".join(known), LOOKED_AT)
+    held = adopted.find_holders(store, known, [row["seq"] for row in rows])
+    for row in rows:
+        mine = [term for term in known if row["seq"] in held[term]]
+        share = min(1.0, sum(information[term] for term in mine) / full)
+        heads = row["heads"].splitlines()
+        yield Instruction(
+            id=row["id"],
+            path=row["path"],
+            line=row["first"],
+            head=heads[-1] if heads else "",
+            kind=row["kind"],
+            text=in_context(row),
+            evidence=evidence.weigh({"share": share}, asked, 0.0),
+            loaded=row["load"] in LOADED,
+            merged=bool(row["merged"]),
+        )
+
+
+def in_context(row: sqlite3.Row) -> str:
+    """Return the text of an item behind the sentence that leads to it."""
+    lead = row["lead"]
+    return f"{lead} {row['text']}" if lead else str(row["text"])
+
+
+def as_memory(row: sqlite3.Row, runtime: Runtime, *, may_stop: bool = False) -> Memory:
+    """Return an item in the form in which memories are shown and logged.
+
+    One that Claude Code loads is named by its place, as its text is before the model already.
+    """
+    from ademem.core.memory import (
+        STOP,
+        Category,
+        Importance,
+        Memory,
+        Scope,
+        Status,
+        Tier,
+        Trust,
+    )
+
+    head = (row["heads"].splitlines() or [""])[-1]
+    where = f"{row['path']}:{row['first']}"
+    content = in_context(row)
+    if row["load"] in LOADED:
+        below = f", below “{head}”" if head else ""
+        content = f"what that line says{below} is about this call"
+    mark = adopted.find_mark(runtime.store, row["id"])
+    return Memory(
+        id=row["id"],
+        sync_id=row["id"],
+        project_id=runtime.store.project_id,
+        tier=Tier.ACTIVE,
+        title=where,
+        content=content,
+        importance=Importance.MEDIUM,
+        confidence=1.0,
+        status=Status.PROMOTED,
+        trust=Trust.IMPORT if may_stop else Trust.TOOL,
+        source_type=SOURCE,
+        claimed_author=None if may_stop else "",
+        tags=(STOP,) if may_stop and mark and mark.stop else (),
+        scope=Scope.PROJECT,
+        category=Category.CONVENTION if may_stop else Category.FACT,
+        dedupe_key="",
+        created_at=runtime.now,
+        updated_at=runtime.now,
+        last_accessed_at=runtime.now,
+    )
