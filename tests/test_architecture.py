@@ -378,6 +378,7 @@ ROWS = {
     "store/ade.py": "rows of another database",
     "plugins/procedures/export.py": "a dry run, which stores nothing",
     "sync/record_import.py": "a line of the files, before it is a row",
+    "search/instruction_search.py": "an item of a file, shown as memories are",
 }
 """Modules that make whole rows, and so set status and tier."""
 
@@ -470,6 +471,9 @@ OPENERS = {
     "plugins/importers/": "files that the person named",
     "plugins/engram/": "a database that the person named",
     "files/readers/": "files that the person named",
+    "files/instructions/": "instruction files of the project, Makefile and package.json",
+    "sync/adopting.py": "files of the project where git does not list them",
+    "sync/instruction_state.py": "size and time of instruction files",
     "store/ledger.py": "size and time of files that the person imported",
     "store/foreign.py": "is there a log beside a database that the person named",
     "operations/install/": "settings of the client and hooks of git",

@@ -155,6 +155,7 @@ LOOSENING = [
     pytest.param("ai.daily_calls", "100000", id="many calls"),
     pytest.param("learn.reader", '"on"', id="a reader of ended sessions"),
     pytest.param("skills.publish", "true", id="skills that the client loads"),
+    pytest.param("adopt.files", '["docs/*.md"]', id="other files that are read"),
     pytest.param("embed.dtype", '"fp32"', id="another model"),
     pytest.param("embed.multilingual", '"all"', id="a second model for all texts"),
     pytest.param("jobs.memory_mb", "0", id="any memory"),
