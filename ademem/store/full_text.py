@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ademem.store import Store
 
-INDEXES = ("unified_memories_fts", "unified_memories_trigram", "prompts_fts")
+INDEXES = ("unified_memories_fts", "unified_memories_trigram", "prompts_fts", "adopted_fts")
 
 
 class Index(StrEnum):
@@ -193,7 +193,8 @@ def _rows_sql(db: sqlite3.Connection, index: str) -> str:
     query = "select sql from sqlite_master where name = ?"
     (definition,) = db.execute(query, (index,)).fetchone()
     table = re.findall(r"content='(\w+)'", definition)[0]
-    return f"from {table} where deleted_at is null"
+    names = {row[1] for row in db.execute(f"pragma table_info({table})")}
+    return f"from {table} where deleted_at is null" if "deleted_at" in names else f"from {table}"
 
 
 def check_fts5() -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Object = tuple[str, str, str, str]
     """Type, name, table and SQL of a row of `sqlite_schema`."""
 
-DIGEST = "61d0f7e7069bbabcadfdaf521aee6590"
+DIGEST = "4b157a3ca67f649f5ce38ad84a76f07f"
 
 LOOK_S = 5.0
 COPY_S = 60.0

@@ -668,7 +668,7 @@ create table adopted_bindings (
   pattern text not null default '',
   is_scope integer not null default 0 check (is_scope in (0, 1)),  -- 1: the globs of the item decide
   primary key (kind, key, item_seq, pattern, is_scope)
-) without rowid;
+);
 create index idx_adopted_bindings_item on adopted_bindings(item_seq);
 
 -- Instruction files as they were last read.
@@ -679,7 +679,7 @@ create table adopted_files (
   stamp text not null,  -- size and time
   items integer not null default 0 check (typeof(items) = 'integer' and items >= 0),
   primary key (root, path)
-) without rowid;
+);
 
 -- What a person decided about an item.
 create table adopt_mark (

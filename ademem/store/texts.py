@@ -19,7 +19,7 @@ Change = Callable[[str], str]
 JSON = frozenset(
     "anchors stamps registers record snapshot metadata_json payload_json claimed profile_json"
     " persona_json tool_policy_json user_preferences_json heartbeat_json actions files tests errors"
-    " decisions corrections commits original".split()
+    " decisions corrections commits original globs excluded".split()
 )
 """Columns with texts inside of JSON, in any table."""
 SAFE = frozenset(
