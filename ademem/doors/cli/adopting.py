@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Any
 
-import typer
-
 from ademem.core.errors import UsageError
 from ademem.core.text import counted, preview
 from ademem.doors.cli import show
-from ademem.doors.cli.commands import DryRun, flag, on_project, option
+from ademem.doors.cli.commands import on_project
+from ademem.doors.cli.options import flag, option
+from ademem.doors.cli.parameters import DryRun, confirm
 from ademem.files.instructions.reading import Adopted, LeftOut
 from ademem.operations import adopting
 from ademem.operations.adopting import Adoption
@@ -22,7 +22,7 @@ MANY_CHARS = 160
 
 Keys = Annotated[
     list[str] | None,
-    typer.Option("--at", help="With --id: where the line applies.", metavar="KEY"),
+    option("--at KEY", "With --id: where the line applies."),
 ]
 
 
@@ -63,7 +63,7 @@ def adopt(
     if adoption.has_answer or not adoption.stopping or show.as_json or not _is_asked(memories):
         return
     lines = counted(adoption.stopping, "line")
-    if typer.confirm(f"{lines} of your team's forbid or require something: may they stop calls?"):
+    if confirm(f"{lines} of your team's forbid or require something: may they stop calls?"):
         adopting.answer_adoption(memories, yes=True)
 
 

@@ -73,4 +73,4 @@ def recall(
         show.echo(show.safe(json.dumps(rows, ensure_ascii=False, indent=2)))
     else:
         show.results(found, explain=explain, drifted=drifted, weaker=all_)
-    raise SystemExit(show.exit_code(found.answers))
+    raise SystemExit(show.exit_code(found.answers or found.instructions))

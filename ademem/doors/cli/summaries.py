@@ -2,6 +2,7 @@
 
 SUMMARIES = {
     "add": "Write a memory, if the write gate accepts it.",
+    "adopt": "Read CLAUDE.md, AGENTS.md and rules in place.",
     "archive": "Remove a memory from recall and files.",
     "at": "Show or choose where a memory applies.",
     "backup": "Copy the whole database into your data folder.",
