@@ -169,15 +169,8 @@ def test_a_subagent_keeps_its_own(world: World, everywhere: Product) -> None:
 
 @pytest.mark.parametrize("how", ["off", "variable", "moved"])
 def test_a_memory_that_is_off_or_moved(world: World, everywhere: Product, how: str) -> None:
-    settings = world.config / "settings.json"
-    moved = world.home / "notes of claude"
-    changed = {"off": {"autoMemoryEnabled": False}, "moved": {"autoMemoryDirectory": str(moved)}}
-    known = json.loads(settings.read_text())
-    settings.write_text(json.dumps(known | changed.get(how, {})))
-    if how == "variable":
-        world.variables["CLAUDE_CODE_DISABLE_AUTO_MEMORY"] = "1"
     everywhere.know(OWL)
-    folder = moved if how == "moved" else memory_of(world)
+    folder = arrange(world, how)
     session = talk(world, model(write(folder / "flags.md", fact(FLAGS))))
     talk(world, model(redirect(fact(DEPLOY), folder / "deploy.md")))
 
@@ -189,8 +182,21 @@ def test_a_memory_that_is_off_or_moved(world: World, everywhere: Product, how: s
         assert noted(everywhere) == {}
 
 
-def test_no_text_is_twice_in_a_request(world: World, everywhere: Product) -> None:
-    folder = memory_of(world)
+def arrange(world: World, how: str) -> Path:
+    """Turn the client's memory off, or move it, and return its folder."""
+    settings = world.config / "settings.json"
+    moved = world.home / "notes of claude"
+    changed = {"off": {"autoMemoryEnabled": False}, "moved": {"autoMemoryDirectory": str(moved)}}
+    known = json.loads(settings.read_text())
+    settings.write_text(json.dumps(known | changed.get(how, {})))
+    if how == "variable":
+        world.variables["CLAUDE_CODE_DISABLE_AUTO_MEMORY"] = "1"
+    return moved if how == "moved" else memory_of(world)
+
+
+@pytest.mark.parametrize("how", ["on", "off", "moved"])
+def test_no_text_is_twice_in_a_request(world: World, everywhere: Product, how: str) -> None:
+    folder = arrange(world, how if how == "moved" else "on")
     folder.mkdir(parents=True)
     (folder / "flags.md").write_text(fact(FLAGS))
     (folder / "MEMORY.md").write_text(f"- [Flags](flags.md) — {FLAGS}\n")
@@ -198,6 +204,7 @@ def test_no_text_is_twice_in_a_request(world: World, everywhere: Product) -> Non
     talk(world)
     (found,) = everywhere.memories("candidate").values()
     everywhere("promote", found["id"])
+    arrange(world, how)  # without the client's memory, the text is briefed
     session = talk(world, prompt="Where do the zeppelin flags live?")
     asked = talk(world, prompt="Edit flags.toml: what of the zeppelin flags?")
     texts = [request.text for each in (session, asked) for request in each.requests]

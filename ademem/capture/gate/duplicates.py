@@ -105,7 +105,12 @@ def exact_duplicate(draft: Reviewed, gate: Gate) -> Reviewed | Merge:
 
 
 def near_duplicate(draft: Reviewed, gate: Gate) -> Reviewed | Merge:
-    """Merge into the most similar memory, unless the draft is an unapproved instruction."""
+    """Merge into the most similar memory, unless the draft is an unapproved instruction.
+
+    Only one of its topic counts, which `same_topic` has found where there is one.
+    """
+    if draft.topic_key:
+        return draft
     text = draft.whole_text
     mine = words(text)
     best = NEAR_DUPLICATE
