@@ -10,25 +10,16 @@ from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
 
-from ademem.capture import gate, provenance
-from ademem.capture.gate.rows import review_date
-from ademem.core import client, trust, who
+from ademem.capture import provenance
+from ademem.core import client, who
 from ademem.core.clock import parse, stamp
 from ademem.core.errors import Conflict, NoSuchMemory, UsageError
-from ademem.core.memory import Memory, Origin, Status, Trust
+from ademem.core.memory import Memory, Status, Trust
 from ademem.core.redaction import redact
-from ademem.core.repository import commit
 from ademem.core.settings import GateSettings
 from ademem.core.text import clean, fold, preview
 from ademem.core.value import Value, replace
-from ademem.files import project_brief
-from ademem.guard.injection import instruction_in
-from ademem.operations import writing
-from ademem.session import notices
 from ademem.store import (
-    backups,
-    briefs,
-    kept_copies,
     memories,
     memory_queries,
     receipts,
@@ -38,15 +29,15 @@ from ademem.store import (
     transitions,
 )
 from ademem.store.database import read_list, write_list
-from ademem.store.kept_copies import Changed
 from ademem.store.runtime import Runtime, on_store
 from ademem.store.transitions import Act, CannotDo, OfPerson
-from ademem.sync import proposal, trusting
-from ademem.sync.proposal import Proposal
-from ademem.sync.provenance import provenance_of
-from ademem.synthesis import anchoring
-from ademem.synthesis.anchoring import Doubt
-from ademem.synthesis.undoing import undo_event
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ademem.core.memory import Origin
+    from ademem.store.kept_copies import Changed
+    from ademem.sync.proposal import Proposal
+    from ademem.synthesis.anchoring import Doubt
 
 
 def act(runtime: Runtime) -> Act:
@@ -100,16 +91,22 @@ def review(
 
 def list_kept_changes(runtime: Runtime) -> list[Changed]:
     """List what other people changed of what was stated here, the first change first."""
+    from ademem.store import kept_copies
+
     return kept_copies.list_changes(runtime.store)
 
 
 def take_change(runtime: Runtime, id: str) -> Memory | None:
     """Confirm the other person's version; None if it is a deletion for good."""
+    from ademem.store import kept_copies
+
     return kept_copies.take(id, _decision(runtime, "give up"))
 
 
 def keep_mine(runtime: Runtime, id: str) -> Memory:
     """Give what was stated here to everybody again."""
+    from ademem.store import kept_copies
+
     return kept_copies.keep_mine(id, _decision(runtime, "insist on"))
 
 
@@ -243,6 +240,12 @@ class Accepted(NamedTuple):
 
 def trust_files(runtime: Runtime, authors: Sequence[str] = ()) -> Accepted:
     """Trust what *authors* (all of them if none is named) have in the remote's default branch."""
+    from ademem.core import trust
+    from ademem.core.repository import commit
+    from ademem.store import briefs
+    from ademem.sync import trusting
+    from ademem.sync.provenance import provenance_of
+
     project, store, environment = runtime.project, runtime.store, runtime.environment
     remote, moment = provenance_of(runtime).remote, stamp(runtime.clock())
     given = (project.main, store.secret, commit(project.root) or "", moment, environment)
@@ -255,6 +258,9 @@ def trust_files(runtime: Runtime, authors: Sequence[str] = ()) -> Accepted:
 
 
 def list_claimed_briefs(runtime: Runtime) -> tuple[str, ...]:
+    from ademem.files import project_brief
+    from ademem.store import briefs
+
     store = runtime.store
     documents = (
         project_brief.load(store, name) for name in ("", *sorted(briefs.list_folders(store)))
@@ -328,6 +334,8 @@ def merge(
 
 def delete(runtime: Runtime, id: str, *, hard: bool = False, revision: int | None = None) -> Memory:
     """Delete a memory; *hard* also deletes the backups that have it, and makes a new one."""
+    from ademem.store import backups
+
     if not hard:
         return _decide(transitions.delete, runtime, id, revision=revision)
     outer, runtime = runtime, runtime.holding(id)
@@ -351,6 +359,9 @@ def edit(
 
     *find* is replaced wherever the text has it. Raises Conflict at another *revision*.
     """
+    from ademem.operations import writing
+    from ademem.synthesis import anchoring
+
     runtime = runtime.holding(id)
     with runtime.store.transaction():
         memory = memories.get(runtime.store, id)
@@ -426,6 +437,9 @@ def update_by_agent(
     **changes: Any,
 ) -> Updated:
     """Edit a memory; propose a candidate beside one that a person said or confirmed."""
+    from ademem.capture import gate
+    from ademem.operations import writing
+
     runtime = runtime.holding(id)
     memory = memories.get(runtime.store, id)
     if not memories.is_of_person(runtime.store, memory):
@@ -448,6 +462,8 @@ def update_by_agent(
 
 
 def remove_by_agent(runtime: Runtime, id: str, *, delete: bool = False, reason: str = "") -> Memory:
+    from ademem.guard.injection import instruction_in
+
     reason = "" if instruction_in(reason) else preview(clean(redact(reason).text), REASON_CHARS)
     remove = transitions.delete if delete else transitions.archive
     return _decide(remove, runtime, id, reason=reason)
@@ -471,21 +487,29 @@ def list_due(runtime: Runtime, limit: int | None = 100) -> list[Memory]:
 
 
 def mark_reviewed(runtime: Runtime, id: str) -> Memory:
+    from ademem.capture.gate.rows import review_date
+
     memory, now = memories.get(runtime.holding(id).store, id), runtime.clock()
     return _decide(transitions.renew, runtime, id, review_date(memory.category, memory.tags, now))
 
 
 def correct(runtime: Runtime, doubt: Doubt, text: str) -> Memory:
+    from ademem.synthesis import anchoring
+
     anchors = anchoring.verifier().correct_anchors(doubt, text, runtime.project.root)
     return edit(runtime, doubt.memory.id, content=text, anchors=anchors)
 
 
 def asks_to_publish(runtime: Runtime) -> bool:
     """Tell whether skills were exported and nobody has said where they go."""
+    from ademem.session import notices
+
     return notices.asks_to_publish(runtime)
 
 
 def propose(runtime: Runtime, branch: str | None = None, *, dry_run: bool = False) -> Proposal:
+    from ademem.sync import proposal
+
     return proposal.propose(runtime, branch or "", dry_run=dry_run)
 
 
@@ -614,6 +638,8 @@ def list_at(runtime: Runtime, moment: datetime, limit: int | None = None, after:
 
 
 def undo(runtime: Runtime, event: str, *, dry_run: bool = False) -> list[Memory]:
+    from ademem.synthesis.undoing import undo_event
+
     own = runtime.open_personal()
     holder = own if own and revisions.has_event(own.store, event) else runtime
     restored = undo_event(event, act(holder), dry_run=dry_run)

@@ -8,40 +8,26 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from ademem.capture.gate import RuleEffect, writing
-from ademem.core import client, confined
+from ademem.core import client
 from ademem.core.client import mission_of
 from ademem.core.clock import parse, stamp
 from ademem.core.errors import NotFound
 from ademem.core.memory import Memory, Origin, Status
-from ademem.core.redaction import redact
 from ademem.core.value import Value, replace
-from ademem.files import FOLDER
-from ademem.guard.prompts import TurnClass, classify
 from ademem.operations.curation import get_speaker
-from ademem.operations.searching import explain_search, find_similar, load_embedder
-from ademem.search import engine, evidence, ranking
-from ademem.search.binding import describe
-from ademem.search.embedding import model_id
 from ademem.search.ranking import UNASKED
-from ademem.session import briefing, hint_events, linked_files
-from ademem.session.briefing import Reader
-from ademem.store import (
-    bindings,
-    embeddings,
-    injections,
-    ledger,
-    logs,
-    memories,
-    relations,
-    sessions,
-)
-from ademem.store.bindings import Binding
-from ademem.store.filters import UNARCHIVED, Filters, of_session, visible
-from ademem.store.injections import Sent
+from ademem.session import linked_files
+from ademem.store import logs, memories, sessions
+from ademem.store.filters import UNARCHIVED, Filters
 from ademem.store.runtime import Runtime, program
-from ademem.synthesis import anchoring
-from ademem.synthesis.anchoring import Doubt
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ademem.capture.gate import RuleEffect
+    from ademem.session.briefing import Reader
+    from ademem.store.bindings import Binding
+    from ademem.store.injections import Sent
+    from ademem.synthesis.anchoring import Doubt
 
 FILE_BYTES = 64_000_000
 USES = 50
@@ -66,6 +52,11 @@ def list_uses(runtime: Runtime, id: str) -> list[dict[str, Any]]:
 
 def compare(runtime: Runtime, id: str, limit: int = 3) -> Similar:
     """Find the nearest unarchived memories."""
+    from ademem.operations.searching import find_similar
+    from ademem.search.embedding import model_id
+    from ademem.store import embeddings
+    from ademem.store.filters import visible
+
     runtime = runtime.holding(id)
     store, memory = runtime.store, memories.get(runtime.store, id)
     by_words, by_meaning = tuple(find_similar(runtime, memory, limit)), None
@@ -88,22 +79,31 @@ FIRST_LOOK = 10
 
 
 def list_embedded(runtime: Runtime, ids: Iterable[str]) -> frozenset[str]:
+    from ademem.search.embedding import model_id
+    from ademem.store import embeddings
+
     return frozenset(embeddings.blobs(runtime.store, model_id(runtime.settings.embed), ids))
 
 
 def list_doubtful(runtime: Runtime) -> list[Doubt]:
     """List memories whose code lost a value, as far as the last check saw it."""
+    from ademem.synthesis import anchoring
+
     verifier = anchoring.verifier()
     return verifier.list_doubts(runtime.project, runtime.store) if verifier else []
 
 
 def check_anchors(runtime: Runtime) -> None:
     """Compare all anchors with the code, and store their states."""
+    from ademem.synthesis import anchoring
+
     if verifier := anchoring.verifier():
         verifier.verify(runtime.project, runtime.store, runtime.clock())
 
 
 def list_bindings(runtime: Runtime, id: str) -> list[Binding]:
+    from ademem.store import bindings
+
     memory = memories.get(runtime.holding(id).store, id)
     is_showable = memory.live and memory.status is Status.PROMOTED
     if not is_showable or memory.quarantine_reason or memory.superseded_by:
@@ -112,6 +112,9 @@ def list_bindings(runtime: Runtime, id: str) -> list[Binding]:
 
 
 def find_lines(runtime: Runtime, id: str) -> list[Line]:
+    from ademem.core import confined
+    from ademem.files import FOLDER
+
     memory = memories.get(runtime.holding(id).store, id)
     root, folder = runtime.project.root, FOLDER.rstrip("/")
     found = []
@@ -131,6 +134,8 @@ def find_lines(runtime: Runtime, id: str) -> list[Line]:
 
 
 def preview_edit(runtime: Runtime, id: str, **changes: Any) -> list[RuleEffect]:
+    from ademem.capture.gate import writing
+
     runtime = runtime.holding(id)
     memory = memories.get(runtime.store, id)
     origin = Origin(trust=get_speaker(runtime), source_type=memory.source_type)
@@ -185,6 +190,8 @@ class Moment(Value):
 
 def explain_selection(runtime: Runtime, session: str, at: str, id: str) -> Reconsidered:
     """Run the selection of the stamp *at* again, on the memories of now; record nothing."""
+    from ademem.core.redaction import redact
+
     holder = runtime.holding(id)
     memory = memories.get(holder.store, id)
     moment = _read_moment(runtime, session, at)
@@ -207,6 +214,8 @@ def explain_selection(runtime: Runtime, session: str, at: str, id: str) -> Recon
 
 
 def _read_moment(runtime: Runtime, session: str, at: str) -> Moment:
+    from ademem.store import injections
+
     sent = injections.list_sent(runtime, session)
     there = [each for each in sent if each.created_at == at]
     text = next((each for each in there if each.event), there[0] if there else None)
@@ -261,6 +270,9 @@ def _may_be_shown(memory: Memory, moment: Moment, runtime: Runtime) -> Stage:
 def _select_again(
     moment: Moment, memory: Memory, runtime: Runtime, holder: Runtime
 ) -> Iterable[Stage]:
+    from ademem.session import briefing
+    from ademem.session.briefing import Reader
+
     text, place = moment.text, moment.place
     if moment.prompt and place in ("prompt", ""):
         return _for_prompt(moment.prompt, memory, moment.branch, parse(moment.at), holder)
@@ -284,6 +296,8 @@ def _select_again(
 
 
 def _is_new(moment: Moment, memory: Memory, runtime: Runtime) -> Stage:
+    from ademem.store import ledger
+
     is_seen = memory.id in moment.seen
     is_own = ledger.is_own_error(runtime.store, memory, moment.session)
     return Stage(
@@ -296,6 +310,12 @@ def _is_new(moment: Moment, memory: Memory, runtime: Runtime) -> Stage:
 def _for_prompt(
     prompt: str, memory: Memory, branch: str | None, now: datetime, runtime: Runtime
 ) -> Iterator[Stage]:
+    from ademem.guard.prompts import TurnClass, classify
+    from ademem.operations.searching import load_embedder
+    from ademem.search import engine, evidence, ranking
+    from ademem.store import relations
+    from ademem.store.filters import of_session
+
     most = runtime.settings.briefing.prompt
     classified = classify(prompt, settings=runtime.settings.guard)
     yield Stage(
@@ -362,6 +382,8 @@ def _for_prompt(
 
 
 def _for_briefing(reader: Reader, memory: Memory, name: str) -> Iterator[Stage]:
+    from ademem.session import briefing
+
     brief = briefing.news(reader) if reader.seen else briefing.session(reader, name)
     for step in brief.steps:
         own = [entry for entry in step.entries if entry.memory and entry.memory.id == memory.id]
@@ -384,6 +406,11 @@ def _for_briefing(reader: Reader, memory: Memory, name: str) -> Iterator[Stage]:
 
 
 def _for_hint(place: str, what: str, memory: Memory, runtime: Runtime) -> Stage:
+    from ademem.search import evidence
+    from ademem.search.binding import describe
+    from ademem.session import hint_events
+    from ademem.store import bindings
+
     payload, most = client.read(b"{}"), runtime.settings.briefing.hints
     if place == "site":
         name, found = "Bound to the file or command", _bound_to(what, payload, runtime)
@@ -411,6 +438,8 @@ def _bound_to(what: str, payload: client.Payload, runtime: Runtime) -> list[tupl
 
 
 def _for_search(query: str, memory: Memory, runtime: Runtime) -> Stage:
+    from ademem.operations.searching import explain_search
+
     found = explain_search(runtime, query)
     hits = [*found.results.hits, *(hit for hit, _ in found.left_out)]
     shown = [hit.memory.id for hit in found.results.hits]

@@ -13,15 +13,16 @@ from ademem.core.errors import NoSuchMemory, UsageError
 from ademem.core.memory import NOTE, RULE, STOP, Memory, Trust
 from ademem.core.text import counted
 from ademem.core.value import Value, replace
-from ademem.operations.curation import _decide, edit, get_speaker
-from ademem.search import binding, binding_keys, places
-from ademem.search.tree import open_tree
+from ademem.search import binding, binding_keys
 from ademem.store import bindings as table
-from ademem.store import gone_places, memories, outcomes, transitions
+from ademem.store import memories
 from ademem.store.bindings import Binding
 from ademem.store.runtime import Runtime
 from ademem.store.transitions import CannotDo
-from ademem.store.tree_index import Tree
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ademem.store.tree_index import Tree
 
 MOST_UNPLACED = 20
 MOST_OFFERED = 5
@@ -61,6 +62,8 @@ class Choice(Value):
 
 @contextmanager
 def _tree_of(runtime: Runtime) -> Iterator[Tree | None]:
+    from ademem.search.tree import open_tree
+
     tree = open_tree(runtime.project)
     try:
         yield tree
@@ -108,6 +111,9 @@ def place(runtime: Runtime, choice: Choice) -> Placed:
 
     An agent drops what it chose or what words suggest; raises OfPerson for a person's choice.
     """
+    from ademem.operations.curation import _decide, get_speaker
+    from ademem.store import outcomes, transitions
+
     runtime = runtime.holding(choice.id)
     memory = memories.get(runtime.store, choice.id)
     with _tree_of(runtime) as tree:
@@ -139,6 +145,8 @@ def list_unplaced(runtime: Runtime, most: int = MOST_UNPLACED) -> list[Placed]:
 
 def list_misplaced(runtime: Runtime) -> list[Misplaced]:
     """Return memories of which a person is asked whether they belong where they are bound."""
+    from ademem.store import gone_places, outcomes
+
     store = runtime.store
     found = []
     for doubt in outcomes.list_doubted(store):
@@ -161,6 +169,8 @@ def list_misplaced(runtime: Runtime) -> list[Misplaced]:
 
 def accept_place(runtime: Runtime, found: Misplaced) -> Callable[[], object]:
     """Keep the memory where it is, as a person says; return the way back."""
+    from ademem.store import gone_places, outcomes
+
     store, now = runtime.store, runtime.clock()
     if found.place.state == "gone":
         gone_places.note_again(store, found.memory.id, found.place, now)
@@ -172,6 +182,8 @@ def accept_place(runtime: Runtime, found: Misplaced) -> Callable[[], object]:
 
 def only_tell(runtime: Runtime, memory: Memory) -> Memory:
     """Let the memory deny no call any more: it is a note."""
+    from ademem.operations.curation import edit
+
     tags = [tag for tag in memory.tags if tag not in (RULE, STOP, NOTE)]
     revision = memory.revision_count
     return edit(runtime, memory.id, revision=revision, tags=(*tags, NOTE))
@@ -213,6 +225,8 @@ def _texts(given: dict[str, Any], name: str) -> tuple[str, ...]:
 def _choose(
     memory: Memory, choice: Choice, runtime: Runtime, tree: Tree | None
 ) -> tuple[tuple[str, ...], list[str]]:
+    from ademem.operations.curation import get_speaker
+
     by_person = get_speaker(runtime) is Trust.USER
     root = runtime.project.root
     wanted = [binding_keys.parse_at(key, root) for key in choice.at]
@@ -249,6 +263,8 @@ def _derived(memory: Memory, runtime: Runtime) -> list[Binding]:
 
 
 def _require_right(memory: Memory, by_person: bool, runtime: Runtime) -> None:
+    from ademem.store import transitions
+
     if by_person:
         return
     if any(text.startswith(anchor.GIVEN) and text != anchor.NOWHERE for text in memory.anchors):
@@ -258,6 +274,8 @@ def _require_right(memory: Memory, by_person: bool, runtime: Runtime) -> None:
 
 
 def _check_reach(wanted: Sequence[Binding], by_person: bool, tree: Tree | None) -> list[str]:
+    from ademem.search import places
+
     notes = []
     for each in (places.settle(each, tree) for each in wanted) if tree else ():
         key = binding_keys.show(each)
@@ -272,6 +290,8 @@ def _check_reach(wanted: Sequence[Binding], by_person: bool, tree: Tree | None) 
 
 
 def _placed(memory: Memory, runtime: Runtime, tree: Tree | None) -> Placed:
+    from ademem.search import places
+
     at = table.list_of(runtime.store, memory)
     sure = tuple(each for each in at if each.strength not in UNSURE)
     maybe = [each for each in at if each.strength in UNSURE]

@@ -5,32 +5,20 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 
-from ademem.capture.gate import relating
-from ademem.capture.gate.relating import Pair
-from ademem.capture.gate.rows import RANK
 from ademem.core import anchor
 from ademem.core.errors import NotFound, UsageError
 from ademem.core.memory import Memory, Trust
-from ademem.core.redaction import redact
 from ademem.core.text import clean
 from ademem.core.value import Value, replace
-from ademem.guard.injection import instruction_in
 from ademem.operations.curation import act
-from ademem.store import (
-    filters,
-    journal,
-    memories,
-    memory_queries,
-    relations,
-    replication,
-    transitions,
-    verdicts,
-)
+from ademem.store import filters, journal, memories, memory_queries, relations, verdicts
 from ademem.store.runtime import Runtime, on_store
 from ademem.store.transitions import CannotDo
 from ademem.store.verdicts import VERBS, Verdict
-from ademem.sync.provenance import provenance_of
-from ademem.sync.record_import import make_admission_rule
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ademem.capture.gate.relating import Pair
 
 SURE = 0.7
 """Confidence from which a verdict of an agent takes effect."""
@@ -73,6 +61,8 @@ def judge(
     waits. Else it stands beside the pair, and a review shows it.
     Raises UsageError, NoSuchRelation, NoSuchMemory, or CannotDo for what is no longer live.
     """
+    from ademem.core.redaction import redact
+
     kind = Trust(act(runtime).actor)
     _check_verdict(relation, kind, reason, evidence, confidence)
     own = runtime.open_personal()
@@ -121,6 +111,8 @@ def judge(
 def _check_verdict(
     relation: str, kind: Trust, reason: str, evidence: str, confidence: float
 ) -> None:
+    from ademem.guard.injection import instruction_in
+
     if relation not in VERBS:
         raise UsageError(f"no relation {relation!r}", ", ".join(VERBS))
     if not 0 <= confidence <= 1:
@@ -140,6 +132,8 @@ def _may_judge(
     before: Verdict | None,
 ) -> bool:
     """Tell whether the judge is trusted as much as these; an agent replaces nothing confirmed."""
+    from ademem.capture.gate.rows import RANK
+
     if any(RANK[kind] < RANK[memory.trust] for memory in affected):
         return False
     contested = (relations.CONFLICT, relations.SUPERSEDES)
@@ -150,6 +144,8 @@ def _may_judge(
 
 
 def _is_overruled(before: Verdict | None, kind: Trust) -> bool:
+    from ademem.capture.gate.rows import RANK
+
     if before is None or before.status != "judged" or before.kind not in frozenset(Trust):
         return False
     return RANK[Trust(before.kind)] > RANK[kind]
@@ -175,6 +171,8 @@ def _apply(
     runtime: Runtime, relation: str, source: Memory, target: Memory, before: Verdict | None
 ) -> None:
     """Take back what an earlier verdict did, and do what this one says."""
+    from ademem.store import transitions
+
     done, pair = act(runtime), (source.id, target.id)
     if before and before.status == "judged" and before.relation == relations.SUPERSEDES:
         if relation == relations.SUPERSEDES and (before.source, before.target) == pair:
@@ -201,6 +199,8 @@ def scan_relations(
     runtime: Runtime, *, apply: bool = False, limit: int = SCAN_ROWS, cursor: int = 0
 ) -> tuple[list[Pair], int | None]:
     """Return new pairs of neighbours and the next page's cursor; *apply* stores the pairs."""
+    from ademem.capture.gate import relating
+
     store, now = runtime.store, runtime.clock()
     page = memory_queries.page(store, after=cursor, limit=min(limit, SCAN_ROWS))
     found = {
@@ -216,6 +216,10 @@ def scan_relations(
 
 def replay_deferred(runtime: Runtime) -> int:
     """Return how many records no longer wait; those given up are tried, too."""
+    from ademem.store import replication
+    from ademem.sync.provenance import provenance_of
+    from ademem.sync.record_import import make_admission_rule
+
     store, now = runtime.store, runtime.clock()
     trusted = provenance_of(runtime).trusts_everybody
     admit = make_admission_rule(store, runtime.settings.gate, now, None if trusted else "")

@@ -8,40 +8,33 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from ademem import worker
-from ademem.capture.commits import report
 from ademem.core import confined
 from ademem.core.client import mission_of
 from ademem.core.clock import stamp
 from ademem.core.errors import NotFound
 from ademem.core.memory import Memory, Scope, Status
 from ademem.core.project import Project, import_waits
-from ademem.core.repository import branch, commit
-from ademem.core.settings import load_configuration
 from ademem.core.text import preview, with_title
 from ademem.core.value import Value, as_dict
-from ademem.guard.mutation import Judgement, judge
-from ademem.operations import curation, find_project, sessions
+from ademem.operations import find_project, sessions
 from ademem.store import (
     backup_files,
-    commits,
     effects,
-    embeddings,
     filters,
-    injections,
     jobs,
     logs,
     maintenance,
     missions,
-    outcomes,
     schema_version,
     statistics,
 )
 from ademem.store.maintenance import CONSOLIDATION, SWEEP
 from ademem.store.runtime import Runtime, on_store
-from ademem.sync.importer import describe_waiting
-from ademem.synthesis import reader
-from ademem.worker import running
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ademem.guard.mutation import Judgement
+    from ademem.store import injections, outcomes
 
 TOP_TAGS = 10
 SHOWN_CHARS = 100
@@ -59,6 +52,8 @@ def reject_effect(runtime: Runtime, row: int) -> outcomes.Denied:
 
     The place of its memory waits for a review: does it belong there?
     """
+    from ademem.store import outcomes
+
     found = outcomes.mark_wrong(runtime.store, row)
     if found is None:
         raise NoSuchEffect(f"no effect has the number {row}")
@@ -66,6 +61,9 @@ def reject_effect(runtime: Runtime, row: int) -> outcomes.Denied:
 
 
 def get_status(runtime: Runtime) -> dict[str, Any]:
+    from ademem.core.repository import branch
+    from ademem.operations import curation
+
     runtime.now = runtime.clock()
     store, settings = runtime.store, runtime.settings
     owners, pairs = statistics.by_owner(store), curation.list_conflicts(runtime)
@@ -122,10 +120,15 @@ def get_status(runtime: Runtime) -> dict[str, Any]:
 def imports(project: Project) -> list[str]:
     if not import_waits(project):
         return []
+    from ademem.sync.importer import describe_waiting
+
     return describe_waiting(project)
 
 
 def vectors(runtime: Runtime) -> dict[str, Any]:
+    from ademem.store import embeddings
+    from ademem.worker import running
+
     model = running.find_model(runtime)
     counts = embeddings.counts(runtime.store, model.id) if model else None
     runs = [run for run in running.recent_runs(runtime.project) if run["job"] == "embed"]
@@ -145,6 +148,9 @@ def vectors(runtime: Runtime) -> dict[str, Any]:
 
 
 def work_due(runtime: Runtime) -> dict[str, Any]:
+    from ademem import worker
+    from ademem.worker import running
+
     context = running.JobContext(runtime, lambda: runtime.now, running.find_model(runtime))
     able = [kind.name for kind in running.kinds() if kind.able(context)]
     due = {name: len(jobs.list_due(runtime.store, name, runtime.now)) for name in able}
@@ -161,6 +167,8 @@ def work_due(runtime: Runtime) -> dict[str, Any]:
 
 def get_cost(runtime: Runtime, days: int = 30) -> dict[str, Any]:
     """`usd` is None while no call has a price."""
+    from ademem.synthesis import reader
+
     since = runtime.now - timedelta(days=days - 1)
     calls, output = maintenance.sum_calls(runtime.store, since), logs.output(runtime.store, since)
     prices = [row["usd"] for row in calls if row["usd"] is not None]
@@ -198,6 +206,8 @@ COSTLY = 20
 
 
 def get_ledger(runtime: Runtime, days: int = 30, session: str = "") -> Ledger:
+    from ademem.store import injections
+
     store, since = runtime.store, runtime.now - timedelta(days=days - 1)
     if session:
         since = datetime.fromtimestamp(0, UTC)
@@ -223,6 +233,8 @@ def get_ledger(runtime: Runtime, days: int = 30, session: str = "") -> Ledger:
 
 
 def lifecycle(runtime: Runtime, conflicts: int) -> dict[str, Any]:
+    from ademem.worker import running
+
     store = runtime.store
 
     def describe(kind: str, counted: Mapping[str, str]) -> dict[str, Any] | None:
@@ -270,6 +282,10 @@ def get_last_run(runtime: Runtime, kind: str) -> dict[str, Any] | None:
 
 
 def get_sync_status(runtime: Runtime) -> dict[str, Any]:
+    from ademem import worker
+    from ademem.core.repository import branch, commit
+    from ademem.store import commits
+
     project, store = runtime.project, runtime.store
     head, here = commit(project.root), branch(project.root) or ""
     cursor = commits.get_cursor(store, project.root, here)
@@ -352,6 +368,8 @@ def get_guard_state(runtime: Runtime) -> dict[str, Any]:
 
 def find_overfull(runtime: Runtime) -> str | None:
     """Name the memories that the next sweep archives above a limit, and how to keep them."""
+    from ademem.worker import running
+
     settings = runtime.settings.lifecycle
     under_way = [mission.id for mission in missions.list_all(runtime.store, running=True)]
     over = statistics.above(runtime.store, settings.limit_of, under_way)
@@ -367,6 +385,8 @@ def find_overfull(runtime: Runtime) -> str | None:
 
 
 def get_digest(runtime: Runtime) -> dict[str, Any]:
+    from ademem.capture.commits import report
+
     return report(runtime.project, runtime.store, runtime.clock())
 
 
@@ -378,4 +398,7 @@ def count_decisions(
 
 
 def judge_command(command: str, root: str | None = None) -> Judgement:
+    from ademem.core.settings import load_configuration
+    from ademem.guard.mutation import judge
+
     return judge(command, load_configuration(find_project(root), os.environ).settings.guard)

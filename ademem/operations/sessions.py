@@ -5,18 +5,19 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from ademem.capture.gate import Written
 from ademem.core import client
 from ademem.core.errors import AdememError, NotFound, UsageError
 from ademem.core.memory import Draft, Memory
 from ademem.core.redaction import redact
 from ademem.core.text import clean, counted, preview
 from ademem.core.value import replace
-from ademem.guard.injection import instruction_in
-from ademem.operations.writing import origin, write
 from ademem.store import episodes, injections, memory_queries, relations, sessions
 from ademem.store.runtime import Runtime, on_store
 from ademem.store.transitions import CannotDo
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ademem.capture.gate import Written
 
 Row = dict[str, Any]
 
@@ -42,6 +43,8 @@ def start_session(
     runtime: Runtime, id: str, directory: str = "", *, source: str = "startup"
 ) -> Row:
     """Add a session, or fill the blanks of an open one; raises SessionEnded for an ended one."""
+    from ademem.guard.injection import instruction_in
+
     id = _check_id(id)
     directory = "" if instruction_in(directory) else directory
     with runtime.store.transaction():
@@ -74,6 +77,8 @@ def summarize_session(runtime: Runtime, text: str, id: str | None = None) -> Wri
     It replaces the session's earlier summary; that of the session before is proposed as superseded.
     A quarantined one is in no row of a session, which a model reads.
     """
+    from ademem.operations.writing import origin, write
+
     id = id or client.session_of(runtime.environment)
     if not id:
         raise UsageError("the summary of which session?", "--session ID")
@@ -179,6 +184,8 @@ def add_prompt(runtime: Runtime, text: str, session: str) -> bool:
     Raises CannotDo where the settings store no prompts, and for an instruction, as a program says
     that a person typed it.
     """
+    from ademem.guard.injection import instruction_in
+
     if not runtime.settings.capture.prompts:
         raise CannotDo("the settings store no prompts", "`ademem config list capture.prompts`")
     content = clean(redact(text).text)
@@ -200,6 +207,8 @@ def delete_prompt(runtime: Runtime, id: str, *, dry_run: bool = False) -> str:
 
 
 def _check_id(id: str) -> str:
+    from ademem.guard.injection import instruction_in
+
     id = clean(redact(id).text)
     if not id or len(id) > ID_CHARS or instruction_in(id):
         raise UsageError(f"an id of a session has 1 to {ID_CHARS} characters", "give another")

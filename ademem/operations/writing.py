@@ -18,7 +18,6 @@ from ademem.core.value import as_dict, replace
 from ademem.files import enrolment
 from ademem.store import ledger, memories, missions
 from ademem.store.runtime import Runtime, is_personal
-from ademem.synthesis import anchoring
 
 _noted: set[str] = set()
 """Projects whose use this process has recorded."""
@@ -188,9 +187,12 @@ def complete_draft(runtime: Runtime, draft: Draft | str) -> Draft:
         session_id=draft.origin.session_id or client.session_of(runtime.environment) or None,
         branch=draft.origin.branch or runtime.branch,
     )
-    anchors = anchoring.resolve_anchors(
-        draft.anchors, runtime.project.root, os.getcwd(), draft.whole_text
-    )
+    anchors = draft.anchors
+    if anchors:
+        from ademem.synthesis import anchoring
+
+        root = runtime.project.root
+        anchors = anchoring.resolve_anchors(anchors, root, os.getcwd(), draft.whole_text)
     topic_key = draft.topic_key and normalize_key(draft.topic_key)
     return replace(draft, origin=origin, anchors=anchors, topic_key=topic_key)
 

@@ -19,7 +19,7 @@ from ademem.core.clock import stamp, timedelta
 from ademem.core.errors import AdememError, NotFound, UnusableStore
 from ademem.core.project import Project
 from ademem.core.value import Value
-from ademem.store import admission, agreements, database, inspection, repair
+from ademem.store import admission, agreements, database, inspection
 from ademem.store.backup_files import Backup, Kind, folder, list_all
 
 KEPT = 3
@@ -159,6 +159,8 @@ def take_in(
     and its first write takes another replica id.
     Raises BadBackup, DamagedBackup or NewerDatabase.
     """
+    from ademem.store import repair
+
     temporary = f"{project.database}.{os.getpid()}-{os.urandom(4).hex()}{_UNFINISHED}"
     try:
         _copy_file(path, temporary, project)

@@ -17,6 +17,7 @@ from ademem.files import records
 from ademem.operations import curation
 from ademem.store import LIVE, memories, transitions
 from ademem.store.transitions import Act, CannotDo
+from ademem.synthesis.undoing import undo_event
 from tests import builders
 from tests.builders import NOW
 from tests.examples import examples
@@ -50,7 +51,7 @@ class Past:
         return curation.list_events(self, 1)[0]
 
     def undo(self, event=None):
-        return curation.undo_event(event or self.newest().id, self.act)
+        return undo_event(event or self.newest().id, self.act)
 
     def export(self):
         """Without stamps: to take back is a later write, with stamps of its own."""
@@ -249,7 +250,7 @@ def test_a_dry_run_shows_the_memories_and_changes_nothing(past):
     row = past.write("Tabs are forbidden in this code")
     before = past.newest()
 
-    assert [one.id for one in curation.undo_event(before.id, past.act, dry_run=True)] == [row.id]
+    assert [one.id for one in undo_event(before.id, past.act, dry_run=True)] == [row.id]
     assert past.newest() == before
 
 

@@ -10,6 +10,7 @@ from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
 from ademem.operations import curation
+from ademem.synthesis.undoing import undo_event
 from tests.examples import FULL
 from tests.sync import team as team_
 from tests.sync.clone import without_stamps
@@ -163,7 +164,7 @@ def takes_back(team, done, back):
         member.refresh()
         before, was = states[max(0, len(states) - back)] if states else (events(member), None)
         for event in events(member)[: len(events(member)) - len(before)]:
-            curation.undo_event(event, member.act)
+            undo_event(event, member.act)
         member.refresh()
         assert was is None or said(member) == was
 

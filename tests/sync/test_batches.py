@@ -9,10 +9,10 @@ import pytest
 from ademem.core import confined
 from ademem.core.clock import Deadline
 from ademem.core.project import files_changed, import_waits
-from ademem.operations import curation
 from ademem.store import memories
 from ademem.store.transitions import Act
 from ademem.sync import checks, importer
+from ademem.synthesis.undoing import undo_event
 from tests import builders
 from tests.sync.clone import FACTS, GOTCHAS, LINES, Clone
 
@@ -149,7 +149,7 @@ def test_batches_are_one_act_that_is_taken_back_at_once(clone):
 
     assert events(clone) == [taken.event]
 
-    curation.undo_event(taken.event, Act(store=clone.store, now=clone.tick()))
+    undo_event(taken.event, Act(store=clone.store, now=clone.tick()))
     assert not any(row[-1] for row in rows(clone))
 
 

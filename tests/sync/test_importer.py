@@ -15,11 +15,11 @@ from ademem.core.text import clean
 from ademem.core.value import replace
 from ademem.files import snapshot
 from ademem.guard.injection import instruction_in
-from ademem.operations import curation
 from ademem.store import memories, transitions
 from ademem.store.memories import Change
 from ademem.store.transitions import Act
 from ademem.sync import importer, mirror
+from ademem.synthesis.undoing import undo_event
 from tests import builders
 from tests.builders import memory
 from tests.examples import examples
@@ -290,7 +290,7 @@ def test_an_import_is_one_act_that_can_be_taken_back(clone):
     clone.edit(GOTCHAS, "need a limit", "need no limit")
     clone.edit(FACTS, "Nothing here yet.", "- Dates are stored in UTC\n")
     taken = clone.taken()
-    curation.undo_event(taken.event, Act(store=clone.store, now=clone.tick()))
+    undo_event(taken.event, Act(store=clone.store, now=clone.tick()))
     clone.refresh()
 
     assert clone.get(other).content == "retries need a limit"

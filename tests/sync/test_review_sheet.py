@@ -17,11 +17,11 @@ from ademem.core.settings import MirrorSettings, Settings
 from ademem.core.text import clean
 from ademem.core.value import replace
 from ademem.files import enrolment, review_sheet
-from ademem.operations import curation
 from ademem.store import memories, transitions
 from ademem.store.transitions import Act
 from ademem.sync import importer
 from ademem.sync.merging import merge_versions
+from ademem.synthesis.undoing import undo_event
 from tests.builders import NOW, memory
 from tests.examples import examples
 from tests.sync import clone as clones
@@ -215,7 +215,7 @@ def test_a_whole_import_of_decisions_is_taken_back_at_once(clone):
     clone.tick_box(kept)
     clone.strike(gone)
     event = clone.taken().event
-    curation.undo_event(event, clone.act())
+    undo_event(event, clone.act())
     clone.refresh()
     after = clone.pages()
 

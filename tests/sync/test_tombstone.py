@@ -17,6 +17,7 @@ from ademem.operations import curation
 from ademem.store import kept_copies, memories, transitions
 from ademem.store.transitions import Act
 from ademem.sync import checks
+from ademem.synthesis.undoing import undo_event
 from tests.builders import NOW
 from tests.sync.clone import FOLDER, GOTCHAS, LINES, fork, gotcha, with_driver
 
@@ -86,7 +87,7 @@ def test_an_addition_that_is_taken_back_leaves_no_trace(clone):
     row = gotcha(clone)
     clone.refresh()
     (event,) = curation.list_events(clone, 1)
-    curation.undo_event(event.id, act(clone))
+    undo_event(event.id, act(clone))
     clone.refresh()
 
     assert not clone.get(row).live

@@ -16,6 +16,7 @@ from ademem.store import jobs, maintenance, memories, relations, transitions
 from ademem.store.transitions import Act
 from ademem.synthesis import consolidation
 from ademem.synthesis.consolidation import ConsolidationRun
+from ademem.synthesis.undoing import undo_event
 from tests.builders import NOW, insert, memory
 from tests.synthesis import statements
 from tests.synthesis.statements import MODEL, Statement
@@ -249,7 +250,7 @@ def test_a_consolidation_is_one_act_that_can_be_taken_back_and_is_not_done_again
     assert (event.id, event.actor) == (done.id, "ademem")
     assert event.operations == {"supersede": 6, "insert": 2}
 
-    curation.undo_event(done.id, Act(store=store, now=NOW))
+    undo_event(done.id, Act(store=store, now=NOW))
     assert live(store) == before
     assert run(store, now=NOW + DAY).merged == 0
 

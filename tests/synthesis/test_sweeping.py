@@ -13,6 +13,7 @@ from ademem.operations import curation
 from ademem.store import evidence, jobs, logs, maintenance, memories, transitions
 from ademem.store.transitions import Act
 from ademem.synthesis import sweeping
+from ademem.synthesis.undoing import undo_event
 from tests.builders import NOW, insert
 from tests.examples import examples
 from tests.store.stores import in_memory
@@ -280,7 +281,7 @@ def test_a_sweep_is_one_act_that_can_be_taken_back(store):
 
     assert (event.id, event.actor) == (swept.id, "ademem")
     assert event.operations == {"demote": 1, "archive": 1}
-    curation.undo_event(swept.id, Act(store=store, now=NOW))
+    undo_event(swept.id, Act(store=store, now=NOW))
     assert {id: moved[:2] for id, moved in state(store).items()} == before
 
 
@@ -382,7 +383,7 @@ class TestTheLog:
 
         assert store.db.execute("select count(*) from maintenance_log").fetchone()[0] == 1
         assert maintenance.last(store, "sweep").counts["archived"] == 600
-        assert len(curation.undo_event(swept.id, Act(store=store, now=NOW))) == 600
+        assert len(undo_event(swept.id, Act(store=store, now=NOW))) == 600
 
 
 def test_what_changed_after_it_was_looked_at_is_left_for_the_next_sweep(store, monkeypatch):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import StrEnum
 from functools import partial
-from textwrap import wrap
 from typing import Any
 
 from ademem.core.text import counted, join_counts, preview
@@ -14,11 +13,8 @@ from ademem.doors.cli import show
 from ademem.doors.cli.commands import command, open_project
 from ademem.doors.cli.options import argument, option
 from ademem.doors.cli.parameters import Project, warn
-from ademem.doors.views import effects
-from ademem.doors.views.session import spent_json, spent_lines
 from ademem.operations import reports
 from ademem.store.runtime import Runtime
-from ademem.synthesis import reader
 
 COLUMNS, NAME_COLUMNS = 80, 10
 FEW = 3
@@ -44,6 +40,8 @@ def status(
     Topics: commits (made outside of sessions), cost (of AI and hooks), guard (mode and turns),
     impressions (how often memories were shown and used).
     """
+    from ademem.doors.views import effects
+
     with open_project(project, catch_up=topic is not None) as memories:
         match topic:
             case Topic.COMMITS:
@@ -73,6 +71,8 @@ def cost(
     Tokens of texts for models are estimated from characters. Memories that cost much and were
     never used are named, with the command that quiets them.
     """
+    from ademem.doors.views.session import spent_json, spent_lines
+
     ledger, spent = reports.get_ledger(memories, days, session), reports.get_cost(memories, days)
     if show.as_json:
         return show.json(spent | {"injections": spent_json(ledger, show.is_withheld)})
@@ -87,6 +87,8 @@ def _status_lines(found: dict[str, Any]) -> Iterator[str]:
 
 
 def _describe_status(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    from textwrap import wrap
+
     memories, jobs, ai = found["memories"], found["jobs"], found["ai"]
     vectors, ageing = found["embeddings"], found["lifecycle"]
     yield "project", f"{found['project']}, branch {found['branch'] or 'none'}"
@@ -172,11 +174,15 @@ def _show_impressions(found: dict[str, Any]) -> None:
 
 
 def _effects_of(row: dict[str, Any]) -> str:
+    from ademem.doors.views import effects
+
     done = effects.listed({name: row[name] for name in ("prevented", "answered")})
     return f" ({done})" if done else ""
 
 
 def _cost_lines(spent: dict[str, Any]) -> Iterator[str]:
+    from ademem.synthesis import reader
+
     yield f"provider: {spent['provider']}"
     yield f"calls today: {spent['calls_today']} of {spent['daily_calls']}"
     yield f"reader: {spent['reader']}, {spent['read_today']} of {reader.DAILY} calls today"

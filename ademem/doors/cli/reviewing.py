@@ -13,24 +13,24 @@ from ademem.core import who
 from ademem.core.errors import AdememError, UsageError
 from ademem.core.memory import Category, Memory, claimed_name
 from ademem.core.text import counted, preview
-from ademem.core.times import parse_time
 from ademem.core.untrusted import import_label
 from ademem.core.value import Value, as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import command, on_project, open_project
 from ademem.doors.cli.options import argument, flag, option
 from ademem.doors.cli.parameters import CategoryName, DryRun, Limit, Project, editing, parse_choice
-from ademem.doors.views import word_diff
-from ademem.files import enrolment
-from ademem.operations import curation, inspecting, placing, relating, searching
+from ademem.operations import curation
 from ademem.operations.curation import EVERYTHING, Selection, Waiting
-from ademem.operations.placing import Misplaced
-from ademem.session import linked_files
-from ademem.store.kept_copies import Changed
 from ademem.store.runtime import Runtime
 from ademem.store.transitions import waits_for
-from ademem.store.verdicts import VERBS, Verdict
-from ademem.synthesis.anchoring import Doubt
+from ademem.store.verdicts import VERBS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ademem.operations.placing import Misplaced
+    from ademem.store.kept_copies import Changed
+    from ademem.store.verdicts import Verdict
+    from ademem.synthesis.anchoring import Doubt
 
 
 @command()
@@ -56,6 +56,10 @@ def review(
     project: Project = None,
 ) -> None:
     """Decide about waiting memories, one by one. Without a terminal, list them and conflicts."""
+    from ademem.core.times import parse_time
+    from ademem.files import enrolment
+    from ademem.session import linked_files
+
     selection = Selection(
         category=parse_choice(Category, category),
         type=type_,
@@ -90,6 +94,8 @@ def _decide_one(
     settle: tuple[str, str] | None,
     reviewed: str | None,
 ) -> None:
+    from ademem.operations import searching
+
     if take:
         return show.one(
             "taken:", curation.take_change(memories, take) or searching.get(memories, take)
@@ -105,6 +111,8 @@ def _decide_one(
 
 def _review_each(memories: Runtime, waiting: Sequence[Memory], narrowed: bool, list_: bool) -> None:
     """Ask about each in a terminal of a person, else list them."""
+    from ademem.operations import inspecting, placing
+
     doubts: list[Doubt | Misplaced] = []
     if not narrowed:
         doubts = [*inspecting.list_doubtful(memories), *placing.list_misplaced(memories)]
@@ -159,6 +167,8 @@ def _review_changes(memories: Runtime, list_: bool) -> None:
 
 
 def _change_lines(change: Changed, place: str) -> Iterator[str]:
+    from ademem.doors.views import word_diff
+
     author = claimed_name(change.author) or "another person"
     did = {"removed": "removed it", "text": "changed its text"}.get(
         change.kind, "changed its marks"
@@ -196,6 +206,10 @@ def _list_waiting(
     doubts: Sequence[Doubt | Misplaced],
     narrowed: bool,
 ) -> None:
+    from ademem.operations import relating, searching
+    from ademem.operations.placing import Misplaced
+    from ademem.synthesis.anchoring import Doubt
+
     rows = [(memory, waits_for(memory)) for memory in waiting]
     conflicts = [
         (searching.get(memories, id), f"conflicts with {other}: {pair.reason}".removesuffix(": "))
@@ -268,7 +282,8 @@ def _decide_all(memories: Runtime, waiting: Sequence[Memory], accept: bool, dry_
     )
 
 
-Item = Waiting | Doubt | Misplaced
+if TYPE_CHECKING:
+    Item = Waiting | Doubt | Misplaced
 
 
 class Subject(Value):
@@ -342,6 +357,10 @@ class Review:
 
     def _load(self, item: Item) -> Subject | None:
         """Read the item anew; None where it was decided."""
+        from ademem.operations import inspecting, placing, searching
+        from ademem.operations.placing import Misplaced
+        from ademem.synthesis.anchoring import Doubt
+
         if isinstance(item, Doubt):
             doubts = inspecting.list_doubtful(self.memories)
             same = (each for each in doubts if each.memory.id == item.memory.id)
@@ -364,6 +383,8 @@ class Review:
         return Subject(memory=memory, alike=tuple(searching.find_similar(self.memories, memory)))
 
     def _show(self, subject: Subject) -> None:
+        from ademem.doors.views import word_diff
+
         memory = subject.memory
         why = f"contradictory: {subject.conflict}" if subject.conflict else waits_for(memory)
         if subject.doubt:
@@ -515,6 +536,8 @@ def _hold(review: Review, subject: Subject, _rest: str) -> None:
 
 
 def _place(review: Review, subject: Subject, key: str) -> None:
+    from ademem.operations import placing
+
     if not key:
         return show.echo("where KEY: src/**, `npm install`, act:deploy …")
     choice = placing.Choice(id=subject.memory.id, at=(key,))
@@ -522,10 +545,14 @@ def _place(review: Review, subject: Subject, key: str) -> None:
 
 
 def _only_tell(review: Review, subject: Subject, _rest: str) -> None:
+    from ademem.operations import placing
+
     review.pass_on("made a note", placing.only_tell(review.memories, subject.memory))
 
 
 def _belongs(review: Review, subject: Subject, _rest: str) -> None:
+    from ademem.operations import placing
+
     assert subject.misplaced
     back = placing.accept_place(review.memories, subject.misplaced)
     review.pass_on("left there", subject.memory, back)
@@ -542,6 +569,9 @@ def _skip(review: Review, subject: Subject, _rest: str) -> None:
 
 
 def _undo(review: Review, _subject: Subject, _rest: str) -> None:
+    from ademem.operations import inspecting
+    from ademem.synthesis.anchoring import Doubt
+
     if not review.done:
         return show.echo("nothing was decided yet")
     at, item, take_back, name = review.done[-1]
@@ -624,6 +654,8 @@ def list_(
     limit: Limit = 100,
 ) -> None:
     """List relations, the latest first."""
+    from ademem.operations import relating
+
     found = relating.list_relations(memories, id, status, limit)
     show.listing("relations", found, _verdict_lines, "no relations")
 
@@ -639,6 +671,8 @@ def judge(
     confidence: float = option("--confidence", "How sure it is.", 1.0, min=0, max=1),
 ) -> None:
     """Record the relation between two memories."""
+    from ademem.operations import relating
+
     pair = {"id": id, "other": other} if other else {"judgment_id": id}
     judged = relating.judge(
         memories, verb, **pair, reason=reason, evidence=evidence, confidence=confidence
@@ -654,6 +688,8 @@ def scan(
     cursor: int = option("--cursor", "The next page.", 0, min=0),
 ) -> None:
     """Look for memories that contradict each other."""
+    from ademem.operations import relating
+
     found, rest = relating.scan_relations(memories, apply=apply, limit=limit, cursor=cursor)
     rows = [
         {"earlier": each.earlier.id, "later": each.later.id}
@@ -674,6 +710,8 @@ def deferred(
     project: Project = None,
 ) -> None:
     """List records of other stores that wait for a memory."""
+    from ademem.operations import relating
+
     if replay and drop:
         raise UsageError("--replay and --drop exclude each other", "give one of them")
     with open_project(project) as memories:

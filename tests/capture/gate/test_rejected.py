@@ -9,9 +9,9 @@ import pytest
 from ademem.capture import gate
 from ademem.capture.gate import writing
 from ademem.core.memory import Draft, Origin, Scope, Trust
-from ademem.operations import curation
 from ademem.store import memories, revisions, transitions
 from ademem.store.transitions import Act
+from ademem.synthesis.undoing import undo_event
 from tests.builders import NOW
 from tests.capture.gate.lookup import SETTINGS, reviewed
 
@@ -121,11 +121,11 @@ def test_what_was_brought_back_is_known_again(store, refuse, write):
 def test_an_undo_forgets_the_refusal_and_its_undo_knows_it_again(store, refuse, write):
     refused = refuse()
     act = Act(store=store, now=LATER)
-    curation.undo_event(revisions.last(store, refused.id).event_id, act)
+    undo_event(revisions.last(store, refused.id).event_id, act)
     assert memories.get(store, refused.id).live
     assert memories.get(store, refused.id).rejected_at is None
 
-    curation.undo_event(revisions.last(store, refused.id).event_id, act)
+    undo_event(revisions.last(store, refused.id).event_id, act)
     assert memories.get(store, refused.id).rejected_at == NOW
     assert write().rule == "rejected_before"
 
@@ -137,7 +137,7 @@ def test_an_undo_reaches_behind_the_time_when_nobody_noted_refusals(store, refus
             "update memory_revisions set snapshot = json_remove(snapshot, '$.rejected_at')"
             " where revision = 1"
         )
-    curation.undo_event(revisions.last(store, refused.id).event_id, Act(store=store, now=LATER))
+    undo_event(revisions.last(store, refused.id).event_id, Act(store=store, now=LATER))
 
     assert memories.get(store, refused.id).rejected_at is None
 

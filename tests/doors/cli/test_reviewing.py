@@ -20,7 +20,7 @@ from ademem.doors.cli import reviewing
 from ademem.doors.views import word_diff
 from ademem.operations import curation, placing, searching, writing
 from ademem.search.binding import describe
-from ademem.store import logs, outcomes, relations
+from ademem.store import logs, outcomes, relations, review_queue
 from ademem.store.transitions import CannotDo
 from tests import persons
 
@@ -397,7 +397,7 @@ def test_a_skipped_memory_waits_till_tomorrow_and_an_undo_brings_it_back(person,
     assert person.answer()[0].endswith("nothing done\n")
     assert person.ademem.json("review")["count"] == 3
 
-    monkeypatch.setattr(curation, "_today", lambda _: "2099-01-01")
+    monkeypatch.setattr(review_queue, "day_of", lambda _: "2099-01-01")
     assert "1 of 3" in person.answer("q")[0]
 
 

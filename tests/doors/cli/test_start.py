@@ -10,19 +10,32 @@ SHARED = 53
 """Modules of ademem that a command on one memory loads; with all of the parts it would be 300."""
 
 
-def modules_loaded(folder, *arguments):
-    code = f"import sys; sys.argv = {['ademem', *arguments]!r}\n"
-    code += "from ademem.doors import cli\ntry: cli.main()\nexcept SystemExit: pass\n"
-    code += "print(sum(name.split('.')[0] == 'ademem' for name in sys.modules))"
+START = """
+import sys; sys.argv = {arguments}
+from ademem.doors import cli
+try: cli.main()
+except SystemExit: pass
+"""
+
+
+def run(folder, code):
+    """Run code in a process of its own; return its last line."""
     ran = subprocess.run(
         [sys.executable, "-I", "-c", code],
         cwd=folder,
-        env={"HOME": os.environ["HOME"], "PATH": os.environ["PATH"]},
+        env={"HOME": os.environ["HOME"], "PATH": os.environ["PATH"], "ADEMEM_JOBS_AUTO": "false"},
         capture_output=True,
         text=True,
         check=True,
     )
-    return int(ran.stdout.split()[-1])
+    return ran.stdout.splitlines()[-1]
+
+
+def modules_loaded(folder, *arguments):
+    code = START.format(arguments=["ademem", *arguments])
+    return int(
+        run(folder, f"{code}print(sum(name.split('.')[0] == 'ademem' for name in sys.modules))")
+    )
 
 
 @pytest.mark.parametrize(
@@ -36,3 +49,25 @@ def modules_loaded(folder, *arguments):
 )
 def test_a_command_on_one_memory_loads_what_all_share(here, store, arguments):
     assert modules_loaded(here.root, *arguments) <= SHARED
+
+
+@pytest.mark.parametrize(
+    ("arguments", "most"),
+    [
+        pytest.param(["--help"], 52, id="the help of all commands"),
+        pytest.param(["add", "Tokens expire in UTC"], 95, id="add"),
+        pytest.param(["status"], 92, id="status"),
+        pytest.param(["review"], 101, id="review"),
+        pytest.param(["recall", "tokens"], 53, id="recall"),
+    ],
+)
+def test_a_command_loads_the_part_that_does_its_work(here, store, arguments, most):
+    assert modules_loaded(here.root, *arguments) <= most
+
+
+@pytest.mark.parametrize("command", ["list", "add x", "status", "review", "recall x", "--help"])
+def test_a_usual_command_loads_no_parser_of_options(here, store, command):
+    code = START.format(arguments=["ademem", *command.split()])
+    code += "print(sorted({'typer', 'inspect', 'importlib.metadata'} & sys.modules.keys()))"
+
+    assert run(here.root, code) == "[]"

@@ -6,12 +6,12 @@ import pytest
 
 from ademem.core.errors import UsageError
 from ademem.core.settings import Settings
-from ademem.operations import curation
 from ademem.plugins.procedures import missions
 from ademem.plugins.procedures.missions import NoSuchMission
 from ademem.store import memories
 from ademem.store import missions as table
 from ademem.store.transitions import Act, CannotDo
+from ademem.synthesis.undoing import undo_event
 from tests.builders import NOW, insert, memory
 from tests.synthesis.sweeps import aged, candidate, standing, sweep
 
@@ -144,7 +144,7 @@ class TestSuccess:
     def test_is_one_act_that_can_be_taken_back_for_good(self, store):
         insert(store, own("Deploys need a lock"), own("Locks are kept in Redis"))
         ended = end(store)
-        curation.undo_event(ended.event, act(store))
+        undo_event(ended.event, act(store))
 
         assert all(row.deleted_at for row in memories.find(store, "scope = 'project'"))
         assert end(store).copied == ()
