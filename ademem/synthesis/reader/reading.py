@@ -86,7 +86,8 @@ def may_read(session_id: str, runtime: Runtime) -> bool:
 
 
 def _list_heard(store: Store, session_id: str) -> Iterator[Memory]:
-    return (each for each in memory_queries.of_session(store, id=session_id) if each.is_heard)
+    found = memory_queries.of_session(store, id=session_id)
+    return (each for each in found if each.is_heard and each.live)
 
 
 def read_session(key: str, runtime: Runtime) -> Reading | None:

@@ -11,7 +11,7 @@ from ademem.operations.writing import write
 from ademem.store import evidence, ledger, maintenance
 from ademem.synthesis.episode_building import extract_findings
 from ademem.synthesis.reader.reading import DAILY
-from tests import persons
+from tests import command_line, persons
 from tests.synthesis.reader.conftest import ON, talk
 
 SAID = "A stop has an IBNR and both feeds carry it, names are only for display"
@@ -37,7 +37,7 @@ def test_a_fact_that_a_person_said_is_supported_and_not_confirmed(held):
     assert (memory.content, memory.category) == (FACT["text"], "fact")
     assert (memory.status, memory.stage, memory.trust) == ("candidate", "supported", "agent")
     assert memory.source_session_id == "s1"
-    assert sorted(held.evidence(memory)) == ["reader", "said"]
+    assert set(held.evidence(memory)) == {"reader", "said"}
 
 
 def test_what_claude_said_alone_is_a_candidate(held):
@@ -155,7 +155,7 @@ def test_a_session_that_no_person_typed_in_is_not_read(held, by):
     ("prompts", "is_read"),
     [
         pytest.param(TALK, True, id="three turns"),
-        pytest.param(TALK[:2], False, id="two turns"),
+        pytest.param(("Fix the login", "Go on"), False, id="two turns"),
         pytest.param(("Fix the login", "no, use pnpm instead of npm"), True, id="a rule was heard"),
         pytest.param(("/ademem:find stops",) * 3, False, id="slash commands"),
     ],
@@ -214,6 +214,11 @@ def test_what_is_not_proven_is_refused_and_logged(held):
 
     assert list(held.found()) == [FACT["text"]]
     assert held.refusals() == ["misquoted", "invented"]
+    shown = command_line.ademem(
+        *("log", "--refused"), environment=held.world.environment, folder=held.world.root
+    )
+    assert "the quote does not stand in m3" in shown
+    assert "9 does not stand in the record" in shown
 
 
 def test_an_instruction_waits_for_a_person(held):
@@ -303,7 +308,7 @@ def test_a_repetition_adds_evidence_to_the_known_text(held, confirmed):
     assert held.found() == {}
     assert old["content"] == "Stops of both feeds are joined by name"
     rows = held.world.rows("select kind from evidence where memory_id = ?", old["id"])
-    assert sorted(row[0] for row in rows) == ["reader", "said"]
+    assert {row[0] for row in rows} >= {"reader", "said"}
 
 
 def test_an_unconfirmed_memory_is_replaced(held):
@@ -335,16 +340,13 @@ def test_what_was_only_heard_gives_way_to_the_sentence_that_was_read(held):
     (heard,) = held.world.rows("select id from unified_memories where source_type = 'intervention'")
     with held.world.memories() as memories:
         evidence.add(memories.store, heard[0], "said", held.world.now, quote=said, session_id="s1")
+    rule = FACT | {"kind": "rule", "evidence": [{"m": "m3", "quote": "use pnpm instead of npm"}]}
     held.answers(
-        FACT
-        | {
-            "text": "Packages are installed with pnpm",
-            "kind": "rule",
-            "evidence": [{"m": "m3", "quote": "use pnpm instead of npm"}],
-        }
+        rule | {"text": "Packages are installed with pnpm"},
+        rule | {"text": "Nothing is installed with npm"},
     )
     held.world.work()
-    (memory,) = held.found().values()
+    memory, _ = held.found().values()
     (row,) = held.world.rows("select status from unified_memories where id = ?", heard[0])
 
     assert (memory.stage, row["status"]) == ("supported", "archived")
