@@ -40,6 +40,8 @@ class Destination(StrEnum):
 
 
 WHERE_CHARS = 120
+COPIED = ("claude", "rules")
+"""Former formats, whose files stay where they are."""
 OPTIONS = ("--as personal", "--from-project", "--status", "--follow")
 """Options that not every format takes."""
 
@@ -125,7 +127,7 @@ def _choose(name: str) -> Format:
         return Format(name=name, run=run, options=OPTIONS, compare=compare)
     of_core, of_parts = (each.name for each in FORMATS), plugins.modules_by_word("FORMATS")
     known = ", ".join((*of_core, "auto", *of_parts, *of_readers))
-    raise UsageError(f"no format {name!r}", known)
+    raise UsageError(f"no format {name!r}", readers.IN_PLACE if name in COPIED else known)
 
 
 @command("import")

@@ -31,6 +31,7 @@ from ademem.store.memories import new_event
 from ademem.store.transitions import CannotDo
 
 AUTO = "auto"
+IN_PLACE = "`ademem adopt` reads CLAUDE.md, AGENTS.md and rules in place, and copies nothing"
 STEP = 1000
 NAME_CHARS = 80
 AS_ORDER = "it reads as an order to a model, and its author is unknown"
@@ -114,9 +115,18 @@ def find_format(path: str, fitting: Sequence[str] = (), known: Iterable[str] = (
     return _choose(found, path, (*known, *names()))
 
 
+def _is_instructions(path: str) -> bool:
+    from ademem.files.instructions.formats import find_format as find_instructions
+
+    names = os.listdir(path) if os.path.isdir(path) else [path]
+    return any(find_instructions(name.replace(os.sep, "/").lstrip("/")) for name in names)
+
+
 def _choose(names: Sequence[str], path: str, known: Iterable[str]) -> str:
     if not names:
-        raise UsageError(f"{path} has no known format", f"`--format` {', '.join(known)}")
+        is_read = _is_instructions(path)
+        hint = IN_PLACE if is_read else f"`--format` {', '.join(known)}"
+        raise UsageError(f"{path} has no known format", hint)
     if len(names) > 1:
         fault = f"{path} fits several formats: {', '.join(names)}"
         raise UsageError(fault, "choose one with `--format`")

@@ -114,12 +114,6 @@ def texts_of(value: object) -> list[str]:
     return [text for each in value if (text := text_of(each))] if isinstance(value, list) else []
 
 
-def patterns_of(value: object) -> list[str]:
-    """Return patterns of files as `texts_of` reads texts; a comma in braces separates none."""
-    is_line = isinstance(value, str) and not value.lstrip().startswith("[")
-    return texts_of(re.split(r",(?![^{}]*\})", str(value)) if is_line else value)
-
-
 def join_patterns(patterns: Iterable[str]) -> tuple[str | None, str]:
     """Return one pattern for all of them, and why it leaves some out; empty if it does not.
 

@@ -5,5 +5,5 @@ READERS = {
     "ademem.plugins.importers.programs": (
         "claude-mem mcp-memory-service mempalace mem0 openmemory letta"
     ),
-    "ademem.plugins.importers.notes": "memsearch basic-memory mempalace claude rules",
+    "ademem.plugins.importers.notes": "memsearch basic-memory mempalace",
 }

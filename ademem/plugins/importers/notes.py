@@ -1,4 +1,4 @@
-"""Memories in Markdown: memsearch, basic-memory, MemPalace, Claude Code, rules of other agents."""
+"""Memories in Markdown: memsearch, basic-memory, MemPalace."""
 
 from __future__ import annotations
 
@@ -21,10 +21,8 @@ from ademem.files.readers.items import (
     Reader,
     Skipped,
     files_below,
-    join_patterns,
     moment_of,
     passages,
-    patterns_of,
     read_text,
     text_of,
     texts_of,
@@ -83,12 +81,7 @@ def _first_pages(paths: Sequence[str], root: str) -> Iterator[Page]:
     return (page for page in _pages(paths[:20], root) if isinstance(page, Page))
 
 
-def _passage_items(
-    page: Page, kind: str, globs: Sequence[str] = (), created_at: datetime | None = None
-) -> Iterator[Item | Skipped]:
-    path, lost = join_patterns(globs)
-    if lost:
-        yield Skipped(where=page.name, why=lost)
+def _passage_items(page: Page, kind: str, created_at: datetime | None) -> Iterator[Item | Skipped]:
     for whole_heading, text, is_section in passages(page.text):
         heading = whole_heading[:_HEADING_CHARS]
         if is_section and len(text) > SECTION_CHARS:
@@ -100,7 +93,6 @@ def _passage_items(
             content=text,
             title=heading or None,
             kind=kind,
-            path=path,
             created_at=created_at,
         )
 
@@ -129,7 +121,7 @@ def _read_day(page: Page) -> Iterator[Item | Skipped]:
     found = _DATE.search(os.path.basename(page.name))
     created_at = moment_of(found[1]) if found else None
     page = replace(page, text=_TURN.sub("", page.text))
-    for item in _passage_items(page, Category.FACT, created_at=created_at):
+    for item in _passage_items(page, Category.FACT, created_at):
         is_untitled = isinstance(item, Item) and _TIME.fullmatch(item.title or "")
         yield replace(item, title=None) if is_untitled else item
 
@@ -242,98 +234,6 @@ def _read_room(page: Page) -> Iterator[Item | Skipped]:
         )
 
 
-# Claude Code: its own memory, CLAUDE.md and rules
-
-_KINDS = {
-    **dict.fromkeys(("user", "feedback"), Category.PREFERENCE),
-    **dict.fromkeys(("project", "reference"), Category.FACT),
-}
-_LINK = re.compile(r"\[\[(?!\s)([^\]|]+)")  # behind a blank it is a test of the shell
-_IMPORT = re.compile(r"^[ \t]*@\S+[ \t]*$", re.M)
-
-
-def _fits_claude(path: str) -> bool:
-    if os.path.basename(path) in ("CLAUDE.md", "CLAUDE.local.md"):
-        return os.path.isfile(path)
-    if os.path.isfile(path):
-        return path.endswith(".md") and any(map(_is_own_memory, _first_pages([path], path)))
-    if os.path.isdir(f"{path}/.claude/rules") or os.path.isfile(f"{path}/CLAUDE.md"):
-        return True
-    pages = _first_pages(files_below(path, ".md"), path) if os.path.isdir(path) else ()
-    return any(map(_is_own_memory, pages))
-
-
-def _is_own_memory(page: Page) -> bool:
-    fields = page.fields
-    return "name" in fields and "description" in fields and bool(_kind_of(fields))
-
-
-def _kind_of(fields: dict[str, Any]) -> str:
-    metadata = fields.get("metadata")
-    inner = metadata.get("type") if isinstance(metadata, dict) else None
-    kind = text_of(inner) or text_of(fields.get("type"))
-    return kind if kind in _KINDS else ""
-
-
-def _read_claude(page: Page) -> Iterator[Item | Skipped]:
-    fields, text, kind = page.fields, page.text, _kind_of(page.fields)
-    if not kind:
-        if os.path.basename(page.name) != "MEMORY.md":  # the index of the memories
-            globs = patterns_of(fields.get("paths"))
-            page = replace(page, text=_IMPORT.sub("", text))
-            yield from _passage_items(page, Category.CONVENTION, globs)
-    elif text.strip():
-        name = text_of(fields.get("name"))
-        yield Item(
-            id=name,
-            content=text.strip(),
-            title=text_of(fields.get("description")) or name,
-            kind=_KINDS[kind],
-            topic_key=name[:_HEADING_CHARS],
-            personal=kind == "user",
-            links=tuple(("related", link.strip()) for link in _LINK.findall(text)),
-        )
-    else:
-        yield Skipped(where=page.name, why="it has no text")
-
-
-def _claude_pages(path: str) -> list[str]:
-    if os.path.isfile(path):
-        return [path]
-    pages = [os.path.join(path, name) for name in ("CLAUDE.md", "CLAUDE.local.md")]
-    rules = os.path.join(path, ".claude", "rules")
-    pages += files_below(rules, ".md") if os.path.isdir(rules) else []
-    return [page for page in pages if os.path.isfile(page)] or files_below(path, ".md")
-
-
-# rules of other agents
-
-RULES = (
-    "AGENTS.md",
-    ".cursorrules",
-    ".windsurfrules",
-    "GEMINI.md",
-    ".github/copilot-instructions.md",
-)
-RULE_FOLDERS = {".cursor/rules": ".mdc", ".windsurf/rules": ".md"}
-
-
-def _rule_files(path: str) -> list[str]:
-    if os.path.isfile(path):
-        folder = os.path.dirname(os.path.abspath(path))
-        is_rule = path.endswith((*RULES, ".mdc")) or folder.endswith(".windsurf/rules")
-        return [path] if is_rule else []
-    found = [os.path.join(path, name) for name in RULES]
-    for folder, ending in RULE_FOLDERS.items():
-        place = os.path.join(path, folder)
-        found += files_below(place, ending) if os.path.isdir(place) else []
-    return [each for each in found if os.path.isfile(each)]
-
-
-def _read_rules(page: Page) -> Iterator[Item | Skipped]:
-    return _passage_items(page, Category.CONVENTION, patterns_of(page.fields.get("globs")))
-
-
 READERS = (
     Reader(
         name="memsearch",
@@ -357,21 +257,5 @@ READERS = (
         fits=_fits_palace_export,
         read=lambda path, project: _read_each(files_below(path, ".md"), path, _read_room),
         dropped="sources of drawers",
-    ),
-    Reader(
-        name="claude",
-        place="a folder of Claude Code's own memory, or with `CLAUDE.md` or `.claude/rules/`",
-        fits=_fits_claude,
-        read=lambda path, project: _read_each(_claude_pages(path), path, _read_claude),
-        dropped=f"what `@` imports, {PASSAGES_LACK}, the index",
-        files=_claude_pages,
-    ),
-    Reader(
-        name="rules",
-        place="a folder or file of rules of other agents",
-        fits=lambda path: bool(_rule_files(path)),
-        read=lambda path, project: _read_each(_rule_files(path), path, _read_rules),
-        dropped=f"descriptions of rules, {PASSAGES_LACK}",
-        files=_rule_files,
     ),
 )

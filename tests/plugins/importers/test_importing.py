@@ -79,23 +79,16 @@ def test_a_memory_names_the_program_that_it_came_from(ademem, tmp_path):
     assert "source: mem0:m7" in ademem("get", memory["id"])
 
 
-def test_a_long_name_of_an_item_fits_on_a_line(ademem, tmp_path):
-    path = tmp_path / "deploys.md"
-    fields = f"name: {'n' * 5000}\ndescription: When we deploy\nmetadata:\n  type: project"
-    path.write_text(f"---\n{fields}\n---\n{'Deploys run on Mondays. ' * 5000}\n")
-
-    said = ademem("import", "--format", "claude", str(path))
-
-    assert "stored in part, nnn" in said
-    assert max(map(len, said.splitlines())) < 250
-    assert len(ademem.json("list")["memories"][0]["topic_key"]) == 120
-
-
 def test_the_format_of_beads_is_recognised(ademem, sources):
     shop = sources["beads"].parents[2]
     assert ademem.json("import", "--format", "auto", str(shop))["inserted"] == 1
 
-    (shop / "CLAUDE.md").write_text("- Use pnpm\n")
-    said = ademem("import", "--format", "auto", str(shop))
-    assert "fits several formats: beads, claude" in said
+
+@pytest.mark.parametrize("format", ["claude", "rules", "auto"])
+def test_instruction_files_are_not_copied(ademem, tmp_path, format):
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules/AGENTS.md").write_text("- Use pnpm\n")
+    said = ademem("import", "--format", format, str(tmp_path / "rules"))
+
+    assert "`ademem adopt` reads" in said
     assert ademem.exit_code == 2

@@ -265,37 +265,6 @@ def basic_memory(folder):
     )
 
 
-def claude_own(folder):
-    front = "---\nname: {}\ndescription: {}\nmetadata:\n  type: {}\n---\n"
-    return pages(
-        folder,
-        MEMORY="# Index\n- [Deploys](deploys.md)\n",
-        deploys=front.format("deploys", "When we deploy", "project") + "Deploys run on Mondays.\n",
-        short=front.format("short", "How to answer", "feedback") + "As [[deploys]]: short.\n",
-    )
-
-
-def claude_instructions(folder):
-    code = "```\n" + "line\n" * 12 + "```\n"
-    pages(
-        folder,
-        CLAUDE=f"# Style\n\n- Use tabs in Makefiles\n  and nowhere else\n\n@AGENTS.md\n\n{code}",
-    )
-    rules = folder / ".claude/rules"
-    rules.mkdir(parents=True)
-    (rules / "api.md").write_text("---\npaths: ['src/api/**']\n---\n- Handlers return problems\n")
-    return folder
-
-
-def cursor_rules(folder):
-    (folder / ".cursor/rules").mkdir(parents=True)
-    (folder / ".cursor/rules/ts.mdc").write_text(
-        "---\ndescription: TS\nglobs: '*.ts'\nalwaysApply: false\n---\n- Never use any\n"
-    )
-    (folder / "AGENTS.md").write_text("# Tests\n\n1. Run the tests with make check\n")
-    return folder
-
-
 def only(memories, text):
     (found,) = [each for each in memories if text in each.content]
     return found
@@ -311,9 +280,6 @@ SOURCES = {
     "letta": (letta, 1, "Prefers short answers"),
     "memsearch": (memsearch, 2, "Deploys run on Mondays"),
     "basic-memory": (basic_memory, 2, "Deploys run on Mondays"),
-    "claude": (claude_own, 2, "Deploys run on Mondays"),
-    "claude, instructions": (claude_instructions, 2, "Use tabs in Makefiles\nand nowhere else"),
-    "rules": (cursor_rules, 2, "Never use any"),
 }
 ABOUT = {
     "claude-mem": {
@@ -331,11 +297,8 @@ ABOUT = {
     "letta": {"title": "style", "scope": "agent", "scope_owner_id": "planner"},
     "memsearch": {"title": "Deploys"},
     "basic-memory": {"category": "decision", "tags": ("release",), "title": "Deploys"},
-    "claude": {"topic_key": "deploys", "title": "When we deploy"},
-    "claude, instructions": {"category": "convention", "title": "Style"},
-    "rules": {"category": "convention", "file_scope_pattern": "*.ts"},
 }
-UNDATED = {"letta", "basic-memory", "claude", "claude, instructions", "rules"}
+UNDATED = {"letta", "basic-memory"}
 
 
 @pytest.fixture
@@ -400,15 +363,6 @@ def test_relations_of_notes_are_stored_and_one_without_its_note_is_reported(memo
     assert "its relation to 'Nowhere' leads to no note" in str(report)
 
 
-def test_a_relation_of_any_format_that_leads_to_nothing_is_reported(memories, source):
-    page = claude_own(source) / "deploys.md"
-    page.write_text(page.read_text() + "See [[rollback]], and `if [[ -z $X ]]`.\n")
-    report = import_foreign(memories, str(source))
-
-    (skipped,) = report.skipped
-    assert (skipped.where, "'rollback' leads to nothing" in skipped.why) == ("deploys", True)
-
-
 def test_a_relation_to_a_deleted_memory_is_none(memories, source):
     path = memory_service(source)
     with closing(sqlite3.connect(path)) as db:
@@ -461,15 +415,6 @@ def test_a_block_of_no_agent_is_kept(memories, source):
     import_foreign(memories, str(path))
 
     assert only(stored(memories), "The team deploys").scope_owner_id == "letta"
-
-
-def test_a_long_description_is_the_whole_title(memories, source):
-    description = "When we deploy, " + "and to which of the regions, " * 6 + "and who does it"
-    front = f"---\nname: deploys\ndescription: {description}\nmetadata:\n  type: project\n---\n"
-    pages(source, deploys=f"{front}Deploys run on Mondays.\n")
-    import_foreign(memories, str(source))
-
-    assert only(stored(memories), "Mondays").title == description
 
 
 def test_all_files_that_an_observation_changed_are_those_it_is_about(memories, source):
@@ -608,7 +553,7 @@ def test_a_bullet_has_its_other_lines_wherever_they_begin(memories, source):
     rows = (
         "- Batches are cut at\n500 rows\n- Flush once\n  a batch\n\nProse\n- Ask\n```\nmake\n```\n"
     )
-    pages(source, CLAUDE=rows)
+    pages(source / ".memsearch", memory__day=rows)
 
     import_foreign(memories, str(source))
 
@@ -617,11 +562,15 @@ def test_a_bullet_has_its_other_lines_wherever_they_begin(memories, source):
 
 
 def test_a_section_that_is_too_long_is_named(memories, source):
-    pages(source, CLAUDE="# Style\n\n- Use tabs\n\n# History\n\n" + "Once there was a time. " * 90)
+    text = "# Style\n\n- Use tabs\n\n# History\n\n" + "Once there was a time. " * 90
+    pages(source / ".memsearch", memory__day=text)
 
     report = import_foreign(memories, str(source))
 
-    assert (report.inserted, [each.where for each in report.skipped]) == (1, ["CLAUDE.md, History"])
+    assert (report.inserted, [each.where for each in report.skipped]) == (
+        1,
+        ["memory/day.md, History"],
+    )
 
 
 def test_a_page_may_have_any_name(memories, source):
@@ -759,7 +708,7 @@ def test_a_text_that_is_too_long_is_named_and_stored_in_part(memories, source):
 
 
 def test_a_text_that_reads_as_an_order_is_quarantined(memories, source):
-    (source / "AGENTS.md").write_text(f"- {ORDER}\n")
+    pages(source / ".memsearch", **{"memory__2026-01-01": f"# Deploys\n\n- {ORDER}\n"})
     import_foreign(memories, str(source))
 
     (found,) = stored(memories)
@@ -963,7 +912,7 @@ def test_a_view_in_a_foreign_database_is_not_run(memories, source):
     assert stored(memories) == []
 
 
-@pytest.mark.parametrize("name", ["mempalace, exported", "memsearch", "basic-memory", "claude"])
+@pytest.mark.parametrize("name", ["mempalace, exported", "memsearch", "basic-memory"])
 def test_a_page_that_cannot_be_read_is_named_and_the_others_go_on(memories, source, name):
     path, count, _ = made(name, source)
     folder = min(source.rglob("*.md")).parent
@@ -980,10 +929,6 @@ def test_a_page_that_cannot_be_read_is_named_and_the_others_go_on(memories, sour
 @pytest.mark.parametrize(
     ("make", "place"),
     [
-        pytest.param(claude_instructions, "CLAUDE.local.md", id="instructions"),
-        pytest.param(claude_instructions, ".claude/rules", id="a folder of rules"),
-        pytest.param(cursor_rules, "GEMINI.md", id="rules of another agent"),
-        pytest.param(cursor_rules, ".windsurf/rules", id="a folder of theirs"),
         pytest.param(memsearch, ".memsearch", id="a folder of notes"),
     ],
 )
@@ -1022,8 +967,6 @@ ALIASES = "a: &a [x]\n" + "".join(
         pytest.param("n.md", NOTE.format("", "- [a\n" * LONG), id="categories without an end"),
         pytest.param("n.md", NOTE.format(f"{ALIASES}created: *i\n", "x\n"), id="aliases"),
         pytest.param("n.md", NOTE.format("x: " + "[" * LONG + "\n", "x\n"), id="deep fields"),
-        pytest.param("CLAUDE.md", "\n" * LONG + "x", id="empty lines"),
-        pytest.param("CLAUDE.md", "[[" * LONG, id="links"),
         pytest.param("index.md", f"# Palace Export\n# a{' / a' * LONG}", id="a heading"),
     ],
 )
@@ -1049,78 +992,25 @@ def test_long_code_and_tables_are_no_passages():
     ]
 
 
-@pytest.mark.parametrize("globs", [" '*.ts'", " *.ts", "\n  - *.ts", ' ["*.ts"]'])
-def test_a_pattern_of_a_rule_is_read_as_editors_write_it(source, globs):
-    (source / "a.mdc").write_text(f"---\ndescription: TS\nglobs:{globs}\n---\n- Never use any\n")
-    (rule,) = find_reader("rules", str(source / "a.mdc")).read(str(source / "a.mdc"), "")
-
-    assert (rule.content, rule.path) == ("Never use any", "*.ts")
-
-
-@pytest.mark.parametrize(
-    ("globs", "pattern", "matching"),
-    [
-        pytest.param(" *.{ts,tsx}", "*.{ts,tsx}", ["*.ts", "*.tsx"], id="braces"),
-        pytest.param(" *.ts, docs/*.md", "{*.ts,docs/*.md}", ["*.ts", "docs/*.md"], id="a line"),
-        pytest.param("\n  - /src/**\n  - a.{c,h}", "{src/**,a.{c,h}}", ["a.h", "a.c"], id="a list"),
-        pytest.param(' ["lib/**/*.py", "x.py"]', "{lib/**/*.py,x.py}", ["x.py"], id="in brackets"),
-    ],
-)
-def test_all_patterns_of_a_rule_are_read(source, globs, pattern, matching):
-    (source / "a.mdc").write_text(f"---\nglobs:{globs}\n---\n- Never use any\n")
-    (rule,) = find_reader("rules", str(source / "a.mdc")).read(str(source / "a.mdc"), "")
-
-    assert rule.path == pattern
-    assert set(matching) <= set(expand_glob(pattern))
-
-
-@pytest.mark.parametrize(
-    ("globs", "pattern", "lost"),
-    [
-        pytest.param("src/**,!src/gen/**", "src/**", "!src/gen/**", id="what is excluded"),
-        pytest.param(
-            ",".join(f"f{number}.py" for number in range(9)),
-            "{f0.py,f1.py,f2.py,f3.py,f4.py,f5.py,f6.py,f7.py}",
-            "f8.py",
-            id="many",
-        ),
-        pytest.param("a.py," + "x" * 2000, "a.py", "xxx", id="long"),
-    ],
-)
-def test_patterns_of_a_rule_that_are_not_kept_are_reported(source, globs, pattern, lost):
-    (source / "a.mdc").write_text(f"---\nglobs: '{globs}'\n---\n- Never use any\n")
-    skipped, rule = find_reader("rules", str(source / "a.mdc")).read(str(source / "a.mdc"), "")
-
-    assert (rule.path, skipped.where) == (pattern, "a.mdc")
-    assert f"without {lost}" in skipped.why
-
-
-def test_one_file_of_a_folder_of_rules_is_a_rule(source):
-    (source / ".windsurf/rules").mkdir(parents=True)
-    file = source / ".windsurf/rules/style.md"
-    file.write_text("- Never use any\n")
-
-    assert find_reader("auto", str(file)).name == "rules"
-
-
 @pytest.mark.parametrize(
     ("folder", "named"),
     [
-        pytest.param("project/rules", "rules", id="in the project"),
-        pytest.param("my rules", "PATH", id="of several words"),
+        pytest.param("project/notes", "notes", id="in the project"),
+        pytest.param("my notes", "PATH", id="of several words"),
     ],
 )
 def test_a_session_tells_when_a_followed_file_changed(memories, tmp_path, folder, named):
     source = tmp_path / folder
     source.mkdir(parents=True)
-    cursor_rules(source)
+    basic_memory(source)
     import_foreign(memories, str(source), follow=True)
     assert list(notices.changed_sources(memories)) == []
 
-    (source / "AGENTS.md").write_text("- Run the tests with just check\n")
+    page = source / "Deploys.md"
+    page.write_text(page.read_text() + "- [fact] Deploys take an hour\n")
     (line,) = notices.changed_sources(memories)
     assert line.startswith(
-        f"ademem: AGENTS.md changed since its import; `ademem import {named} --format rules"
+        f"ademem: Deploys.md changed since its import; `ademem import {named} --format basic-memory"
     )
     assert len(line) <= notices.CHARS
 
@@ -1134,7 +1024,6 @@ def test_a_session_tells_when_a_followed_file_changed(memories, tmp_path, folder
     ("make", "pair"),
     [
         pytest.param(basic_memory, ("related", "judged"), id="links of notes"),
-        pytest.param(claude_own, ("related", "judged"), id="links of memories"),
         pytest.param(memory_service, ("conflicts_with", "pending"), id="a contradiction"),
         pytest.param(replaced_memory, ("supersedes", "pending"), id="a newer version"),
     ],
