@@ -51,7 +51,7 @@ def read_front_matter(lines: list[str]) -> FrontMatter:
         elif (key := _KEY.match(text)) and not line.startswith((" ", "\t")):
             values = fields.setdefault(key[1], [])
             given = (key[2] or "").strip()
-            if given.startswith("[") and not given.endswith("]"):
+            if given.startswith("[") and "]" not in given:
                 open_list = given
             elif given not in ("", "|", ">", "|-", ">-"):
                 values += _read_value(given)
