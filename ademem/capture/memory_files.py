@@ -10,12 +10,12 @@ import re
 from ademem.core.memory import Category
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value
+from ademem.store.client_files import PERSONAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PERSONAL = "user"
 REFERENCE = "reference"
 CATEGORIES = {
     PERSONAL: Category.PREFERENCE,

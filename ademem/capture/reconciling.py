@@ -76,7 +76,10 @@ def run(runtime: Runtime, *, writer: Writer | None = None, seconds: float = HOOK
         return True
     deadline = Deadline(time.process_time, seconds)
     folders = client_memory.list_folders(runtime.project, runtime.environment)
-    is_done = all(reconcile(each, runtime, writer, deadline) for each in folders)
+    # A clone may bring any number of them.
+    is_done = all(
+        deadline.left_s > 0 and reconcile(each, runtime, writer, deadline) for each in folders
+    )
     if not is_done:
         from ademem.store import jobs
 

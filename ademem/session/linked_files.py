@@ -86,7 +86,12 @@ def list_corrections(session_id: str, runtime: Runtime) -> list[str]:
 def _list_overtaken(runtime: Runtime) -> list[tuple[ClientFile, int, str]]:
     """Return files whose memory a person changed since, with the revision and what was done."""
     files = client_files.list_linked(runtime.store)
-    found = []
+    there = runtime.list_by_ids(filter(None, (file.memory_id for file in files)))
+    found = [
+        (file, 0, "dropped")  # for good; the person's own database may be an older one
+        for file in files
+        if file.memory_id not in there and file.kind != client_files.PERSONAL
+    ]
     for holder in runtime.with_own():
         changed = client_files.changed_by_person(holder.store, files)
         known = runtime.list_by_ids(changed) if changed else {}

@@ -364,5 +364,6 @@ def _text(memory: Memory | None) -> str:
 
 
 def _line(memory: Memory) -> str:
-    made = f"{memory.trust}, {memory.created_at.date().isoformat()}"
+    file = f", {memory.source}" if memory.source != memory.source_type else ""
+    made = f"{memory.trust}{file}, {memory.created_at.date().isoformat()}"
     return f"  {memory.id}  [{memory.category}] {preview(visible(memory.content), CHARS)} ({made})"

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     from ademem.store import Store
 
+PERSONAL = "user"
+"""Kind of a file whose memory is in the person's own store."""
 _KEPT = "client_files_kept"
 _CHANGING = "('edit', 'revise', 'merge', 'archive', 'reject', 'delete', 'supersede', 'undo')"
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ademem.capture import reconciling
 from ademem.core import client_memory
 from ademem.operations import curation
-from ademem.store import client_files, evidence
+from ademem.store import client_files, evidence, jobs
 from tests.claude_memory import DEPLOY, FLAGS, Client, fact
 from tests.examples import examples
 
@@ -276,6 +278,28 @@ def test_all_beyond_the_newest_are_left_alone(claude, monkeypatch):
     claude.reconcile()
 
     assert set(claude.live()) == {f"{FLAGS} number {at}" for at in range(5)}
+
+
+def test_two_hundred_files_wait_for_the_worker_and_no_change_takes_no_time(claude):
+    for at in range(200):
+        claude.put(f"f{at}.md", fact(f"The service number {at} keeps its limits in s{at}.toml"))
+    with claude.world.memories() as memories:
+        took = time.process_time()
+        assert not reconciling.run(memories)
+        took = time.process_time() - took
+        assert jobs.exists(memories.store, reconciling.JOB)
+    claude.world.work()
+
+    assert took < 3 * reconciling.HOOK_S
+    assert len(claude.live()) == 200
+    with claude.world.memories() as memories:
+        assert min(map(_seconds, [memories] * 5)) < 0.005
+
+
+def _seconds(memories):
+    began = time.process_time()
+    assert reconciling.run(memories)
+    return time.process_time() - began
 
 
 def test_an_order_in_a_file_is_held_back(claude):

@@ -176,6 +176,15 @@ def test_the_next_prompt_says_what_the_person_dropped(claude, kind):
     assert "says otherwise" not in claude.prompt("go on", "p6", session_id="s3")
 
 
+def test_the_next_prompt_says_what_the_person_deleted_for_good(claude):
+    found = confirmed(claude)
+    with claude.world.terminal() as memories:
+        curation.delete(memories, found.id, hard=True)
+
+    assert f"the person dropped {found.id}; your file flags.md" in claude.prompt("go on", "p3")
+    assert "the person dropped" not in claude.prompt("and on", "p4")
+
+
 def test_the_end_of_a_turn_names_once_what_claude_noted_for_itself(claude):
     claude.world.environment["ADEMEM_NOTICE_LEVEL"] = "normal"
     claude.prompt("tidy up", "p1")
@@ -211,6 +220,7 @@ def test_the_review_names_the_file_and_what_is_gone(claude):
     )["reason"]
 
     assert "5 files of Claude's own memory" in said
+    assert "(agent, client_file f6.md, " in said
     with claude.world.memories() as memories:
         assert linked_files.describe_missing(memories)
 
