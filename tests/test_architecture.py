@@ -453,6 +453,8 @@ OPENERS = {
     "synthesis/reader/reading.py": "is there the file that a lesson names",
     "synthesis/episode_building.py": "size of a transcript",
     "core/plugins.py": "which parts came with the package",
+    "core/judge.py": "the judges, which came with the package",
+    "operations/judging.py": "what a judge was trained on, in a checkout of the repository",
     "plugins/evaluation/commands.py": "files that the person named",
     "core/who.py": "processes, in /proc, and terminals that the person added",
     "core/trust.py": "what the person agreed to, in their own folder",

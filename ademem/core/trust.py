@@ -14,10 +14,13 @@ from ademem.core.value import Value, as_dict, replace
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
+    from datetime import datetime
     from typing import Any
 
 _ABOUT_DATABASES = ("databases", "notices", "judged")
 OWN = "own-records"
+JUDGED = "judged.jsonl"
+"""Texts that the person called harmless, a JSON object a line."""
 MOST_OWN = 50_000
 """Digests of own records, in 1.7 MB: 25 times the largest project that a sweep allows."""
 
@@ -135,6 +138,34 @@ def claim_notice(about: str, database: str, environment: Mapping[str, str]) -> b
             return False
         shared_files.write_atomic(path, f"{noted}{line}\n", mode=0o600)
     return True
+
+
+def note_harmless(text: str, at: datetime, environment: Mapping[str, str]) -> None:
+    """Add a text that the person called harmless, though it was held, to their own list."""
+    from ademem.core.clock import stamp
+
+    line = flat({"label": 0, "text": text, "at": stamp(at)})
+    _change_judged(environment, lambda lines: [*lines, line])
+
+
+def forget_harmless(text: str, environment: Mapping[str, str]) -> None:
+    _change_judged(environment, lambda lines: [each for each in lines if _text_of(each) != text])
+
+
+def _text_of(line: str) -> str:
+    with suppress(ValueError, RecursionError, KeyError, TypeError):
+        return str(loads(line)["text"])
+    return ""
+
+
+def _change_judged(
+    environment: Mapping[str, str], change: Callable[[list[str]], list[str]]
+) -> None:
+    path = os.path.join(data_folder(environment), JUDGED)
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    with shared_files.locked(f"{path}.lock"):
+        lines = change((shared_files.read_text(path) or "").splitlines())
+        shared_files.write_atomic(path, "".join(f"{line}\n" for line in lines), mode=0o600)
 
 
 def forget_database(database: str, environment: Mapping[str, str]) -> None:

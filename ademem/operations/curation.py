@@ -307,6 +307,7 @@ _DONE: dict[Callable[..., Memory], str] = {
     transitions.pin: "pinned",
     transitions.delete: "deleted",
     transitions.edit: "edited",
+    transitions.release: "released as harmless",
 }
 """Words of a receipt."""
 

@@ -13,7 +13,16 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from ademem import worker
-from ademem.core import confined, errors, failure_log, plugins, process, registers, shared_files
+from ademem.core import (
+    confined,
+    errors,
+    failure_log,
+    judge,
+    plugins,
+    process,
+    registers,
+    shared_files,
+)
 from ademem.core.clock import stamp
 from ademem.core.errors import AdememError, suppress
 from ademem.core.project import Project
@@ -414,6 +423,14 @@ def second_model_is_sound(patient: Patient) -> Finding:
     return _good("languages", "no second model, so recall by meaning is for English", repairs)
 
 
+def judge_is_whole(_patient: Patient) -> Finding:
+    try:
+        judge.load("orders")
+    except judge.DamagedJudge as error:
+        return _bad("judge", f"{error}; texts from elsewhere wait for review", REINSTALL)
+    return _good("judge", "of texts that read like orders to an assistant")
+
+
 def ai_can_be_asked(patient: Patient) -> Finding:
     configured = load_configuration(patient.project, patient.environment)
     chosen = configured.settings.ai
@@ -446,6 +463,7 @@ CHECKS: tuple[Callable[[Patient], Finding], ...] = (
     disk_is_local,
     model_is_sound,
     second_model_is_sound,
+    judge_is_whole,
     ai_can_be_asked,
     reader_can_ask,
     database_is_sound,

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any, Literal
 
+    from ademem.core.memory import Origin
+
     Key = Literal["topic_key", "knowledge_key", "dedupe_key"]
     Index = Literal["unified_memories_fts", "unified_memories_trigram"]
 
@@ -304,6 +306,20 @@ def list_shown(store: Store, session_id: str | None, most: int) -> list[Memory]:
         {"session": session_id, "most": most, "project": store.project_id},
     )
     return memories.list_by_number(store, [row[0] for row in rows])
+
+
+def latest_of_source(store: Store, origin: Origin) -> Memory | None:
+    """Find the newest live memory that the source of *origin* wrote in its session."""
+    if origin.session_id is None:
+        return None
+    rows = store.column(
+        "select seq from unified_memories where source_session_id = :session"
+        " and project_id = :project and source_type = :type and trust = :trust"
+        " and deleted_at is null and quarantine_reason is null order by seq desc limit 1",
+        {"session": origin.session_id, "project": store.project_id}
+        | {"type": origin.source_type, "trust": origin.trust},
+    )
+    return next(iter(memories.list_by_number(store, rows)), None)
 
 
 def tombstones(store: Store) -> list[tuple[str, str]]:

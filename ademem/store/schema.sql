@@ -125,7 +125,7 @@ create table memory_revisions (
   memory_id text not null,  -- no reference: history outlives its memory
   revision integer not null check (typeof(revision) = 'integer' and revision > 0),
   event_id text not null,  -- all changes of one act share it; what `undo` takes back
-  operation text not null check (operation in ('insert', 'merge', 'revise', 'edit', 'promote', 'reject', 'archive', 'restore', 'delete', 'pin', 'unpin', 'supersede', 'import', 'adopt', 'undo', 'branch', 'revive', 'demote', 'success', 'failure')),
+  operation text not null check (operation in ('insert', 'merge', 'revise', 'edit', 'promote', 'reject', 'archive', 'restore', 'delete', 'pin', 'unpin', 'supersede', 'import', 'adopt', 'undo', 'branch', 'revive', 'demote', 'success', 'failure', 'release')),
   actor text not null check (actor in ('user', 'agent', 'tool', 'web', 'import', 'system', 'ademem')),  -- system, ademem: rules of ours
   session_id text,
   reason text,

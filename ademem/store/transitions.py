@@ -15,7 +15,7 @@ from ademem.core.text import clean, dedupe_key, in_one_line, truncate, truncate_
 from ademem.core.untrusted import import_label
 from ademem.core.value import Value, replace
 from ademem.core.who import remedy
-from ademem.store import Store, jobs, memories, relations
+from ademem.store import Store, jobs, judged_texts, memories, relations
 from ademem.store.database import sqlite3
 from ademem.store.memories import Change
 
@@ -179,6 +179,19 @@ def promote(id: str, act: Act, *, pinned: bool = False) -> Memory:
     )
 
 
+def release(id: str, act: Act) -> Memory:
+    """Take a memory out of quarantine, whose text is held no more; it stays unconfirmed.
+
+    Only for a person: the caller makes sure of it.
+    """
+    memory = memories.get(act.store, id)
+    if not memory.quarantine_reason:
+        raise CannotDo(f"{memory.id} is not in quarantine")
+    with act.store.transaction():
+        judged_texts.note_harmless(act.store, memory.title, memory.content, act.now)
+        return _change(memory, act, "release", quarantine_reason=None)
+
+
 def accept(memory: Memory, act: Act) -> Memory:
     changed = replace(memory, claimed_author=_claimed_author(memory, act))
     if changed == memory:
@@ -314,7 +327,7 @@ def edit(id: str, act: Act, settings: GateSettings, **changes: Any) -> Memory:
         _check_labels(changes, memory)
     has_text = not changes.keys().isdisjoint(("content", "title"))
     if has_text:
-        _judge_text(changes, memory, said_by)
+        _judge_text(changes, memory, said_by, act.store)
     if act.claimed_author is not None or has_text:
         changes["claimed_author"] = _claimed_author(memory, act)
     topic_key = changes.get("topic_key", memory.topic_key)
@@ -347,13 +360,13 @@ def _clean_labels(changes: dict[str, Any]) -> None:
         changes["tags"] = unique(redact(tag).text for tag in changes["tags"])
 
 
-def _judge_text(changes: dict[str, Any], memory: Memory, said_by: str) -> None:
+def _judge_text(changes: dict[str, Any], memory: Memory, said_by: str, store: Store) -> None:
     """Note who said the new text; one that reads as an order is held back, unless a person did."""
-    from ademem.guard.injection import instruction_in_titled
-
     changes["trust"] = said_by
+    if said_by == Trust.USER:
+        return
     text = changes.get("title", memory.title), changes.get("content", memory.content)
-    if said_by != Trust.USER and (found := instruction_in_titled(*text)):
+    if found := judged_texts.find_instruction(store, *text, Trust(said_by)):
         changes |= quarantined(found)
 
 
@@ -427,9 +440,9 @@ def _check_of_person(memory: Memory, act: Act, verb: str) -> None:
 def _check_held(memory: Memory, act: Act) -> None:
     if act.actor == Trust.USER:
         return
-    from ademem.guard.injection import instruction_in_titled  # few hooks need it
-
-    reason = memory.quarantine_reason or instruction_in_titled(memory.title, memory.content)
+    reason = memory.quarantine_reason or judged_texts.find_instruction(
+        act.store, memory.title, memory.content
+    )
     if reason:
         held = "is quarantined, as it" if memory.quarantine_reason else "needs a person, as it"
         raise CannotDo(f"{memory.id} {held} {reason}", BY_PERSON)

@@ -15,8 +15,8 @@ from ademem.core.value import Value, replace
 from ademem.files import SHEET
 from ademem.files.snapshot import KnowledgeLine, PlacedItem, Snapshot, Values, values_of
 from ademem.files.texts import Problem
-from ademem.guard.injection import instruction_in, instruction_in_memory, instruction_in_titled
-from ademem.store import ledger, memories, memory_queries, stamps, transitions
+from ademem.guard.injection import instruction_in, instruction_in_titled
+from ademem.store import judged_texts, ledger, memories, memory_queries, stamps, transitions
 from ademem.store.memories import new_event
 from ademem.store.transitions import Act, CannotDo
 
@@ -108,7 +108,7 @@ class ImportContext:
         others, found = dict(changes), None
         title, content = others.pop("title", current.title), others.pop("content", current.content)
         if len(others) < len(changes):
-            found = instruction_in_titled(title, content)
+            found = judged_texts.find_instruction(self.act.store, title, content)
         found = found or instruction_in("\n".join(map(str, filter(None, others.values()))))
         if found:
             message = f"{current.id} was edited to a text that {found}"
@@ -433,7 +433,8 @@ def _review(context: ImportContext, now: PlacedItem, before: PlacedItem | None =
     source = context.provenance.of(SHEET, current.id, (now.state,))
     context.edit(current, _changed_fields(current, now, before), source, now.position)
     if now.is_confirmed and not (before and before.is_confirmed):
-        found = instruction_in_memory(memories.get(context.act.store, current.id))
+        store = context.act.store
+        found = judged_texts.find_instruction_in(store, memories.get(store, current.id))
         if found:  # whoever ticked it
             raise CannotDo(f"{current.id} {found}", "`ademem promote` in a terminal confirms it")
         if source.by_agent:

@@ -22,9 +22,17 @@ from ademem.core.settings import Settings
 from ademem.core.shared_files import locked
 from ademem.core.text import dedupe_key, unique, words
 from ademem.core.value import Value, replace
-from ademem.guard.injection import instruction_in_memory
 from ademem.search import opposition
-from ademem.store import Store, embeddings, jobs, maintenance, memories, memory_queries, transitions
+from ademem.store import (
+    Store,
+    embeddings,
+    jobs,
+    judged_texts,
+    maintenance,
+    memories,
+    memory_queries,
+    transitions,
+)
 from ademem.store.maintenance import ADEMEM, UNAVAILABLE, LoggedRun
 from ademem.store.memories import Change
 from ademem.store.runtime import Runtime
@@ -150,7 +158,7 @@ def merge(planned: PlannedMerge, run: str, store: Store, now: datetime) -> Merge
         today = memory_queries.by_id(store, memory.id)
         if today is None or today.pinned or today.revision_count != memory.revision_count:
             return None
-        if instruction_in_memory(memory):
+        if judged_texts.find_instruction_in(store, memory):
             return None
     row = _row(members, run, store, now)
     change = Change(operation="supersede", actor=ADEMEM, at=now, event_id=run)

@@ -6,8 +6,7 @@ from ademem.core.errors import FORBIDDEN, NotFound
 from ademem.core.memory import Trust
 from ademem.core.value import replace
 from ademem.core.who import remedy
-from ademem.guard.injection import instruction_in_titled
-from ademem.store import jobs, memories, procedures, revisions
+from ademem.store import jobs, judged_texts, memories, procedures, revisions
 from ademem.store.database import sqlite3
 from ademem.store.transitions import BY_PERSON, CannotDo
 
@@ -77,6 +76,7 @@ def _put_back(revision: Revision, change: Change, store: Store) -> Memory:
     else:
         earlier = replace(memory, **before.fields(), last_accessed_at=change.at)
         needs_check = change.actor != Trust.USER and earlier.live and not earlier.quarantine_reason
-        if needs_check and (found := instruction_in_titled(earlier.title, earlier.content)):
+        text = earlier.title, earlier.content
+        if needs_check and (found := judged_texts.find_instruction(store, *text)):
             raise CannotDo(f"{memory.id} needs a person, as its earlier text {found}", BY_PERSON)
     return memories.put_back(store, earlier, change)

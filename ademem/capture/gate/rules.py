@@ -31,7 +31,7 @@ from ademem.core import plugins
 from ademem.core.memory import EVENTS, Draft, Trust
 from ademem.core.text import words
 from ademem.core.value import as_dict, replace
-from ademem.guard.injection import instruction_in_fields, instruction_in_titled
+from ademem.guard.injection import instruction_in, instruction_in_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,8 +55,19 @@ def harmless_labels(draft: Reviewed, gate: Gate) -> Reviewed:
 
 def instruction_shaped(draft: Reviewed, gate: Gate) -> Reviewed:
     """Quarantine an instruction that no person typed; an agent may repeat what it has read."""
-    found = None if draft.by_person else instruction_in_titled(draft.title, draft.content)
-    return _quarantine(draft, found)
+    return _quarantine(draft, None if draft.by_person else gate.lookup.find_instruction(draft))
+
+
+def instruction_in_two_parts(draft: Reviewed, gate: Gate) -> Reviewed:
+    """Quarantine the second half of an instruction: what its source wrote before it is the first.
+
+    The two are read as one text of one source and session, in the order in which they came.
+    """
+    if draft.by_person or draft.quarantine_reason:
+        return draft
+    before = gate.lookup.previous_text(draft)
+    found = before and instruction_in(f"{before}\n{draft.whole_text}")
+    return _quarantine(draft, f"{found}, together with the text before it" if found else None)
 
 
 def instruction_beside(draft: Reviewed, gate: Gate) -> Reviewed:
@@ -336,6 +347,7 @@ RULES: tuple[Rule, ...] = (
     near_duplicate,
     code_derivable,
     instruction_shaped,
+    instruction_in_two_parts,
 )
 
 

@@ -22,7 +22,7 @@ from ademem.core.memory import Draft, Memory, Origin, Status, Trust
 from ademem.core.redaction import redact
 from ademem.core.text import clean, fold, is_cjk, jaccard, preview, sha256_hex, words
 from ademem.core.value import Value, replace
-from ademem.store import Store, jobs, memories, memory_queries, relations
+from ademem.store import Store, jobs, judged_texts, memories, memory_queries, relations
 from ademem.store.memories import Change
 from ademem.store.memory_queries import Home
 
@@ -273,6 +273,15 @@ class StoreLookup:
 
     def is_of_person(self, memory: Memory) -> bool:
         return memories.is_of_person(self._store, memory)
+
+    def find_instruction(self, draft: Reviewed) -> str | None:
+        text = draft.title, draft.content
+        return judged_texts.find_instruction(self._store, *text, draft.origin.trust)
+
+    def previous_text(self, draft: Reviewed) -> str:
+        """Return what the same source wrote last in the session; empty if it wrote nothing."""
+        found = memory_queries.latest_of_source(self._store, draft.origin)
+        return found.whole_text if found and found.id != self._apart_from else ""
 
     def rejected(self, draft: Reviewed) -> list[Memory]:
         if not memory_queries.has_rejected(self._store):

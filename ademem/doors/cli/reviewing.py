@@ -400,6 +400,12 @@ class Review:
                 show.say(f"session: {each.source_session_id}")
             if each.source_branch:
                 show.say(f"branch: {each.source_branch}")
+        if memory.quarantine_reason:
+            from ademem.doors.views import held
+            from ademem.guard.injection.evidence import evidence_of
+
+            for line in held.evidence_lines(evidence_of(memory.whole_text)):
+                show.say(line)
         for number, other in enumerate(subject.alike, 1):
             if not subject.conflict:
                 show.say(f"similar {number}: {show.line(other, 100)}")
@@ -458,6 +464,16 @@ def _promote(review: Review, subject: Subject, _rest: str, *, pinned: bool = Fal
     id, revision = subject.memory.id, subject.memory.revision_count
     promoted = curation.promote(review.memories, id, pinned=pinned, revision=revision)
     review.pass_on("pinned" if pinned else "accepted", promoted)
+
+
+def _release(review: Review, subject: Subject, _rest: str) -> None:
+    from ademem.operations import judging
+
+    id, revision = subject.memory.id, subject.memory.revision_count
+    released = judging.release(review.memories, id, revision=revision)
+    event = curation.list_revisions(review.memories, id)[-1]["event_id"]
+    take_back = partial(judging.hold_again, review.memories, id, event)
+    review.pass_on("released", released, take_back)
 
 
 def _edit(review: Review, subject: Subject, _rest: str) -> None:
@@ -596,6 +612,7 @@ EDIT = Choice("edit", "correct its text in $EDITOR", _edit)
 CHOICES = (
     Choice("accept", "confirm it, and approve it if it is quarantined", _promote),
     EDIT,
+    Choice("harmless", "release it from quarantine, and hold this text no more", _release),
     Choice("merge", "make one memory of it and a similar one (merge 2)", _merge),
     Choice("reject", "archive it, so that no capture writes it again (reject WHY)", _reject),
     Choice("pin", "confirm it, and show it in every briefing", partial(_promote, pinned=True)),

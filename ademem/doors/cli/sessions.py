@@ -81,16 +81,24 @@ def delete(memories: Runtime, id: SessionId, dry_run: DryRun = False) -> None:
 @on_project()
 def why(
     memories: Runtime,
-    id: str | None = argument("SESSION", "None: this one, or the latest.", None),
+    words: list[str] | None = argument("SESSION|TEXT", "None: this session, or the latest.", None),
     wrong: int | None = option("--wrong N", "Effect #N is not right: it counts no more.", None),
 ) -> None:
-    """Show what a session was sent, and which memories it used."""
+    """Show what a session was sent, or why a text is held."""
     if wrong is not None:
         who.require_person(who.of_process(), f"`ademem why --wrong {wrong}`")
         taken = reports.reject_effect(memories, wrong)
         line = f"no longer counted: {taken.call or 'an answer'} ({taken.memory_id})"
         return show.report({"memory": taken.memory_id, "call": taken.call}, [line])
-    id, found = sessions.list_sent(memories, id)
+    text = " ".join(words or ())
+    if not text.isascii() or " " in text:
+        from ademem.doors.views import held
+        from ademem.operations import judging
+
+        explained = judging.explain_text(text)
+        values = held.explanation_json(explained)
+        return show.report(values, held.explanation_lines(explained), fence=True)
+    id, found = sessions.list_sent(memories, text or None)
     done = reports.list_effects(memories, session=id) if id else Effects()
     proofs = {row.memory_id: effects.proof(row) for row in done.rows if row.row}
     if show.as_json:

@@ -44,6 +44,6 @@ SUMMARIES = {
     "uninstall": "Remove the hooks from the settings file.",
     "verify": "Check the anchors of memories.",
     "web": "Show the memory in a browser of this machine, until Ctrl-C.",
-    "why": "Show what a session was sent, and which memories it used.",
+    "why": "Show what a session was sent, or why a text is held.",
     "work": "Run the jobs that are due now.",
 }

@@ -13,9 +13,16 @@ from ademem.core.text import dedupe_key, sha256_hex, truncate_bytes
 from ademem.core.value import Value, replace
 from ademem.files import skill_files
 from ademem.files.skill_files import Skill, SkillProblem
-from ademem.guard.injection import instruction_in
 from ademem.plugins.procedures import export
-from ademem.store import Store, jobs, memories, memory_queries, procedures, transitions
+from ademem.store import (
+    Store,
+    jobs,
+    judged_texts,
+    memories,
+    memory_queries,
+    procedures,
+    transitions,
+)
 from ademem.store.procedures import IndexedSkill
 from ademem.store.runtime import Runtime
 from ademem.store.transitions import Act
@@ -143,13 +150,13 @@ def _update(
         )
         sync_id = free_sync_id(store, SKILL, skill.path)
         memory = build_row(draft, sync_id, store.project_id, now)
-        memory = replace(memory, **_fields(skill, memory, author, now))
+        memory = replace(memory, **_fields(skill, memory, author, store, now))
         change = replace(act.change("insert"), reason=skill.path)
         memory = memories.insert(store, memory, change)
     else:
         is_archived = memory.status is Status.ARCHIVED
         live = replace(memory, **transitions.restored(memory)) if is_archived else memory
-        revised = replace(live, **_fields(skill, live, author, now))
+        revised = replace(live, **_fields(skill, live, author, store, now))
         if revised != memory:
             change = act.change("restore" if is_archived else "edit")
             memory = memories.update(store, revised, replace(change, reason=skill.path))
@@ -169,7 +176,9 @@ def _update(
     )
 
 
-def _fields(skill: Skill, memory: Memory, author: str | None, now: datetime) -> dict[str, Any]:
+def _fields(
+    skill: Skill, memory: Memory, author: str | None, store: Store, now: datetime
+) -> dict[str, Any]:
     topic = f"{SKILL}:{skill.path}"
     lead = "" if skill.description in skill.text else f"{skill.description}\n\n"
     content = truncate_bytes(f"{lead}{skill.text}".strip(), MAX_TITLED_BYTES)
@@ -183,7 +192,7 @@ def _fields(skill: Skill, memory: Memory, author: str | None, now: datetime) -> 
     if (memory.title, memory.content) == (skill.name, content):
         return fields
     fields["claimed_author"] = author
-    if order := instruction_in(f"{skill.name}\n{content}"):
+    if order := judged_texts.find_instruction(store, skill.name, content, Trust.IMPORT):
         fields |= transitions.quarantined(order)
     elif memory.quarantine_reason:  # the instruction is no longer in the file
         fields |= transitions.promoted(memory, now) | {"quarantine_reason": None}

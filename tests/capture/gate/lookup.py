@@ -9,6 +9,7 @@ from ademem.capture.gate.form import Reviewed
 from ademem.core.memory import Draft, Trust
 from ademem.core.settings import GateSettings
 from ademem.core.value import as_dict
+from ademem.guard.injection import instruction_in_titled
 from tests.builders import NOW
 
 if TYPE_CHECKING:
@@ -38,6 +39,12 @@ class ListShelf:
 
     def near(self, draft: Reviewed) -> tuple[Memory, ...]:
         return tuple(memory for memory in self.memories if not memory.quarantine_reason)
+
+    def find_instruction(self, draft: Reviewed) -> str | None:
+        return instruction_in_titled(draft.title, draft.content)
+
+    def previous_text(self, draft: Reviewed) -> str:
+        return ""  # tests/test_quarantine.py asks a real store
 
     def rejected(self, draft: Reviewed) -> tuple[Memory, ...]:
         return ()  # tests/capture/gate/test_rejected.py asks a real store

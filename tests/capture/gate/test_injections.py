@@ -6,7 +6,8 @@ from collections import Counter
 
 import pytest
 
-from ademem.guard.injection import effect_of_phrase, instruction_in
+from ademem.guard.injection import instruction_in
+from ademem.guard.injection.phrases import effect_of_phrase
 from tests.capture.gate import injections
 
 HOSTILE = injections.read("hostile")

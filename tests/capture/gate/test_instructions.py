@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from ademem.capture.gate.form import Insert
 from ademem.core.memory import Draft, Origin, Trust
-from ademem.guard import injection
-from ademem.guard.injection import KNOWN, effect_of_phrase, instruction_in
+from ademem.guard.injection import instruction_in, phrases
+from ademem.guard.injection.phrases import KNOWN, effect_of_phrase
 from tests.builders import memory
 from tests.capture.gate.lookup import judged
 
@@ -132,15 +132,15 @@ def holds(words, groups, gap):
     if not groups:
         return True
     return any(
-        not groups[0].isdisjoint(forms) and holds(words[at + 1 :], groups[1:], injection.GAP + 1)
+        not groups[0].isdisjoint(forms) and holds(words[at + 1 :], groups[1:], phrases.GAP + 1)
         for at, forms in enumerate(words[:gap])
     )
 
 
-@given(words=st.lists(SPOKEN.filter(lambda word: word not in injection.NEGATIONS), max_size=12))
+@given(words=st.lists(SPOKEN.filter(lambda word: word not in phrases.NEGATIONS), max_size=12))
 def test_the_first_phrase_is_found_as_by_trying_every_one(words):
     text = " ".join(words)
-    spoken = [set(injection.forms(word)) for word in words]
+    spoken = [set(phrases.forms(word)) for word in words]
     tried = (effect for effect, phrase in KNOWN if holds(spoken, phrase, len(words)))
 
     assert effect_of_phrase(text) == next(tried, None)

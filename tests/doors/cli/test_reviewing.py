@@ -177,7 +177,9 @@ def test_each_is_shown_with_its_reason_its_origin_and_what_is_like_it(person):
     assert "from: agent by passive, " in lesson
     assert "session: s1\nbranch: login\n" in lesson
     assert f"similar 1: {person.known}" in lesson
-    assert lesson.startswith("[a]ccept, [e]dit, [m]erge, [r]eject, [p]in, [s]kip, [u]ndo, [q]uit? ")
+    assert lesson.startswith(
+        "[a]ccept, [e]dit, [h]armless, [m]erge, [r]eject, [p]in, [s]kip, [u]ndo, [q]uit? "
+    )
 
 
 def test_words_that_differ_from_a_similar_memory_are_marked(person):

@@ -1,0 +1,64 @@
+"""The words of a text and what stands beside them, hashed into buckets for a linear model."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from itertools import pairwise
+from zlib import crc32
+
+from ademem.core.text import normal
+
+BUCKETS = 1 << 16
+PIECE, STEP, WHOLE = 32, 8, 320
+"""Words of a piece that is judged alone, from one piece to the next, and judged at once at most."""
+FEWEST = 6
+"""Words of a text below which nothing is judged: labels and names, of which no author wrote any."""
+
+_WORD = re.compile(
+    r"[\u2e80-\ua4cf\uf900-\ufaff]|[^\W\d_\u2e80-\ua4cf\uf900-\ufaff]+|\d+|[^\w\s]|_"
+)
+
+
+class HashedWords:
+    """Words with their places in the normalized text, and the buckets that begin at each."""
+
+    def __init__(self, text: str) -> None:
+        self.text = normal("NFKC", text)
+        self.places = [found.span() for found in _WORD.finditer(self.text)]
+        lower = [self.text[start:end].lower() for start, end in self.places]
+        self.words = ["0" if word.isdigit() else word for word in lower]
+        self._alone = list(map(_buckets_of, self.words))
+        self._near = [_bucket("b", *pair) for pair in pairwise(self.words)]
+        apart = zip(self.words, self.words[2:], strict=False)
+        self._apart = [_bucket("s", *pair) for pair in apart]
+
+    def features(self, start: int, end: int) -> set[int]:
+        opening = _bucket("f", *self.words[start : min(start + 2, end)])
+        found = {opening}.union(*self._alone[start:end])
+        return found.union(self._near[start : end - 1], self._apart[start : max(end - 2, start)])
+
+    def pieces(self) -> list[tuple[int, int]]:
+        """Return start and end of the text, in parts if it is long, and of all its short pieces."""
+        count = len(self.words)
+        if count < FEWEST:
+            return []
+        short = range(0, count - PIECE + STEP, STEP) if count > PIECE else ()
+        parts = [*((at, WHOLE) for at in range(0, count, WHOLE)), *((at, PIECE) for at in short)]
+        return [(start, min(start + size, count)) for start, size in parts]
+
+    def quote(self, start: int, end: int) -> str:
+        """Return words as they are spelled in the text."""
+        return self.text[self.places[start][0] : self.places[end - 1][1]]
+
+
+@lru_cache(maxsize=4096)
+def _buckets_of(word: str) -> tuple[int, ...]:
+    """Return the buckets of a word, and of each three and each five of its characters."""
+    text = f"^{word}$"
+    grams = {_bucket("g", text[at : at + n]) for n in (3, 5) for at in range(len(text) - n + 1)}
+    return (_bucket("w", word), *grams)
+
+
+def _bucket(kind: str, *words: str) -> int:
+    return crc32((kind + " ".join(words)).encode("utf-8", "replace")) & 0xFFFF
