@@ -39,6 +39,8 @@ MANY, MOST_GONE = 6, 0.5
 """Of so many files no more than this share may be gone at once, else nothing is archived."""
 PROPOSED = " proposed"
 """End of the topic of a text that waits beside what a person confirmed."""
+QUOTE_CHARS = 1000
+"""Part of a text that is redacted and quoted as evidence, which is shorter."""
 PLACED = ("path", "dir", "glob", "runs", "program")
 
 
@@ -413,6 +415,7 @@ class _Reconciliation:
             return
 
     def _add_evidence(self, entry: Entry, memory: Memory) -> None:
+        from ademem.core.text import whole_words
         from ademem.store import evidence
 
         origin = self._origin(entry)
@@ -421,7 +424,7 @@ class _Reconciliation:
             memory.id,
             evidence.EvidenceKind.CLIENT_FILE,
             self.runtime.now,
-            quote=entry.file.text,
+            quote=whole_words(entry.file.text, QUOTE_CHARS),
             session_id=origin.session_id or "",
             prompt_id=entry.writer.prompt_id if entry.writer else "",
             message=entry.path.partition("#")[0],
@@ -488,10 +491,11 @@ class _Reconciliation:
     def _draft(self, entry: Entry) -> Draft:
         from ademem.capture.memory_files import REFERENCE
         from ademem.core.memory import Draft
+        from ademem.core.text import whole_words
 
         file, agent = entry.file, self.folder.agent
         return Draft(
-            content=file.content,
+            content=whole_words(file.content, 2 * self.runtime.settings.gate.max_chars),
             category=file.category,
             scope="agent" if agent else "personal" if file.is_personal else "project",
             owner=agent or None,
@@ -578,5 +582,5 @@ def _places_of(how: str) -> tuple[str, ...]:
     from ademem.search.binding_keys import show
     from ademem.search.places import places_in
 
-    found = (each for each in places_in(how, None) if each.kind in PLACED)
+    found = (each for each in places_in(how[:QUOTE_CHARS], None) if each.kind in PLACED)
     return tuple(anchor.of_key(show(each), by_person=False) for each in found)

@@ -320,9 +320,8 @@ def _recall(
     is_sure = False
     for memory, score, sure in found:
         is_own = ledger.is_own_error(runtime.store, memory, key.session_id)
-        if memory.id in loaded:  # the client gives it to the model
-            continue
-        if why := "seen" if memory.id in seen else "own" if is_own else "":
+        is_seen = memory.id in seen or memory.id in loaded  # which the client gives to the model
+        if why := "seen" if is_seen else "own" if is_own else "":
             left_out.append(place(memory, "recalled", left_out=why))
         else:
             shown.append((memory, score))
