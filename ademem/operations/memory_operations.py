@@ -33,7 +33,7 @@ GET_CHARS, MARGIN_CHARS, REVISION_CHARS = 9000, 300, 3000
 """Size of a whole memory as it is sent, of what the door adds, and of its revisions."""
 
 Query = Annotated[str, About(help="Plain words", chars=1000)]
-Id = Annotated[str, About(chars=64)]
+Id = Annotated[str, About(help="Of a memory, or its beginning.", chars=64)]
 ScopeName = Annotated[str, About(choices=SCOPES)]
 Content = Annotated[
     str, About(help="One fact in one or two sentences, with why it holds", chars=50_000)
@@ -46,7 +46,6 @@ Places = Annotated[
     tuple[str, ...],
     About(help="Where it applies: src/**, `npm install`, act:deploy", items=20),
 ]
-Neighbours = Annotated[int, About(least=0, most=20)]
 Cursor = Annotated[int, About(least=0, most=2**31)]
 Relation = Literal[
     "related", "compatible", "scoped", "conflicts_with", "supersedes", "not_conflict"
@@ -119,9 +118,13 @@ def search(
     return page
 
 
-@operation(reads=True, repeats=True, shows_text=True)
+@operation(reads=True, repeats=True, shows_text=True, command="timeline")
 def timeline(
-    runtime: Runtime, call: Call, id: Id, before: Neighbours = 3, after: Neighbours = 3
+    runtime: Runtime,
+    call: Call,
+    id: Id,
+    before: Annotated[int, About(help="Earlier ones.", least=0, most=20)] = 3,
+    after: Annotated[int, About(help="Later ones.", least=0, most=20)] = 3,
 ) -> Annotated[Row, Answer(always=("focus", "before", "after"), sometimes=("session", "left_out"))]:
     """What the same session saved before and after a memory."""
     from ademem.operations import browsing
@@ -178,10 +181,12 @@ def _newest(rows: list[Row], before: int) -> Row:
 
 
 def get_readable(runtime: Runtime, id: str) -> Memory:
-    """Return the memory; raise where it is held back, deleted, or another took its place."""
+    """Return the memory; raise for a program where it is held back, deleted or superseded."""
     from ademem.operations import searching
 
     memory = searching.get(runtime, id)
+    if runtime.by.is_person:
+        return memory
     if memory.quarantine_reason:
         raise Withheld(memory)
     if memory.deleted_at:

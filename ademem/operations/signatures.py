@@ -105,6 +105,8 @@ class Operation(Value):
     """The result has texts of memories."""
     joins: bool = False
     """Of several projects all answer; else the first that has one."""
+    command: str = ""
+    """Command that follows from the operation; empty: one is written out, or there is none."""
     empty: Mapping[str, Any] | None = None
     """Result where no project is enrolled; None: a refusal."""
 

@@ -30,9 +30,10 @@ if TYPE_CHECKING:
 MODULES = {
     "recalling": "recall",
     "memory": (
-        "add learn topic-key search timeline context get list log undo"
+        "add learn topic-key search context get list log undo"
         " promote reject archive restore pin delete edit"
     ),
+    "derived": "timeline",
     "placing": "at",
     "adopting": "adopt",
     "sessions": "session prompts why",
@@ -164,6 +165,8 @@ class Command(Value):
     name: str
     """With that of its group: `files check`."""
     function: Function
+    given: tuple[Parameter, ...] | None = None
+    """Its parameters; None: those of the function."""
     opened: Callable[[Any], Any] | None = None
     """Opens what the function gets first; its first parameter is an option as well."""
     has_json: bool = True
@@ -175,7 +178,9 @@ class Command(Value):
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
-        own = read_parameters(self.function, 1 if self.opened else 0)
+        own = self.given
+        if own is None:
+            own = read_parameters(self.function, 1 if self.opened else 0)
         json = (AS_JSON,) if self.has_json else ()
         return (*own, *filter(None, [self.opener]), *json)
 
@@ -199,6 +204,12 @@ commands: dict[str, Command] = {}
 """Those of the modules that were loaded, by their names."""
 
 
+def is_unlisted(function: Function, name: str) -> bool:
+    """Tell whether no help lists a command, or the group that it is in."""
+    unlisted = {*HIDDEN, *_of_part(function, "HIDDEN")}
+    return not unlisted.isdisjoint((name, name.partition(" ")[0]))
+
+
 def command(
     name: str = "", *, on: Callable[[Any], Any] | None = None, has_json: bool = True
 ) -> Callable[[Function], Function]:
@@ -210,10 +221,12 @@ def command(
     def define(function: Function) -> Function:
         full = name or function.__name__
         GROUPS.update(_of_part(function, "GROUPS"))
-        unlisted = {*HIDDEN, *_of_part(function, "HIDDEN")}
-        is_hidden = not unlisted.isdisjoint((full, full.partition(" ")[0]))
         commands[full] = Command(
-            name=full, function=function, opened=on, has_json=has_json, is_hidden=is_hidden
+            name=full,
+            function=function,
+            opened=on,
+            has_json=has_json,
+            is_hidden=is_unlisted(function, full),
         )
         return function
 

@@ -225,23 +225,6 @@ def search(
 
 
 @on_project()
-def timeline(
-    memories: Runtime,
-    id: Id,
-    before: int = option("--before", "Earlier ones.", 3, min=0, max=20),
-    after: int = option("--after", "Later ones.", 3, min=0, max=20),
-) -> None:
-    """Show a memory between its neighbours of the same session."""
-    from ademem.operations import browsing, searching
-
-    show.require_readable(searching.get(memories, id))
-    found = browsing.timeline(memories, id, before, after)
-    rows = [*found["before"], found["focus"], *found["after"]]
-    lines = (show.preview_line(row, focus=row is found["focus"]) for row in rows)
-    show.report(found, lines, [found["why"]] if "why" in found else (), fence=True)
-
-
-@on_project()
 def context(
     memories: Runtime,
     max_bytes: int = option("--max-bytes", "Size of the text.", 16_384, min=0, max=65_536),

@@ -35,7 +35,7 @@ SUMMARIES = {
     "status": "Show what memory holds and what is due.",
     "sweep": "Age the memories: confirm used ones, archive unused ones.",
     "sync": "Exchange memories through shared folders and the hub.",
-    "timeline": "Show a memory between its neighbours of the same session.",
+    "timeline": "What the same session saved before and after a memory.",
     "topic-key": "Suggest a key under which later texts replace TEXT.",
     "trust": "Review and trust what came with a project, part by part.",
     "tui": "Browse and review the memory in this terminal.",

@@ -23,7 +23,7 @@ from ademem.operations import (
     writing,
 )
 from ademem.operations import doctor as examining
-from ademem.operations.memory_operations import Cursor, Neighbours, Relation
+from ademem.operations.memory_operations import Cursor, Relation
 from ademem.operations.rows import describe_gate_refusal
 from ademem.operations.signatures import About, Answer, Call, Operations
 from ademem.search.engine import Filters
@@ -36,6 +36,7 @@ Result = Annotated[Row, Answer(always=("project_source", "project_path", "result
 Id = int | str
 """A row number, or an id of ours."""
 GivenId = Annotated[Id, About(help="A number or an id")]
+Neighbours = Annotated[int, About(least=0, most=20)]
 ScopeName = Literal["project", "personal", "global"]
 Confidence = Annotated[float, About(least=0, most=1)]
 

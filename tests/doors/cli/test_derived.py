@@ -1,0 +1,66 @@
+"""An operation is written once: its tool, its method and its command follow."""
+
+from typing import Annotated, Any
+
+import pytest
+
+from ademem.core.errors import UsageError
+from ademem.doors.cli import derived, show
+from ademem.doors.cli.commands import commands
+from ademem.doors.cli.options import parse
+from ademem.operations.signatures import About, Answer, Operations
+from ademem.plugins.mcp.tools import make_tools
+
+operation = Operations()
+
+
+@operation(reads=True, command="shout")
+def shout(
+    runtime: Any,
+    call: Any,
+    text: Annotated[str, About(help="What to shout.", chars=5)],
+    times: Annotated[int, About(help="How often.", least=1, most=3)] = 1,
+    tone: Annotated[str, About(choices=("high", "low"))] = "high",
+    twice_a_day: bool = False,
+) -> Annotated[dict[str, Any], Answer(always=("said",))]:
+    """Say a text loudly."""
+    return {"said": " ".join([text.upper()] * times), "by": call.door, "tone": tone}
+
+
+(OPERATION,) = operation.all
+
+
+@pytest.fixture
+def command():
+    derived.define(OPERATION, "shout")
+    yield commands["shout"]
+    del commands["shout"]
+
+
+def test_a_function_is_a_command_with_the_limits_of_its_signature(command, ademem, monkeypatch):
+    given = parse(command.parameters, ["hello", "--times", "2", "--twice-a-day", "--json"])
+
+    assert parse(command.parameters, ["hello", "--times", "4"]) is None, "typer says why"
+    command.call(given)
+    assert '"said": "HELLO HELLO"' in ademem.capsys.readouterr().out
+    monkeypatch.setattr(show, "as_json", False)
+    command.call(parse(command.parameters, ["hello you", "--tone", "low"]))
+    lines = ademem.capsys.readouterr().out.split()
+    assert lines == ["said:", "HELLO", "by:", "cli", "tone:", "low"]
+    with pytest.raises(UsageError, match="no tone 'middle'"):
+        command.call(parse(command.parameters, ["hello", "--tone", "middle"]))
+
+
+def test_the_same_function_is_a_tool():
+    (tool,) = make_tools([OPERATION], "memory_")
+    schema = tool.input_schema
+
+    assert (tool.name, tool.description) == ("memory_shout", "Say a text loudly.")
+    assert schema["required"] == ["text"]
+    assert schema["properties"]["times"] == {
+        "type": "integer",
+        "description": "How often.",
+        "minimum": 1,
+        "maximum": 3,
+        "default": 1,
+    }
