@@ -41,17 +41,34 @@ case $id in
     # What the call names, in which folder below the project, and all that it says.
     # Braces around it would pass for those of a command.
     text=${payload#"$head"} text=${text#'"tool_input":{'}
-    call=$text part=
+    call=$text body=$text part= reads=
+    case $text in
+    *'"command":"'*'"command":"'*) ;;
+    *'"command":"'*)
+      # A pipeline of programs that only read touches no file: quotes are as good as others there.
+      rest=${text#*'"command":"'} command=
+      while
+        part=${rest%%'"'*}
+        case $part in *\\) ;; *) false ;; esac
+      do
+        command=$command${part%?}\' rest=${rest#*'"'}
+      done
+      command=$command$part part=
+      [ ${#command} -gt 1000 ] || [ ! -r "$hooks/readers.sh" ] || . "$hooks/readers.sh"
+      ;;
+    esac
     case $text in
     # Quotes inside a word hide a name from any list.
-    *'"command":"'*) case $text in *[A-Za-z0-9_./-]["'"][A-Za-z0-9_./-]* | *[A-Za-z0-9_./-]'\"'[A-Za-z0-9_./-]* | *"''"[A-Za-z0-9_./-]* | *'\"\"'[A-Za-z0-9_./-]*) id= ;; esac ;;
+    *'"command":"'*) [ -n "$reads" ] || case $text in *[A-Za-z0-9_./-]["'"][A-Za-z0-9_./-]* | *[A-Za-z0-9_./-]'\"'[A-Za-z0-9_./-]* | *"''"[A-Za-z0-9_./-]* | *'\"\"'[A-Za-z0-9_./-]*) id= ;; esac ;;
     *'"file_path":"'*) part='"file_path":"' ;;
     *'"notebook_path":"'*) part='"notebook_path":"' ;;
     esac
     if [ -n "$part" ]; then
       # A shell takes the square of the length to remove a text: behind a long one the call is all.
       rest=${text%%"$part"*}
-      [ ${#rest} -gt 4000 ] || { call=${text#*"$part"} && call=${call%%'"'*}; }
+      if [ ${#rest} -le 4000 ]; then
+        call=${text#*"$part"} body=$rest${call#*'"'} call=${call%%'"'*} # a name is no edited line
+      fi
       # A path with a quote in it was cut there; a link may lead to any place.
       case $call in *\\) call=$text ;; esac
       [ ! -L "$call" ] || id=
@@ -76,13 +93,25 @@ case $id in
     *) [ ! -f "$list$reader.words" ] || list=$list$reader. ;;
     esac
     # 1: no line has one. Anything else, a list that cannot be read as well, is for Python.
-    if [ -n "$id" ] && [ ! -L "${list}words" ] && [ ! -L "${list}pieces" ] && [ ! -L "${list}texts" ]; then
+    for name in always runs words pieces texts weak rare; do [ ! -L "$list$name" ] || id=; done
+    if [ -n "$id" ]; then
       # As it is in JSON, where an escape is two backslashes, and as it is meant.
       lacks() {
-        printf '%s\n%b\n' "$1" "$1" 2>/dev/null | LC_ALL=C grep -q "$2" -f "$list$3" 2>/dev/null
+        asked=$1 how=$2
+        shift 2
+        for name; do shift && set -- "$@" -f "$list$name"; done
+        printf '%s\n%b\n' "$asked" "$asked" 2>/dev/null | LC_ALL=C grep -q "$how" "$@" 2>/dev/null
         [ $? -eq 1 ]
       }
-      if lacks "$call" -iF pieces && lacks "$call" -iwF words && lacks "$text" -iF texts; then exit 0; fi
+      if [ -n "$reads" ]; then
+        if lacks "$call" -iF always && lacks "$call" -iwF runs && lacks "$text" -iF texts; then exit 0; fi
+      elif [ -n "$part" ]; then
+        if lacks "$call" -iF always pieces && lacks "$call" -iwF words && lacks "$text" -iF texts &&
+          { lacks "$call" -iF weak || lacks "$body" -iF rare; }; then exit 0; fi
+      elif lacks "$call" -iF always pieces && lacks "$call" -iwF runs words && lacks "$text" -iF texts &&
+        { lacks "$call" -iF weak || lacks "$body" -iF rare; }; then
+        exit 0
+      fi
     fi
   fi
   ;;

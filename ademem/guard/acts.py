@@ -291,9 +291,9 @@ def programs_of(act: str) -> frozenset[str]:
 
 
 def _word_of(words: Sequence[str]) -> str:
-    """Return the subcommand, which says more than `git`, unless it has several names."""
-    is_plain = len(words) > 1 and words[0] not in RENAMED and words[1][:1].isalpha()
-    return words[1] if is_plain else words[0]
+    """Return the last subcommand, which says more than `git`, unless it has several names."""
+    plain = [word for word in words[1:] if word[:1].isalpha()]
+    return plain[-1] if plain and words[0] not in RENAMED else words[0]
 
 
 RENAMED = frozenset(each.split()[0] for each in SYNONYMS) | {"python", "pip"}

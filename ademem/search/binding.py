@@ -1,22 +1,27 @@
 """Where memories apply: bindings that follow from them, and lists of their keys for the shell.
 
-A hook's shell line reads lists of fixed strings before it starts Python, in `.ade/run/keys`: a
-call that can meet a memory names one of `words` as a whole word, or one of `pieces` anywhere, or
-the text that it writes or runs holds one of `texts`. A reader, a session or a subagent, to whom
-some was said has lists with the rest, `<reader>.words`. They hold more than there is rather than
-less; one that is stale or missing costs time.
+A hook's shell line reads lists of fixed strings before it starts Python, in `.ade/run/keys`. A
+call that can meet a memory names one of `runs` as a whole word, or one of `always` anywhere; unless
+it surely only reads, `words` and `pieces` are asked in the same way, and `texts` of what it writes
+or runs. Places that words alone suggest count for an edit whose lines share a rare word with their
+memory: it names one of `weak`, and its text has one of `rare`.
+
+A reader, a session or a subagent, to whom some was said has lists with the rest, `<reader>.words`.
+They hold more than there is rather than less; one that is stale or missing costs time.
 """
 
 from __future__ import annotations
 
 import os
 import time
+from itertools import chain, takewhile
 
 from ademem.core import confined
 from ademem.core.clock import Deadline
 from ademem.core.errors import UsageError, suppress
 from ademem.core.memory import Trust
 from ademem.core.value import replace
+from ademem.search.common_words import rare_words
 from ademem.store import Store, adopted
 from ademem.store import bindings as table
 from ademem.store.bindings import MOST, SESSION, STRENGTHS, Binding
@@ -32,7 +37,7 @@ if TYPE_CHECKING:
     from ademem.store.runtime import Runtime
     from ademem.store.tree_index import Tree
 
-LISTS = ("words", "pieces", "texts")
+LISTS = ("always", "runs", "words", "pieces", "texts", "weak", "rare")
 ALWAYS = (
     *("\\\\", ".ade", "ademem", "settings", "promote"),
     *(".a", ".[", ".?", ".*", ".{", ".$", ".'"),  # what may stand for the name of our folder
@@ -235,15 +240,16 @@ def write_rest(project: Project, store: Store, key: TurnKey, said: Iterable[str]
         _write(project, f"{reader}.", _listed(project, store, said))
 
 
-def _listed(project: Project, store: Store, hidden: Iterable[str] = ()) -> list[Binding] | None:
-    """Return the bindings of all memories and of adopted items but those that are *hidden*.
+def _listed(project: Project, store: Store, hidden: Iterable[str] = ()) -> dict[str, list[str]]:
+    """Return the lists for all memories and adopted items but those that are *hidden*.
 
-    None while some are not derived yet.
+    All goes to Python while a memory is not derived yet.
     """
     if table.is_shown_due(store):
-        return None
+        return list_lines(None)
     hidden = set(hidden)
-    return table.list_all(store, hidden) + adopted.list_bindings(store, project.root, hidden)
+    sure = table.list_all(store, hidden) + adopted.list_bindings(store, project.root, hidden)
+    return list_lines(sure, table.list_weak(store, hidden))
 
 
 def lacks_lists(project: Project, key: TurnKey) -> bool:
@@ -266,10 +272,15 @@ def prune_lists(project: Project, now: datetime | None = None) -> None:
         confined.prune(project.root, _folder(project), before, having=".")
 
 
-def list_lines(bindings: Iterable[Binding] | None) -> dict[str, list[str]]:
-    """Return the lines of each list; without bindings those that every call has."""
+def list_lines(
+    bindings: Iterable[Binding] | None, weak: Iterable[tuple[Binding, str]] = ()
+) -> dict[str, list[str]]:
+    """Return the lines of each list; without bindings those that every call has.
+
+    *weak* are places that words suggest, each with the text of its memory.
+    """
     lines = {name: dict[str, None]() for name in LISTS}
-    lines["pieces"].update(dict.fromkeys(ALWAYS))
+    lines["always"].update(dict.fromkeys(ALWAYS))
     is_placed = False
     for each in bindings or ():
         is_placed |= each.kind in PLACED or each.kind == "suffix"
@@ -280,7 +291,14 @@ def list_lines(bindings: Iterable[Binding] | None) -> dict[str, list[str]]:
         lines["words"].update(dict.fromkeys(_TREE_WRITERS))
     if bindings:
         lines["words"].update(dict.fromkeys(_RUNNERS))
-        lines["pieces"][SERVER] = None
+    for each, text in weak:
+        if rare := sorted(rare_words(text)):
+            lines["rare"].update(dict.fromkeys(form for word in rare for form in _cases(word)))
+            lines["weak"].update(dict.fromkeys(chain.from_iterable(_strings(each).values())))
+    if lines["weak"]:
+        lines["weak"].update(dict.fromkeys((*_WHOLE_TREE, *_TREE_WRITERS, *_RUNNERS)))
+    if bindings or lines["weak"]:
+        lines["always"][SERVER] = None
     is_open = bindings is None or any(ANYTHING in found for found in lines.values())
     if is_open or sum(map(len, lines.values())) > MOST_LINES:
         return {name: [ANYTHING] for name in LISTS}
@@ -307,13 +325,13 @@ def _strings(binding: Binding) -> dict[str, list[str]]:
             _, colon, name = key.partition(":")
             return {"pieces": [name]} if colon else _names(key)
         case "glob":
-            return _names(key) if key else {"pieces": [_longest_plain(binding.pattern)]}
+            return _names_of_glob(binding.pattern or key)
         case "suffix":
             return {"pieces": [key]}
         case "program":
             words = binding.pattern.split()
             is_plain = bool(words) and key not in RENAMING
-            return {"words": [words[-1]]} if is_plain else {"pieces": [key]}
+            return {"runs": [words[-1]]} if is_plain else {"always": [key]}
         case "act":
             from ademem.guard import acts
 
@@ -341,9 +359,9 @@ def _sorted_out(names: Iterable[str]) -> dict[str, list[str]]:
     from ademem.guard import acts
 
     stems = {*acts.NAMED, *acts.STEMS.values(), *RENAMING}
-    sorts: dict[str, list[str]] = {"words": [], "pieces": []}
+    sorts: dict[str, list[str]] = {"runs": [], "always": []}
     for name in sorted(names):
-        sorts["pieces" if name in stems else "words"].append(name)
+        sorts["always" if name in stems else "runs"].append(name)
     return sorts
 
 
@@ -355,16 +373,34 @@ def _names(path: str) -> dict[str, list[str]]:
     return {"words": [last], "pieces": pieces}
 
 
-def _longest_plain(pattern: str) -> str:
+def _names_of_glob(pattern: str) -> dict[str, list[str]]:
+    """Return what each file of a glob has in its name, and the folders above where they end."""
     import re
 
-    return max(re.split(r"[*?\[\]{},!/]+", pattern), key=len)
+    from ademem.search.hint_patterns import expand_glob
+
+    found: dict[str, list[str]] = {"words": [], "pieces": []}
+    for each in expand_glob(pattern):
+        *folders, last = each.split("/")
+        above = list(takewhile(lambda name: not set(name) & _OPEN, folders))
+        fixed = [name for name in (*folders, last) if name and not set(name) & _OPEN]
+        part = max(re.split(r"[*?]|\[[^\]]*\]?", last), key=len)
+        if fixed[-1:] == [last] or (fixed and len(part) < SHORTEST_PIECE):
+            found["words"] += _names(fixed[-1])["words"]
+        else:
+            found["pieces"] += _names(part)["words"] if len(part) >= SHORTEST_PIECE else [ANYTHING]
+        found["pieces"] += _names("/".join([*above, last]))["pieces"]
+    return found
 
 
-def _write(project: Project, prefix: str, bindings: list[Binding] | None) -> bool:
+_OPEN = frozenset("*?[")
+SHORTEST_PIECE = 3
+
+
+def _write(project: Project, prefix: str, lists: dict[str, list[str]]) -> bool:
     """Return whether a list changed; where one cannot be written, memories are missed."""
     changed = False
-    for name, lines in list_lines(bindings).items():
+    for name, lines in lists.items():
         path = os.path.join(_folder(project), prefix + name)
         text = "".join(f"{line}\n" for line in lines)
         try:

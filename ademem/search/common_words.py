@@ -1,5 +1,7 @@
 """The 300 commonest words of commit subjects, as `bench/README.md` counts them."""
 
+from __future__ import annotations
+
 from ademem.core.text import word_set
 
 COMMON_WORDS = word_set("""
@@ -26,3 +28,14 @@ COMMON_WORDS = word_set("""
     update updated updates upgrade url usage use used using value values variable version versions
     warning warnings when windows wip with without work workflow works
 """)
+
+
+def rare_words(text: str) -> set[str]:
+    """Return the words of a text that say what it is about, also of `camelCase`, in lower case."""
+    import re
+
+    from ademem.search.query import STOP_WORDS
+
+    spaced = re.sub(r"(?<=[a-z\d])(?=[A-Z])", " ", text)
+    words = {word.lower() for word in re.findall(r"[^\W\d_]{4,}", spaced)}
+    return words - COMMON_WORDS - STOP_WORDS

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from ademem.core import client
 from ademem.core.memory import is_rule
 from ademem.core.value import replace
@@ -11,6 +9,7 @@ from ademem.guard import touch as touches
 from ademem.guard.policy import MOST_CARRIED, Carry, Finding, Show, ToolCall, Wait, consult
 from ademem.search import binding as bindings
 from ademem.search import meeting
+from ademem.search.common_words import rare_words
 from ademem.search.meeting import GIVEN, GUESSED, NAMED, READ, WORDED, Met
 from ademem.session import flags, hint_events, linked_files
 from ademem.session.turn_tracking import log_decision, set_flag
@@ -108,9 +107,9 @@ def find(touch: Touch, payload: Payload, runtime: Runtime) -> list[Met]:
     if met:
         read = linked_files.find_read([each.memory for each in met], payload, runtime)
         met = [each for each in met if each.memory.id not in read]
-    edited = _rare_words(f"{touch.text}\n{touch.removed}"[:TEXT_CHARS])
+    edited = rare_words(f"{touch.text}\n{touch.removed}"[:TEXT_CHARS])
     shared = {
-        each.memory.id: len(edited & _rare_words(each.memory.whole_text)) if edited else 0
+        each.memory.id: len(edited & rare_words(each.memory.whole_text)) if edited else 0
         for each in met
     }
     met = [
@@ -166,15 +165,6 @@ def find_announced(prompt: str, is_question: bool, runtime: Runtime) -> list[Mem
     firm = [each.memory for each in found if is_firm(each)]
     firm.sort(key=lambda memory: (memory.status == "candidate", not is_rule(memory)))
     return firm[:MOST_CARRIED]
-
-
-def _rare_words(text: str) -> set[str]:
-    from ademem.search.common_words import COMMON_WORDS
-    from ademem.search.query import STOP_WORDS
-
-    spaced = re.sub(r"(?<=[a-z\d])(?=[A-Z])", " ", text)
-    words = {word.lower() for word in re.findall(r"[^\W\d_]{3,}", spaced)}
-    return words - COMMON_WORDS - STOP_WORDS
 
 
 def _put_current_first(met: list[Met], payload: Payload, runtime: Runtime) -> list[Met]:

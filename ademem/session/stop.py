@@ -53,7 +53,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         jobs.queue(runtime.store, "mirror", "project", runtime.now)
     else:
         ledger.renew(runtime.store, ledger.READ, runtime.project.root, runtime.now)
-    worker.start(runtime)
+    worker.start(runtime, patient=True)
     return client.notice(*linked_files.describe_noted(payload, runtime)) or None
 
 

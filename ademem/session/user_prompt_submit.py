@@ -79,6 +79,8 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         why = runtime.copy_notice or f"ademem: {runtime.by.why}"
         notice = f"{why}; your text was not stored"
         unstored = [notice] if dictations(prompt) else []
+        if not runtime.is_read_only:
+            set_flag(key, runtime)
         return client.context("UserPromptSubmit", "\n".join(_lines(entries)), unstored) or None
     with runtime.store.transaction():
         if not _claim(prompt, key, runtime):  # the hook of a second installation was faster

@@ -288,12 +288,28 @@ def list_all(store: Store, hidden: Iterable[str] = ()) -> list[Binding]:
         " from memory_bindings as binding"
         " join unified_memories as memory on memory.seq = binding.memory_seq"
         f" where binding.kind <> 'due' and {SHOWABLE}"
-        f" and (binding.strength not in ('worded', 'guessed') or binding.kind in ({_FILES}))"
+        " and binding.strength not in ('worded', 'guessed')"
         " and memory.id not in (select value from json_each(?))"
         " order by binding.kind, binding.key, binding.pattern",
         (array(sorted(hidden)),),
     )
     return [Binding(kind=row[0], key=row[1], pattern=row[2]) for row in rows]
+
+
+def list_weak(store: Store, hidden: Iterable[str] = ()) -> list[tuple[Binding, str]]:
+    """Return the places that words suggest, as `list_all` does, each with its memory's text."""
+    rows = store.db.execute(
+        "select binding.kind, binding.key, binding.pattern,"
+        " ifnull(memory.title || ': ', '') || memory.content"
+        " from memory_bindings as binding"
+        " join unified_memories as memory on memory.seq = binding.memory_seq"
+        f" where binding.kind in ({_FILES}) and {SHOWABLE}"
+        " and binding.strength in ('worded', 'guessed')"
+        " and memory.id not in (select value from json_each(?))"
+        " order by binding.kind, binding.key, binding.pattern",
+        (array(sorted(hidden)),),
+    )
+    return [(Binding(kind=row[0], key=row[1], pattern=row[2]), row[3]) for row in rows]
 
 
 def set_anchor_state(store: Store, memory: Memory, anchor: str, state: str) -> None:

@@ -47,6 +47,11 @@ class Revision(Value):
         return {name: getattr(memory, name) for name in memories.KEPT}
 
 
+def count_all(store: Store) -> int:
+    """Return a number that each change of a memory makes larger."""
+    return store.number("select ifnull(max(seq), 0) from memory_revisions")
+
+
 def newest_events(store: Store, limit: int, before: str = "") -> list[str]:
     return store.column(
         "select event_id from memory_revisions group by event_id having :before = '' or max(seq) <"

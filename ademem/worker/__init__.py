@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import sys
 
+from ademem.core.clock import stamp, timedelta
+from ademem.core.errors import suppress
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ademem.core.project import Project
@@ -24,20 +27,64 @@ worker.{{}}(sys.argv[1])
 """
 
 
-def start(runtime: Runtime) -> None:
-    """Start a detached worker when a job is due, none runs, and this process is none."""
+IDLE = "idle"
+"""File in the folder `run` that tells until when nothing is due, unless the store changes."""
+IDLE_FOR = timedelta(minutes=10)
+IDLE_CHARS = 200
+
+
+def start(runtime: Runtime, *, patient: bool = False) -> None:
+    """Start a detached worker when a job is due, none runs, and this process is none.
+
+    Where *patient*, what becomes due by itself (by time, by a commit, by another program) is looked
+    for only when the last look is ten minutes old or something was stored since.
+    """
     if not runtime.settings.jobs.auto or runtime.environment.get("ADEMEM_DISABLE"):
         return
     from ademem.store import jobs
 
     if not jobs.any_due(runtime.store, runtime.clock(), but=CONDITIONAL):
+        if patient and _is_idle(runtime):
+            return
         from ademem.worker import running  # the table usually has a due job, if there is one
 
         if not running.any_due(runtime):
+            if patient:
+                _note_idle(runtime)
             return
     if not is_running(runtime.project):
         program = RUN.format("main")
         _detach([sys.executable, "-I", "-c", program, package_folder(), runtime.project.root])
+
+
+def _is_idle(runtime: Runtime) -> bool:
+    from ademem.core import confined
+
+    project = runtime.project
+    with suppress(OSError):
+        text = confined.read_text(project.root, os.path.join(project.run, IDLE), IDLE_CHARS) or ""
+        since, _, rest = text.partition(" ")
+        until, _, state = rest.partition(" ")
+        return since <= stamp(runtime.clock()) < until and state == _state(runtime)
+    return False
+
+
+def _note_idle(runtime: Runtime) -> None:
+    from ademem.core import confined
+
+    project, now = runtime.project, runtime.clock()
+    text = f"{stamp(now)} {stamp(now + IDLE_FOR)} {_state(runtime)}"
+    with suppress(OSError):
+        path = os.path.join(project.run, IDLE)
+        confined.write_text(project.root, path, text, mode=0o600, sync=False)
+
+
+def _state(runtime: Runtime) -> str:
+    """Return what changes with memories and commits."""
+    from ademem.core.repository import commit
+    from ademem.store.revisions import count_all
+
+    return f"{count_all(runtime.store)} {commit(runtime.project.root)}"
 
 
 def start_server(runtime: Runtime) -> None:

@@ -245,8 +245,8 @@ def test_a_call_that_can_meet_an_item_holds_one_of_its_keys(files, world):
     files.write("CLAUDE.md", "- Never touch `docs/a.md`\n")
     files.adopt()
     keys = world.root / ".ade/run/keys"
-    listed = {name: (keys / name).read_text().splitlines() for name in ("words", "pieces")}
-    assert {"api.py", "push"} <= {*listed["words"]}
+    listed = {name: (keys / name).read_text().splitlines() for name in ("words", "runs")}
+    assert ("api.py" in listed["words"], "push" in listed["runs"]) == (True, True)
     assert "a.md" not in listed["words"]  # it is loaded, and stops nothing yet
     files.adopt(yes=True)
 
@@ -259,9 +259,10 @@ def test_what_was_said_leaves_the_lists_of_the_reader(files, session, world):
     session.ask("Go on", "p1")
     session.write("src/gen/api.py")
     words = (world.root / ".ade/run/keys/s1.words").read_text().splitlines()
+    runs = (world.root / ".ade/run/keys/s1.runs").read_text().splitlines()
 
     assert "api.py" not in words
-    assert "push" in words
+    assert "push" in runs
 
 
 def test_a_text_that_poses_as_an_order_to_a_model_is_not_said(files, session):
@@ -375,5 +376,5 @@ def test_the_lists_have_the_keys_of_globs(files, world):
         found = adopted.list_bindings(memories.store, memories.project.root)
 
     assert [(each.kind, each.key) for each in found] == [("glob", "src")]
-    assert "src" in binding.list_lines(found)["words"]
+    assert {".ts", 'src"'} <= {*binding.list_lines(found)["pieces"]}
     assert json.loads(world.row("select globs from adopted")[0]) == ["src/**/*.ts"]

@@ -68,7 +68,7 @@ def test_the_shell_never_leaves_it_out(ben):
     turns = Turns(ben).ask()
     assert RULE in turns.run("npm install left-pad")
 
-    assert "npm" in (lists / "s2.pieces").read_text().split()
+    assert "npm" in (lists / "s2.always").read_text().split()
 
 
 def test_it_is_said_with_its_author_each_time_it_applies_and_denies_nothing(ben):
