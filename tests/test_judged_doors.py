@@ -12,7 +12,16 @@ from ademem.core.errors import AdememError
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.guard.injection import ORDER as HELD
 from ademem.guard.injection import phrases, structure_in
-from ademem.operations import curation, files, judging, placing, searching, sessions, writing
+from ademem.operations import (
+    curation,
+    files,
+    judging,
+    placing,
+    searching,
+    sessions,
+    writing,
+)
+from ademem.search import instruction_search
 from tests import test_quarantine
 from tests.test_quarantine import DOORS, MARK, check_held_back
 
@@ -110,16 +119,9 @@ def test_it_is_no_prompt_no_id_and_no_reason_from_a_program(world):
     assert not removed["reason"]
 
 
-def test_it_is_held_in_a_file_of_instructions_for_an_assistant(world, tmp_path):
-    folder = tmp_path / "notes"
-    folder.mkdir()
-    (folder / "CLAUDE.md").write_text(f"# Invoices\n\n{HARMLESS}.\n\n# Releases\n\n{JUDGED}\n")
-    with world.memories() as memories:
-        files.import_foreign(memories, str(folder))
-        found = searching.list_memories(memories)
-
-    assert [each.content for each in found if MARK in each.whole_text] == []
-    assert world.rows("select 1 from unified_memories where quarantine_reason = ?", HELD)
+def test_it_is_not_shown_out_of_an_adopted_file_of_instructions():
+    assert instruction_search.poses_as_order(JUDGED)
+    assert not instruction_search.poses_as_order(HARMLESS)
 
 
 def test_a_text_that_a_person_called_harmless_is_held_no_more(world):
