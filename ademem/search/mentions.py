@@ -48,14 +48,16 @@ EXTENSIONS = word_set(_EXTENSIONS)
 _REJECTING = NEGATING | word_set("avoid instead rather statt anstatt anstelle lieu lugar vez stop")
 _UNTIL = word_set("without unless until before ohne bevor sans avant sin sem senza antes")
 """Words behind which stands, after a negation, what has to be done first."""
-_MODAL = word_set("must should shall may darf soll dürfen sollen doit peut debe puede deve pode")
+_MUST = word_set("must should shall soll sollen muss müssen doit debe deve")
+_MODAL = _MUST | word_set("may darf dürfen peut puede pode")
 """Words with which a negation forbids what stands before them."""
 _FORBIDDEN_BEHIND = word_set("forbidden cannot mustn't shouldn't")
 _WHEN = word_set("when whenever while if after once wenn nach falls quand après cuando después se")
 """Words behind which an order says when it holds."""
 _ALWAYS = word_set("always immer toujours siempre sempre")
 _ORDERING = _MODAL | _UNTIL | _WHEN | _ALWAYS | word_set("every each jede")
-_BINDING = _MODAL | _ALWAYS | _REJECTING
+_BINDING = _MUST | _ALWAYS | word_set("never mustn't shouldn't don't nie niemals jamais nunca")
+_CLAUSE_ENDS = frozenset(".;:!—–-(")
 _THAN = word_set("over than")
 _USING = word_set("""
     use run prefer call take verwende verwenden benutze benutzen nutze nutzen nimm nehmen
@@ -72,7 +74,7 @@ _BEFORE_VERB = word_set("""
 """Words behind which such a verb is an order, as it is at the beginning of a clause."""
 _BY = word_set("by with via through using mit durch avec par con com über")
 _OUT_OF = word_set("from aus")
-_READING = word_set("see read refer check consult follow siehe voir ver consulta consulte")
+READING = word_set("see read refer check consult follow siehe voir ver consulta consulte")
 _PLACING = word_set("""
     add create save go goes belong belongs live lives put place placed move gehört gehören kommt
     kommen va vont van vai ficam
@@ -288,11 +290,18 @@ def gives_order(text: str) -> bool:
 
 def binds(text: str) -> bool:
     """Tell whether a text forbids something, or says what must be or always is to be done."""
-    for word in {word.strip(_EDGES) for word in text.lower().split()}:
-        if word in _BINDING:
+    is_first = True
+    before = ""
+    for raw in text.lower().split():
+        word = raw.strip(_EDGES)
+        if word in _BINDING or (before in ("do", "please") and word == "not"):
             return True
-        if ("'" in word or not word.isascii()) and _rejects(word):
+        if is_first and (word in _REJECTING or ("'" in word and _rejects(word))):
             return True
+        if not word.isascii() and is_cjk(word) and _CJK_NOT.search(word):
+            return True
+        is_first = not word or raw[-1] in _CLAUSE_ENDS
+        before = word
     return False
 
 
@@ -319,7 +328,7 @@ def _stance_by_preposition(clause: list[_Token], at: int, mention: Mention, plac
     if is_place and (word in _OUT_OF or (last, word) == ("out", "of")):
         return RECOMMENDED
     is_text = mention.text.endswith((".md", ".rst", ".txt")) or mention.kind == FOLDER
-    if is_place and is_text and (word in _READING or last in _READING):
+    if is_place and is_text and (word in READING or last in READING):
         return RECOMMENDED
     if is_place and word in _INTO and 0 < at - placing_at <= 6:
         return RECOMMENDED

@@ -261,6 +261,7 @@ def test_files_of_others_are_left_out(tree, folder):
         pytest.param("> quoted", ["quoted"], id="a quotation"),
         pytest.param("a\n\n***\n\n---\n", ["a"], id="lines between"),
         pytest.param("```\nopen\n- a", ["open", "a"], id="an open fence"),
+        pytest.param("Never a. Rather:\n\n- b", ["Never a.", "b"], id="a sentence before a lead"),
         pytest.param("<!-- open\n- a", ["<!-- open", "a"], id="an open comment"),
         pytest.param("- [ ] a\n- [x] b", ["a", "b"], id="tasks"),
     ],
@@ -374,7 +375,9 @@ def test_what_a_text_names_and_the_project_lacks_is_told(tree):
         pytest.param("Never edit this", "rule", id="forbids"),
         pytest.param("Tests must pass", "rule", id="requires"),
         pytest.param("Use pnpm", "rule", id="orders"),
-        pytest.param("**Style:** keep it short", "rule", id="behind a label"),
+        pytest.param("**Never** do that", "rule", id="in bold"),
+        pytest.param("**Purpose**: clean up", "fact", id="behind a label"),
+        pytest.param("`check` — the state of the queue", "fact", id="a name"),
         pytest.param("The server is in Go", "fact", id="says"),
     ],
 )

@@ -204,13 +204,16 @@ class _Parser:
         first, last = self.paragraph[0][0], self.paragraph[-1][0]
         self.paragraph = []
         if text.rstrip("*_ ").endswith((":", "：")) or _BOLD.fullmatch(text):
-            self.lead = text.strip("*_ ")
-            self.lead_at = first
+            before, sentence = _last_sentence(text)
+            if before:
+                self._add(first, last, before, "")
+            self.lead = sentence.strip("*_ ")
+            self.lead_at = last if before else first
             return
         self.lead = ""
-        before = len(self.items)
+        count = len(self.items)
         self._add(first, last, text, "")
-        self.sentence = len(self.items) > before and len(text) <= SENTENCE_CHARS
+        self.sentence = len(self.items) > count and len(text) <= SENTENCE_CHARS
 
     def _read_code(self, at: int, fence: str) -> int:
         """Read code between fences; a fence that none closes is left out."""
@@ -336,6 +339,12 @@ class _Parser:
             self._add(entry.at, entry.end, own, lead)
         for each in entry.below:
             self._add_entry(each, own, depth + 1)
+
+
+def _last_sentence(text: str) -> tuple[str, str]:
+    """Split a text before its last sentence, which may be all of it."""
+    end = max(text.rfind(mark, 0, -2) for mark in (". ", "! ", "? "))
+    return (text[: end + 1], text[end + 2 :]) if end > 0 else ("", text)
 
 
 def _width(blanks: str) -> int:

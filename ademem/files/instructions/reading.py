@@ -14,7 +14,7 @@ from ademem.files.instructions import formats, items
 from ademem.files.instructions.formats import Load, Place
 from ademem.files.instructions.front_matter import FrontMatter, read_front_matter
 from ademem.files.instructions.places import Files, find_missing, find_places
-from ademem.guard.prompts import CHANGE, LOOK
+from ademem.guard.prompts import CHANGE
 from ademem.search import mentions
 from ademem.store.bindings import Binding
 
@@ -45,9 +45,9 @@ _STATUS = re.compile(r"(?im)^[ \t*#-]*status[*: \t]*(?:\n+[ \t]*)?([a-z]+)")
 _NOT_LIVE = frozenset("superseded deprecated rejected proposed draft".split())
 _PASSING = re.compile(r"(?:^|/)(?:activeContext|progress)\.md$")
 _IMPORTED = formats.Format(name="import", pattern="", load=Load.CLIENT)
-_LABEL = re.compile(r"^\W*\*\*[^*]+\*\*\W*")
-"""The name of an entry in bold, before what it says."""
-_WORD = re.compile(r"[^\W\d_]+")
+_LABEL = re.compile(r"\W*(?:\*\*|__)[^*_\n]{1,60}(?::\*\*|\*\*:|:__|__:)")
+_FIRST = re.compile(r"[\s*_\"'(]*([^\W\d_]+)(?![:*])")
+"""The first word of a text, unless it is a label."""
 _MANY_TEXTS = ("md", "mdc", "txt", "markdown")
 
 
@@ -379,12 +379,11 @@ def _kind_of(place: Place, item: items.Item) -> str:
             return word.rstrip("s")
     if item.is_steps:
         return "procedure"
-    return "rule" if is_order(item.prose) or (item.lead and is_order(item.lead)) else "fact"
+    return "rule" if is_order(item.prose) or mentions.binds(item.lead) else "fact"
 
 
 def is_order(text: str) -> bool:
     """Tell whether a text tells to do something, or forbids it, or says what must be."""
-    plain = _LABEL.sub("", text) or text
-    found = _WORD.search(plain)
-    first = found[0].lower() if found else ""
-    return first in CHANGE or first in LOOK or mentions.binds(text)
+    found = None if _LABEL.match(text) else _FIRST.match(text)
+    first = found[1].lower() if found else ""
+    return first in CHANGE or first in mentions.READING or mentions.binds(text)
