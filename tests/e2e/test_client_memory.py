@@ -213,6 +213,25 @@ def test_no_text_is_twice_in_a_request(world: World, everywhere: Product, how: s
     assert {text.count(DEPLOY) for text in texts} == {1}
 
 
+def test_claude_is_told_once_a_session_what_the_person_changed(
+    world: World, everywhere: Product
+) -> None:
+    folder = memory_of(world)
+    path = folder / "flags.md"
+    talk(world, model(write(path, fact(FLAGS))))
+    (found,) = everywhere.memories("candidate").values()
+    everywhere("edit", found["id"], "--content", MOVED)
+    line = f"the person changed {found['id']}; your file flags.md says otherwise; correct it"
+    read = model(Call("Read", {"file_path": str(path)}))
+    session = talk(world, read, model(edit(path, f"\n{FLAGS}", f"\n{MOVED}")))
+    later = talk(world)
+
+    assert {request.text.count(line) for request in session.requests} == {1}
+    assert line not in later.requests[0].text
+    assert {memory["id"] for memory in everywhere.memories().values()} == {found["id"]}
+    assert set(everywhere.memories()) == {MOVED}
+
+
 def test_a_copy_of_what_a_person_dictates_is_no_second_memory(world: World) -> None:
     ademem = Product(world)
     ademem.enrol()
