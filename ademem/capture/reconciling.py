@@ -286,13 +286,17 @@ class _Reconciliation:
         elif dictated and text:
             if row and before and before.id != dictated.id:
                 self._drop(row, before)
-            self._put(entry, dictated, Link.COPY)
+            self._put(entry, dictated, self._copy_of(entry))
         elif row and before and before.live and text:
             self._follow(entry, row, before)
         else:
             if row and before:
                 self._drop(row, before)
             self._note(entry)
+
+    def _copy_of(self, entry: Entry) -> Link:
+        """Return the link of a copy; one of a turn that read an outside source hides nothing."""
+        return Link.COPY if self._origin(entry).trust == "agent" else Link.OTHER
 
     def _note(self, entry: Entry) -> None:
         """Store what a file says as a candidate; a text that is known is none."""
@@ -303,7 +307,7 @@ class _Reconciliation:
         draft = self._draft(entry)
         known = self._find_same(draft, home)
         memory = known or self._write(draft, home).memory
-        self._put(entry, memory, Link.COPY if known else Link.NOTE)
+        self._put(entry, memory, self._copy_of(entry) if known else Link.NOTE)
         if memory and not known:
             self._add_evidence(entry, memory)
 
@@ -316,7 +320,7 @@ class _Reconciliation:
             self._propose(entry, row, memory)
             return
         draft = self._draft(entry)
-        if row.link == Link.COPY or entry.file.is_personal != memory.is_personal:
+        if row.link != Link.NOTE or entry.file.is_personal != memory.is_personal:
             self._drop(row, memory)
             self._note(entry)
             return
@@ -343,7 +347,7 @@ class _Reconciliation:
         if is_corrected or any(fold(text) == fold(memory.content) for text in says):
             if before and not self._is_settled(before):
                 self._archive(before, entry.path)
-            self._put(entry, memory, row.link)
+            self._put(entry, memory, Link.COPY if row.link == Link.OTHER else row.link)
             return
         draft = replace(
             self._draft(entry),
@@ -361,7 +365,7 @@ class _Reconciliation:
             proposed = written.memory if written.accepted else None
         if proposed and proposed.id != memory.id:
             self._add_evidence(entry, proposed)
-        self._put(entry, memory, row.link, revision=row.revision)
+        self._put(entry, memory, Link.OTHER, revision=row.revision)
 
     def _drop(self, row: ClientFile, memory: Memory) -> None:
         """Archive what no person confirmed of the text that a file had, and of its proposal."""

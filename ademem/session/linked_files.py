@@ -13,6 +13,7 @@ from ademem.core.json_text import quoted
 from ademem.core.memory import CLIENT_FILE
 from ademem.core.who import OTHER_CLIENT
 from ademem.store import client_files, ledger
+from ademem.store.client_files import Link
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,29 +38,42 @@ def loaded_ids(runtime: Runtime, agent: str = "") -> frozenset[str]:
     if not client_memory.is_on(project, environment):
         return frozenset()
     folders = client_memory.list_folders(project, environment)
-    own = [each.path for each in folders if each.agent == agent]
-    return client_files.linked_ids(runtime.store, own)
+    own = {each.path for each in folders if each.agent == agent}
+    agreeing = _list_agreeing(runtime)
+    return frozenset(each.memory_id for each in agreeing if each.folder in own and each.memory_id)
+
+
+def _list_agreeing(runtime: Runtime) -> list[ClientFile]:
+    """Return the files that say what their memory does; what differs is told by both."""
+    overtaken = {file.memory_id for file, *_ in _list_overtaken(runtime)}
+    return [
+        file
+        for file in client_files.list_linked(runtime.store)
+        if file.link != Link.OTHER and file.memory_id not in overtaken
+    ]
 
 
 def find_read(found: Iterable[Memory], payload: Payload, runtime: Runtime) -> set[str]:
     """Return the ids of those whose file this context has read, or written."""
     if not client_files.has_any(runtime.store):
         return set()
-    paths = client_files.paths_by_memory(runtime.store, [each.id for each in found])
-    if not paths or not payload.transcript_path or payload.agent_id:
+    ids = {memory.id for memory in found}
+    wanted = {
+        f'"file_path":{quoted(file.place)}'.encode(): file.memory_id
+        for file in _list_agreeing(runtime)
+        if file.memory_id in ids
+    }
+    if not wanted or not payload.transcript_path or payload.agent_id:
         return set()
     from ademem.core.transcript_lines import read_lines
 
-    wanted = {
-        f'"file_path":{quoted(path)}'.encode(): id for id, named in paths.items() for path in named
-    }
     seen: set[str] = set()
     with suppress(OSError):
         for line in read_lines(payload.transcript_path, tail=READ_BYTES):
             if b'"compact_boundary"' in line:  # what was read before is not in the context
                 seen.clear()
             elif b'"file_path"' in line and b'"isSidechain":true' not in line:
-                seen |= {id for part, id in wanted.items() if part in line}
+                seen |= {id for part, id in wanted.items() if id and part in line}
     return seen
 
 

@@ -24,6 +24,8 @@ class Link(StrEnum):
     """The memory came from the file."""
     COPY = "copy"
     """The file repeats what the person had said."""
+    OTHER = "other"
+    """The file says otherwise than what a person confirmed, or may do so."""
 
 
 class ClientFile(Value):
@@ -38,6 +40,10 @@ class ClientFile(Value):
     link: str = Link.NONE
     revision: int = 0
     """Revision of the memory at which it and the file said the same."""
+
+    @property
+    def place(self) -> str:
+        return f"{self.folder}/{self.path.partition('#')[0]}"
 
 
 def list_of(store: Store, folder: str) -> dict[str, ClientFile]:
@@ -60,31 +66,9 @@ def remove(store: Store, file: ClientFile) -> None:
     store.db.execute(query, (file.folder, file.path))
 
 
-def linked_ids(store: Store, folders: Iterable[str]) -> frozenset[str]:
-    """Return the ids of all memories that a file in these folders is linked to."""
-    query = (
-        "select distinct memory_id from client_file where memory_id is not null"
-        " and folder in (select value from json_each(?))"
-    )
-    return frozenset(store.column(query, (array(folders),)))
-
-
 def list_linked(store: Store) -> list[ClientFile]:
     query = "select * from client_file where memory_id is not null order by folder, path"
     return [ClientFile(**row) for row in store.dicts(query)]
-
-
-def paths_by_memory(store: Store, ids: Iterable[str]) -> dict[str, list[str]]:
-    """Return the absolute paths of the files that memories are linked to."""
-    rows = store.tuples(
-        "select memory_id, folder, path from client_file"
-        " where memory_id in (select value from json_each(?)) order by folder, path",
-        (array(ids),),
-    )
-    found: dict[str, list[str]] = {}
-    for memory_id, folder, path in rows:
-        found.setdefault(memory_id, []).append(f"{folder}/{path.partition('#')[0]}")
-    return found
 
 
 def changed_by_person(store: Store, files: Iterable[ClientFile]) -> dict[str, int]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Object = tuple[str, str, str, str]
     """Type, name, table and SQL of a row of `sqlite_schema`."""
 
-DIGEST = "73bb458af309e08ab25206e13b0bb7f5"
+DIGEST = "f921717b172bc5c681c852ee447b563c"
 
 LOOK_S = 5.0
 COPY_S = 60.0

@@ -622,7 +622,7 @@ create table client_file (
   stat text not null,  -- size and time of the last change; '': of an entry
   kind text not null default '' check (kind in ('', 'user', 'feedback', 'project', 'reference')),
   memory_id text,  -- no reference: kind user is linked to a row of the person's own database
-  link text not null check (link in ('none', 'note', 'copy')),  -- note: the memory came from it; copy: the person had said it
+  link text not null check (link in ('none', 'note', 'copy', 'other')),  -- note: the memory came from it; copy: it was known before; other: the file says otherwise
   revision integer not null default 0 check (typeof(revision) = 'integer'),  -- of the memory when they were the same
   primary key (folder, path)
 ) without rowid;

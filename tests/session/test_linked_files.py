@@ -46,6 +46,28 @@ def test_a_copy_is_not_briefed(claude):
     assert FLAGS not in claude.start(session_id="s2")
 
 
+def test_what_its_file_says_otherwise_is_briefed(claude):
+    found = confirmed(claude)
+    claude.write("flags.md", fact("Feature flags are gone"), prompt="p2")
+    assert FLAGS in claude.start(session_id="s2")
+    claude.write("flags.md", fact(FLAGS), prompt="p2")
+    assert FLAGS not in claude.start(session_id="s3")
+    with claude.world.terminal() as memories:
+        curation.edit(memories, found.id, content=DEPLOY)
+
+    assert DEPLOY in claude.start(session_id="s4")
+
+
+def test_a_copy_of_a_turn_that_read_a_page_hides_nothing(claude):
+    claude.prompt(f"remember: {FLAGS}")
+    page = {"tool_name": "WebFetch", "tool_input": {"url": "https://a.test"}}
+    claude.world.fire("post_tool_use", prompt_id="p1", **page)
+    claude.write("flags.md", fact("Feature flags are gone"))
+
+    assert FLAGS in claude.start(session_id="s2")
+    assert set(claude.live()) == {FLAGS}
+
+
 @pytest.mark.parametrize("kind", ["project", "user"])
 def test_it_is_told_again_once_the_client_has_it_no_longer(claude, kind):
     confirmed(claude, kind=kind)
