@@ -1,5 +1,5 @@
 #!/bin/sh
-# Print a status line for Claude Code: "ademem: 41 memories, 3 wait for review". In its settings:
+# Print a status line for Claude Code: "◆ 41 memories · prevented 1 · answered 2 · 3 wait". In its settings:
 #   "statusLine": {"type": "command", "command": "~/.local/share/ademem/share/ademem/hooks/statusline.sh"}
 # The hooks leave the line in `.ade/run/status`, so that showing it takes no more than reading it.
 payload=$(cat)
@@ -12,4 +12,7 @@ run=$folder/.ade/run
 # The folder may come from a clone: anything but such a line of plain letters is not for a terminal.
 LC_ALL=C
 line=$(head -c 200 "$run/status" 2>/dev/null)
-case $line in *[!\ -~]*) ;; "ademem: "*) printf '%s\n' "$line" ;; esac
+case $line in *[!\ -~]*) exit 0 ;; "ademem: "*) ;; *) exit 0 ;; esac
+line=${line#ademem: }
+while [ "$line" != "${line#*; }" ]; do line="${line%%; *} · ${line#*; }"; done
+printf '◆ %s\n' "$line"

@@ -74,7 +74,8 @@ class World:
     def notice(self, **payload):
         """The line that the start of a session shows to the person; empty for none."""
         said = self.fire("session_start", **({"source": "startup"} | payload))
-        return json.loads(said).get("systemMessage", "") if said else ""
+        line = json.loads(said).get("systemMessage", "") if said else ""
+        return line.removeprefix("◆ ")
 
     def denial(self, event="pre_tool_use", **payload):
         """The reason of a denial; None when the call passes."""

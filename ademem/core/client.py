@@ -21,6 +21,9 @@ SESSIONS = (SESSION, "CODEX_THREAD_ID", "ADEMEM_SESSION_ID")
 CONTEXT_UNITS = 10_000
 """UTF-16 units of a context, above which the client shows a preview of 2 KB instead."""
 
+MARK = "◆"
+"""First sign of all that hooks show to the person."""
+
 SLASH = "/ademem:"
 
 NAME_BYTES = 255
@@ -135,7 +138,7 @@ def context(event: str, text: str, notices: Sequence[str] = ()) -> str:
 
 
 def notice(*lines: str) -> str:
-    return _object({"systemMessage": "\n".join(lines)}) if lines else ""
+    return _object({"systemMessage": _marked(lines)}) if lines else ""
 
 
 def deny(reason: str, notices: Sequence[str] = ()) -> str:
@@ -161,7 +164,8 @@ def ask(reason: str) -> str:
 def block(text: str) -> str:
     """Answer a prompt with a text for the person; the prompt does not reach the model."""
     hidden = '{"hookEventName":"UserPromptSubmit","suppressOriginalPrompt":true}'
-    return f'{{"decision":"block","reason":{quoted(text)},"hookSpecificOutput":{hidden}}}'
+    reason = quoted(_marked([text]))
+    return f'{{"decision":"block","reason":{reason},"hookSpecificOutput":{hidden}}}'
 
 
 def keep_going(reason: str) -> str:
@@ -215,8 +219,12 @@ def safe_id(id: str) -> str:
 
 
 def _answer(output: dict[str, str], notices: Sequence[str]) -> str:
-    shown = f'"systemMessage":{quoted(chr(10).join(notices))},' if notices else ""
+    shown = f'"systemMessage":{quoted(_marked(notices))},' if notices else ""
     return f'{{{shown}"hookSpecificOutput":{_object(output)}}}'
+
+
+def _marked(lines: Sequence[str]) -> str:
+    return f"{MARK} " + "\n".join(lines)
 
 
 def _object(texts: dict[str, str]) -> str:

@@ -20,6 +20,7 @@ _TAG = (
 _OURS = (
     r"\b[0-9a-f]{12}\s+\[\w+\] "
     r"|\[\w+\] .*\((?:[0-9a-f]{12}, |[\w-]{4,64}, (?:user|agent|tool|web|import), \d{4}-)"
+    r"|\((?:project|your) memory, (?:said by you|from |by |imported)"
 )
 
 SHORT_CHARS = 300
@@ -81,7 +82,7 @@ def without_recalled(text: str) -> str:
     for line in text.splitlines(keepends=True):
         if inside or OPEN in line:
             inside = CLOSE not in line
-        elif "[" in line:
+        elif "[" in line or " memory, " in line:
             import re
 
             if not re.search(_OURS, line):

@@ -146,7 +146,7 @@ def _report(
 
         if not is_machine_text(payload.prompt, payload.source) and dictations(payload.prompt):
             failure = notices.describe_failure(event, error)
-            return client.notice(f"{failure}; dictate it again, as it may not be stored")
+            return client.notice(f"{failure.partition(';')[0]}; dictate it again (`ademem doctor`)")
     is_first = trust.claim_notice(f"failure {payload.session_id}", found.database, environment)
     return client.notice(notices.describe_failure(event, error)) if is_first else ""
 

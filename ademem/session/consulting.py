@@ -284,13 +284,25 @@ def _decide(
                     return True, None
                 untrusted = [by_id[id].memory for id in rules]
                 advice, lines = _advise_trust(untrusted, key, runtime)
+                line = _line_of(call, payload, runtime)
                 text = hint_events.show(
                     *(payload, shown, _what(call, payload, runtime), key, runtime),
                     again=ids,
                     always=rules,
                     end=advice,
                 )
+                lines = lines or _tell(text, shown, line, runtime)
                 return True, client.context("PreToolUse", text, lines) or None
+
+
+def _tell(text: str, shown: list[tuple[Memory, str]], call: str, runtime: Runtime) -> list[str]:
+    """Return the line for the person about memories that the text has."""
+    if not text:
+        return []
+    from ademem.session import notices
+
+    given = [memory for memory, _ in shown if memory.id in text]
+    return notices.describe_told(given, call, runtime)
 
 
 def _carry(
@@ -304,7 +316,7 @@ def _carry(
 ) -> str:
     """Deny the call with the memories; the call that is made again passes."""
     from ademem.core import untrusted
-    from ademem.session import notices
+    from ademem.session import denials
     from ademem.store import injections
 
     carried = [each.memory for each in found]
@@ -322,22 +334,19 @@ def _carry(
         log_decision(call, key, "deny", why, runtime)
         flags.set_carrying(runtime.project, True)
     entries = hint_events.format_entries(carried, runtime.store, hint_events.ENTRY_CHARS)
-    named = hint_events.named(_what(call, payload, runtime))
+    first, is_whole = denials.first_line(carried)
     place = untrusted.escape(bindings.describe(found[0].binding))
-    if is_ruled and found[0].is_adopted:
-        why = f"an instruction file of the project has a rule for `{named}` (at {place}):"
-    elif is_ruled:
-        why = f"project memory has a rule for `{named}` (at {place}):"
-    else:
-        why = f"`{named}` cannot be undone, and project memory has notes about it (at {place}):"
+    why = "" if is_ruled else ", and it cannot be undone"
     reason = (
-        f"ademem guard: {why}\n{untrusted.fence(entries)}\nNothing was run. Follow it;"
-        " if it does not apply here, make the same call again."
+        f"{first}\nBound to {place}{why}. Follow it; if it does not apply here, make the same"
+        " call again."
     )
+    marks = hint_events.mark_contradicted(carried, runtime.store)
+    if not is_whole or len(carried) > 1 or marks:
+        reason += f"\n{untrusted.fence(entries)}"
     placed = injections.place_entries(carried, entries)
     injections.record(runtime, "pre_tool_use", reason, key, placed, tool_use_id=call.tool_use_id)
-    lines = [] if is_counted else notices.describe_carried(carried, runtime)
-    return client.deny(reason, lines)
+    return client.deny(reason)
 
 
 def _what(call: ToolCall, payload: Payload, runtime: Runtime) -> str:

@@ -200,6 +200,13 @@ def format_entries(found: Sequence[Memory], store: Store, chars: int) -> list[st
     return [untrusted.entry(one, chars, marks.get(one.id, "")) for one in found]
 
 
+def mark_contradicted(found: Sequence[Memory], store: Store) -> dict[str, str]:
+    """Return by id what is said beside a memory that others contradict or replace."""
+    from ademem.store import relations
+
+    return relations.mark_contradicted(found, relations.find_later(store, found))
+
+
 def page(what: str, lines: list[str]) -> str:
     from ademem.core import untrusted
 

@@ -123,11 +123,9 @@ def _list_overtaken(runtime: Runtime) -> list[tuple[ClientFile, int, str]]:
     return found
 
 
-def describe_noted(payload: Payload, runtime: Runtime) -> list[str]:
-    """Name to the person, once a turn, what the model noted for itself in it."""
-    from ademem.session import notices
-
-    if notices.is_quiet(runtime) or not client_files.has_any(runtime.store):
+def list_noted(payload: Payload, runtime: Runtime) -> list[Memory]:
+    """Return, once a turn, what the model noted for itself in it."""
+    if runtime.settings.notice.level == "quiet" or not client_files.has_any(runtime.store):
         return []
     from ademem.capture import provenance
     from ademem.store import evidence
@@ -151,7 +149,7 @@ def describe_noted(payload: Payload, runtime: Runtime) -> list[str]:
     if not noted or not ledger.claim(runtime.store, NOTED, turn, runtime.now):
         return []
     ledger.note_offered(runtime.store, payload.session_id, [memory.id for memory in noted])
-    return notices.describe_noted(noted)
+    return noted
 
 
 def describe_missing(runtime: Runtime) -> list[str]:

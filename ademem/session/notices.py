@@ -1,4 +1,8 @@
-"""Lines that hooks show to the person, and not to the model."""
+"""Lines that hooks show to the person, and not to the model: one at a moment.
+
+Of several the first is shown: failures, refusals, others' changes, what was stored, effects,
+numbers. The others wait for the next moment of the session, but for effects and numbers.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ from ademem.core.memory import claimed_name
 from ademem.core.project import import_waits
 from ademem.core.repository import git_root, under_way
 from ademem.core.settings import summarize_warnings
-from ademem.core.text import counted, preview, truncate
+from ademem.core.text import counted, opening, preview, truncate
 from ademem.store import admission, ledger, sessions
 from ademem.store.memories import any_kept_copy
 from ademem.store.runtime import Runtime, program
@@ -27,9 +31,12 @@ if TYPE_CHECKING:
 
     Notice = Callable[[Runtime], Iterator[str]]
 
-CHARS = 120
+CHARS = 98
+"""Longest line without its mark."""
 NAMED = 3
-NAMES_CHARS = 44
+CALL_CHARS = 28
+MOST_PLACES = 2
+NAMES_CHARS = 24
 PLACE_CHARS = 32
 """Longest path in a command; a longer one, or one that a shell reads otherwise, is `PATH`."""
 MOST_WAITING = 100
@@ -42,86 +49,169 @@ def is_quiet(runtime: Runtime) -> bool:
     return runtime.settings.notice.level == "quiet"
 
 
-def summarize(confirmed: int, runtime: Runtime) -> list[str]:
-    """Return the line with the numbers of memories, which the status line shows, too."""
-    from ademem.store import briefs, memory_queries  # few hooks count memories
+def choose(session_id: str, lines: Iterable[str], runtime: Runtime) -> list[str]:
+    """Return the first of *lines* that tell more than numbers, and let the others wait."""
+    found = [*lines]
+    if runtime.is_read_only:
+        return found[:1]
+    left = ledger.list_waiting_notices(runtime.store, session_id)
+    found += left
+    if found[1:] or left:
+        ledger.keep_notices(runtime.store, session_id, found[1:])
+    return found[:1]
+
+
+def summarize(confirmed: int, session_id: str, runtime: Runtime) -> list[str]:
+    """Return the line with the numbers of memories and what the last session brought."""
+    waiting = write_status(confirmed, session_id, runtime)
+    if is_quiet(runtime):
+        return []
+    if not confirmed and not waiting:
+        return [_explain_none(runtime)]
+    parts = [_count(confirmed + waiting)]
+    if done := _list_last_effects(session_id, runtime):
+        parts.append(f"last session {done}")
+    if waiting:
+        parts.append(f"{_count_waiting(waiting)} (/ademem:review)")
+    return [f"ademem: {' · '.join(parts)}"]
+
+
+def write_status(confirmed: int, session_id: str, runtime: Runtime) -> int:
+    """Write what `statusline.sh` shows of the running session; return how many memories wait."""
+    from ademem.store import effects, logs, memory_queries  # few hooks count memories
 
     waiting = len(memory_queries.list_waiting(runtime.store, MOST_WAITING))
-    least = "at least " if confirmed == briefs.COUNTED else ""
-    line, ask = f"ademem: {least}{counted(confirmed, 'memory')}", ""
-    if waiting:
-        number = f"{waiting} or more" if waiting == MOST_WAITING else str(waiting)
-        line += f", {number} {'waits' if waiting == 1 else 'wait'} for review"
-        ask = " (/ademem:review)"
-    elif not confirmed:
-        line, ask = _explain_none(runtime)
+    done = effects.collect(runtime, session=session_id).counts if session_id else {}
+    parts = [_count(confirmed + waiting) if confirmed or waiting else "no memories yet"]
+    parts += (f"{kind} {done[kind]:,}" for kind in logs.EFFECTS if done.get(kind))
+    parts += [_count_waiting(waiting)] if waiting else []
     with suppress(OSError, confined.Refused):
         confined.write_text(
             runtime.project.root,
             f"{runtime.project.run}/status",
-            line.replace("…", "...") + "\n",  # `statusline.sh` shows plain letters alone
+            f"ademem: {'; '.join(parts)}\n",  # `statusline.sh` shows plain letters alone
             sync=False,
         )
-    return [] if is_quiet(runtime) else [line + ask]
+    return waiting
 
 
-def _explain_none(runtime: Runtime) -> tuple[str, str]:
+def _count(memories: int) -> str:
+    from ademem.store import briefs
+
+    least = "at least " if memories >= briefs.COUNTED else ""
+    return f"{least}{counted(memories, 'memory')}"
+
+
+def _count_waiting(waiting: int) -> str:
+    number = f"{waiting} or more" if waiting == MOST_WAITING else str(waiting)
+    return f"{number} {'waits' if waiting == 1 else 'wait'}"
+
+
+def _list_last_effects(session_id: str, runtime: Runtime) -> str:
+    """Return what the session before this one brought: “prevented 1, answered 2”."""
+    from ademem.store import effects, logs, sessions
+
+    last = sessions.find_last(runtime.store, but=session_id)
+    done = effects.collect(runtime, session=last).counts if last else {}
+    return ", ".join(f"{kind} {done[kind]:,}" for kind in logs.EFFECTS if done.get(kind))
+
+
+def _explain_none(runtime: Runtime) -> str:
     """Return the line of a project without memories, and what it asks for."""
     from ademem.store import memory_queries
 
     if next(memory_queries.list_removed(runtime.store), None):
-        return "ademem: all memories are archived", " (`ademem list --status archived`)"
+        return "ademem: all memories are archived (`ademem list --status archived`)"
     if under_way(runtime.project.root):
-        return "ademem: no memories yet; files are read when git's merge or rebase is over", ""
+        return "ademem: no memories yet; files are read when git's merge or rebase is over"
     if import_waits(runtime.project):
-        return "ademem: no memories until the files are imported", ""
-    return 'ademem: no memories yet; "remember: …" in a prompt stores one', ""
+        return "ademem: no memories until the files are imported"
+    return 'ademem: no memories yet · say "remember: …" to keep one'
 
 
-def update_status_line(runtime: Runtime) -> None:
+def update_status_line(runtime: Runtime, session_id: str = "") -> None:
     from ademem.store import briefs
 
-    summarize(briefs.count_confirmed(runtime.store), runtime)
+    write_status(briefs.count_confirmed(runtime.store), session_id, runtime)
 
 
-def describe_stored(written: Iterable[Written], runtime: Runtime) -> list[str]:
+def describe_not_stored(written: Iterable[Written]) -> list[str]:
+    """Return a line for each text of a prompt that was refused or held back."""
     lines = []
     for each in written:
-        memory = each.memory
-        if memory is None:
+        if each.memory is None:
             why = (each.reason or each.rule).partition(";")[0]
             lines.append(_fitting("ademem: not stored: it ", why, " (`ademem log --refused`)"))
-        elif memory.quarantine_reason:
+        elif each.memory.quarantine_reason:
             lines.append("ademem: held back, as it reads like an order to a model: `ademem review`")
-        elif not is_quiet(runtime):
-            lines.append(_describe_kept(each, memory, runtime))
     more = len(lines) - MOST_STORED
     return lines[:MOST_STORED] + ([f"ademem: and {more} more"] if more > 0 else [])
 
 
-def _describe_kept(written: Written, memory: Memory, runtime: Runtime) -> str:
-    done = "stored" if memory.status == "promoted" else "noted for review"
-    done += " in part, as it is too long" if written.is_cut else ""
-    undo = f" (undo: /ademem:review drop {memory.id})"
-    if not runtime.by.is_person:
-        undo = f" (`ademem promote {memory.id}` in a terminal confirms it)"
-    end = " (stored already)" if written.deduped else undo
-    return _fitting(f"ademem: {done}: ", memory.content, end)
-
-
-def describe_noted(noted: Sequence[Memory]) -> list[str]:
-    """Return the line about what the model keeps for itself, in files of the client."""
-    more = f" (and {len(noted) - 1} more)" if len(noted) > 1 else ""
-    end = f"” for itself{more} · /ademem:keep"
-    return [_fitting("ademem: Claude noted “", noted[0].content.partition("\n")[0], end)]
-
-
-def describe_carried(memories: Iterable[Memory], runtime: Runtime) -> list[str]:
-    texts = [memory.content for memory in memories]
-    if is_quiet(runtime) or not texts:
+def describe_kept(written: Iterable[Written], runtime: Runtime) -> list[str]:
+    """Return the line about what a prompt dictated and memory has now."""
+    kept = [each for each in written if each.memory and not each.memory.quarantine_reason]
+    if not kept or is_quiet(runtime):
         return []
-    more = f" (and {len(texts) - 1} more)" if len(texts) > 1 else ""
-    return [_fitting("ademem: reminded Claude first: ", texts[0], more)]
+    first, memory = kept[0], kept[0].memory
+    assert memory
+    is_typed = runtime.by.is_person
+    done = "kept" if is_typed else "noted for review"
+    done += " in part, as it is too long" if first.is_cut else ""
+    end = f" (+{len(kept) - 1})" if len(kept) > 1 else ""
+    if first.deduped:
+        end += " (kept already)"
+    elif not is_typed:
+        end += f" (`ademem promote {memory.id}` in a terminal confirms it)"
+    else:
+        places = _places_of(memory, runtime)
+        end += f"{places} (undo: /ademem:undo)"
+    return [_fitting(f"ademem {done}: ", memory.content, end)]
+
+
+def _places_of(memory: Memory, runtime: Runtime) -> str:
+    """Return “ · at npm install, npx” for a memory that is bound to something surely."""
+    from ademem.search import binding
+    from ademem.store import bindings
+
+    binding.refresh(runtime)
+    at = bindings.list_of(runtime.holding(memory.id).store, memory)
+    names = [
+        confined.printable(binding.describe(each).strip("`"))
+        for each in at
+        if each.strength not in ("worded", "guessed")
+    ]
+    return f" · at {preview(', '.join(names[:MOST_PLACES]), PLACE_CHARS)}" if names else ""
+
+
+def describe_given(found: Sequence[Memory], runtime: Runtime) -> list[str]:
+    """Return the line about memories that were added to a prompt."""
+    if is_quiet(runtime) or not found:
+        return []
+    more = f" (+{len(found) - 1})" if len(found) > 1 else ""
+    return [_fitting("ademem gave Claude: ", found[0].content, more)]
+
+
+def describe_told(found: Sequence[Memory], call: str, runtime: Runtime) -> list[str]:
+    """Return the line about memories that were added to a call."""
+    if is_quiet(runtime) or not found:
+        return []
+    more = f" (+{len(found) - 1})" if len(found) > 1 else ""
+    before = preview(untrusted.visible(call), CALL_CHARS)
+    return [_fitting(f"ademem told Claude before {before}: ", found[0].content, more)]
+
+
+def describe_turn(prevented: Sequence[str], noted: Sequence[Memory], runtime: Runtime) -> list[str]:
+    """Return the line about a turn that ended: what was prevented in it, and what was noted."""
+    if is_quiet(runtime) or not (prevented or noted):
+        return []
+    if not prevented:
+        number = f" {len(noted)}" if len(noted) > 1 else ""
+        text = noted[0].content.partition("\n")[0]
+        return [_fitting(f"ademem noted{number}: ", text, " (/ademem:keep or /ademem:drop)")]
+    more = f" (+{len(prevented) - 1})" if len(prevented) > 1 else ""
+    end = f"{more} · noted {len(noted)} (/ademem:keep)" if noted else more
+    return [_fitting("ademem prevented ", prevented[0], end)]
 
 
 def describe_untrusted(rule: Memory, how: str, runtime: Runtime) -> list[str]:
@@ -172,8 +262,9 @@ def describe_sender(runtime: Runtime) -> list[str]:
         f"sender {by.why}", runtime.project.database, runtime.environment
     ):
         return []
-    follows = "so prompts are answered with memories and nothing of them is stored"
-    return [f"ademem: this client is not recognised ({by.why}), {follows}; `ademem add` stores"]
+    follows = "so nothing of its prompts is stored"
+    why = f"{by.why}, {follows}"
+    return [_fitting("ademem: this client is not recognised: ", why, "; `ademem add` stores")]
 
 
 def describe_failure(event: str, error: Exception) -> str:
@@ -208,7 +299,7 @@ def extend_path(environment: Mapping[str, str]) -> None:
 def _fitting(beginning: str, text: str, end: str) -> str:
     """Return one line of at most CHARS, in which the text is cut."""
     room = max(8, CHARS - len(beginning) - len(end))
-    return f"{beginning}{preview(untrusted.visible(text), room)}{end}"
+    return f"{beginning}{opening(untrusted.visible(text), room)}{end}"
 
 
 def collect(payload: Payload, runtime: Runtime) -> list[str]:
@@ -216,8 +307,8 @@ def collect(payload: Payload, runtime: Runtime) -> list[str]:
     lines = [line for notice in NOTICES for line in notice(runtime)]
     if lines and not ledger.claim(runtime.store, "notices", payload.session_id, runtime.now):
         lines = []
-    lines += [line for notice in ONCE for line in notice(runtime)]
     lines += describe_changes(payload.session_id, runtime)
+    lines += [line for notice in ONCE for line in notice(runtime)]
     return [truncate(line, CHARS) for line in lines]
 
 
@@ -230,10 +321,7 @@ def database_made_elsewhere(runtime: Runtime) -> Iterator[str]:
     if not runtime.store.is_trusted and trust.claim_notice(
         "not registered", project.database, environment
     ):
-        yield (
-            "ade.db was not made here, so your own words in it count as imported"
-            " until you type `ademem trust --database`"
-        )
+        yield "ademem: your words in ade.db count as imported; `ademem trust --database` changes it"
 
 
 def refused_files(runtime: Runtime) -> Iterator[str]:
@@ -292,10 +380,7 @@ def unpublished_skills(runtime: Runtime) -> Iterator[str]:
     if asks_to_publish(runtime) and trust.claim_notice(
         "skills", runtime.project.database, runtime.environment
     ):
-        yield (
-            "ademem wrote a skill to .ade/skills; for Claude Code to load it:"
-            " `ademem config set skills.publish true`"
-        )
+        yield "ademem wrote a skill; `ademem config set skills.publish true` lets Claude load it"
 
 
 def asks_to_publish(runtime: Runtime) -> bool:
@@ -320,7 +405,7 @@ def describe_changes(session_id: str, runtime: Runtime) -> list[str]:
         return []
     found = kept_copies.list_changes(runtime.store)
     who, what = _sum_up([(each.author, each.kind) for each in found])
-    line = f"ademem: {who} changed {what}; yours stay in force: /ademem:review changes"
+    line = f"ademem: {who} changed {what}; yours stay in force (/ademem:review changes)"
     return [truncate(line, CHARS)]
 
 
@@ -331,14 +416,10 @@ def changed_by_trusted(runtime: Runtime) -> Iterator[str]:
 
 
 def _sum_up(changes: Sequence[tuple[str, str]]) -> tuple[str, str]:
-    """Return who made the changes, given as authors and kinds, and how many of each kind."""
-    from ademem.store.kept_copies import KINDS
-
+    """Return who made the changes, given as authors and kinds, and how many they are."""
     names = sorted({name for author, _ in changes if (name := claimed_name(author))})
     who = preview(", ".join(names[:NAMED]), NAMES_CHARS) if names else "others"
-    kinds = [kind for _, kind in changes]
-    parts = (f"{kinds.count(kind)} {kind}" for kind in KINDS if kind in kinds)
-    return who, f"{len(changes)} of your memories ({', '.join(parts)})"
+    return who, f"{len(changes)} of your memories"
 
 
 def describe_refused(first: confined.Refused, others: int = 0) -> str:

@@ -120,11 +120,12 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         if brief.text:
             table.mark_shown(runtime.store, runtime.project.root, payload.session_id, runtime.now)
     worker.start(runtime)
-    lines = notices.collect(payload, runtime) + notices.describe_problems(problems)
+    lines = notices.describe_problems(problems) + notices.collect(payload, runtime)
     lines += notices.describe_sender(runtime)
+    line = notices.choose(payload.session_id, lines, runtime)
     if source in BEGINNINGS:
-        lines += notices.summarize(brief.total, runtime)
-    return client.context("SessionStart", text, lines)
+        line = [*line, *notices.summarize(brief.total, payload.session_id, runtime)][:1]
+    return client.context("SessionStart", text, line)
 
 
 def follow_instructions(runtime: Runtime) -> None:

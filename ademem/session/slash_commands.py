@@ -260,7 +260,7 @@ def _act_on(
     if not ids:
         return client.block(f"ademem: name the memory. {how}")
     done = [f"ademem: {_change(change, id, payload, runtime)}" for id in ids]
-    notices.update_status_line(runtime)
+    notices.update_status_line(runtime, payload.session_id)
     return client.block("\n".join(done))
 
 

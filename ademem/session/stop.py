@@ -44,7 +44,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
             injections.record(runtime, "stop", question, key_of(payload, runtime))
         return client.keep_going(question)
     key = key_of(payload, runtime)
-    outcomes.end_turn(runtime.store, key, runtime.now)
+    prevented = outcomes.end_turn(runtime.store, key, runtime.now)
     turns.end(runtime.store, key, runtime.now)
     mark_read(key, runtime)
     flags.set_quiet(runtime.project, key, False)
@@ -54,7 +54,17 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     else:
         ledger.renew(runtime.store, ledger.READ, runtime.project.root, runtime.now)
     worker.start(runtime, patient=True)
-    return client.notice(*linked_files.describe_noted(payload, runtime)) or None
+    return client.notice(*_tell(prevented, payload, runtime)) or None
+
+
+def _tell(prevented: list[str], payload: Payload, runtime: Runtime) -> list[str]:
+    noted = linked_files.list_noted(payload, runtime)
+    if not prevented and not noted:
+        return []
+    from ademem.session import notices
+
+    notices.update_status_line(runtime, payload.session_id)
+    return notices.describe_turn(prevented, noted, runtime)
 
 
 def _should_ask(payload: Payload, runtime: Runtime) -> bool:

@@ -111,7 +111,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         injections.record(runtime, "user_prompt_submit", text, key, placed, keep_text=keep)
     remove_lists(runtime.project, TurnKey(session_id=key.session_id))
     set_flag(key, runtime)
-    told = _tell(payload, dictated, corrected, runtime)
+    told = _tell(payload, dictated, corrected, [memory for memory, _ in found], runtime)
     return client.context("UserPromptSubmit", "\n".join(lines), told) or None
 
 
@@ -216,24 +216,30 @@ def _hint_of(prompt: str, key: TurnKey, runtime: Runtime) -> str:
 
 
 def _tell(
-    payload: Payload, dictated: list[Written], corrected: list[Written], runtime: Runtime
+    payload: Payload,
+    dictated: list[Written],
+    corrected: list[Written],
+    given: list[Memory],
+    runtime: Runtime,
 ) -> list[str]:
-    """Return the lines for the person: what was stored, done elsewhere, or changed by others."""
+    """Return the line for the person: what was refused, changed by others, stored or given."""
     acted = runtime.by.is_person and receipts.any_noted(runtime.store)
     changed = not runtime.is_read_only and any_kept_copy(runtime.store)
-    if not (dictated or corrected or acted or changed):
+    waits = bool(ledger.list_waiting_notices(runtime.store, payload.session_id))
+    if not (dictated or corrected or given or acted or changed or waits):
         return []
     from ademem.session import notices
 
-    told = []
     if dictated or corrected:
-        told = notices.describe_stored(dictated, runtime)
-        notices.update_status_line(runtime)
+        notices.update_status_line(runtime, payload.session_id)
+    told = notices.describe_not_stored(dictated)
     if acted:
         told += notices.describe_receipts(runtime)
     if changed:
         told += notices.describe_changes(payload.session_id, runtime)
-    return told
+    told += notices.describe_kept(dictated, runtime)
+    told = notices.choose(payload.session_id, told, runtime)
+    return told or notices.describe_given(given, runtime)
 
 
 def _go_on(payload: Payload, runtime: Runtime) -> None:

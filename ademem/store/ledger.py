@@ -38,6 +38,7 @@ MOST_TRUSTED = 100
 _TRUSTED = "changed_by_trusted"
 _COPIED = "copied/"
 _OFFERED = "offered"
+_NOTICES = "notices_waiting"
 MOST_OFFERING = 20
 """Sessions whose last line is kept."""
 MOST_FOLLOWED = 200
@@ -195,6 +196,16 @@ def list_offered(store: Store, session_id: str) -> list[str]:
     """Return the ids of the memories that the last such line of the session named."""
     named = (ids for session, ids in read_list(store.db, _OFFERED) if session == session_id)
     return next(named, [])
+
+
+def list_waiting_notices(store: Store, session_id: str) -> list[str]:
+    """Return lines that the person is to be shown in this session, after another one."""
+    session, *lines = read_list(store.db, _NOTICES) or [""]
+    return lines if session == session_id else []
+
+
+def keep_notices(store: Store, session_id: str, lines: Iterable[str]) -> None:
+    write_list(store.db, _NOTICES, [session_id, *lines])
 
 
 def note_copy(store: Store, root: str, folder: str) -> None:

@@ -71,12 +71,14 @@ def waits_for_change(store: Store, key: TurnKey) -> bool:
     return store.has_row(query, _values(key))
 
 
-def end_turn(store: Store, key: TurnKey, now: datetime) -> None:
-    """Count the denials that no call of the turn overruled as prevented, which is use."""
+def end_turn(store: Store, key: TurnKey, now: datetime) -> list[str]:
+    """Count the denials that no call of the turn overruled as prevented, and return their calls."""
     waiting = list_waiting(store, key)
     if not waiting:
-        return
+        return []
     with store.transaction() as db:
+        query = f"select call from recall_log where {_WAITING} order by id"
+        calls = store.column(query, _values(key))
         logs.count_effect(store, PREVENTED, key.session_id, waiting, now)
         logs.mark_sent_used(store, key.session_id, waiting)
         db.execute(
@@ -84,6 +86,7 @@ def end_turn(store: Store, key: TurnKey, now: datetime) -> None:
             f" evidence = '{PREVENTED} ' || call where {_WAITING}",
             _values(key),
         )
+    return [*dict.fromkeys(filter(None, calls))]
 
 
 def leave_open(store: Store, session_id: str, agent_id: str | None = "") -> None:

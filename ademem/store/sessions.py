@@ -205,6 +205,12 @@ def last_start(store: Store, now: datetime, *, but: str) -> str | None:
     return store.first(f"{query} and started_at <= ?", values, None)
 
 
+def find_last(store: Store, *, but: str) -> str:
+    """Return the session of a person that started last; empty where there is no other one."""
+    query = "select id from sessions where project_id = ? and id <> ? and not is_unattended"
+    return store.first(f"{query} order by started_at desc limit 1", (store.project_id, but), "")
+
+
 def is_active(store: Store, now: datetime) -> bool:
     return store.has_row(
         "select 1 from sessions where project_id = :project and ended_at is null"

@@ -293,8 +293,8 @@ def test_an_agents_edit_of_what_a_person_said_or_confirmed_is_a_candidate(
     page.write_text(page.read_text().replace("Fridays", "Mondays"))
 
     said, found = client.notice(), {row.content: row for row in world.live()}
-    waits = f"{found[TEXT].id} waits beside {memory.id}, as an agent was at work"
-    assert said == f"ademem: not imported: {waits} (`ademem review`)"
+    waits = f"{found[TEXT].id} waits beside {memory.id}, as an agent was"
+    assert said == f"ademem: not imported: {waits}… (`ademem review`)"
     assert (found[TEXT].trust, found[TEXT].status) == ("agent", "candidate")
     assert (found[FRIDAYS].id, found[FRIDAYS].status) == (memory.id, "promoted")
     with world.memories() as memories:
@@ -435,7 +435,7 @@ def test_no_other_change_of_an_agent_in_the_files_touches_what_a_person_confirme
         assert (after.tags, after.file_scope_pattern) == (before.tags, None)
         files.refresh_files(memories)
         assert (page.read_text(), lines.read_text()) == texts
-    assert said.startswith(f"ademem: not imported: {before.id} stays, as an agent was at work")
+    assert said.startswith(f"ademem: not imported: {before.id} stays, as")
     assert said.endswith(f"(`ademem {verb} {before.id}`)")
 
 

@@ -84,7 +84,8 @@ class Member(World):
         """What the person is told, and what the model is."""
         self.environment["CLAUDE_CODE_SESSION_ID"] = session
         said = json.loads(self.fire("session_start", source="startup", session_id=session))
-        return said.get("systemMessage", ""), said["hookSpecificOutput"]["additionalContext"]
+        line = said.get("systemMessage", "").removeprefix("◆ ")
+        return line, said["hookSpecificOutput"]["additionalContext"]
 
     def only(self):
         (row,) = self.live()
@@ -152,7 +153,7 @@ def test_the_line_is_shown_where_the_memories_are_imported_later_in_the_session(
     assert "unknown setting 'nonsense'" in first
     assert "came with the files" not in first
     assert compacted["systemMessage"] == (
-        "ademem: 1 memory came with the files, by Ann; `ademem review --imported`"
+        "◆ ademem: 1 memory came with the files, by Ann; `ademem review --imported`"
     )
     assert "came with the files" not in again
 

@@ -319,7 +319,7 @@ def test_what_cannot_be_taken_back_waits_for_any_memory_not_in_the_context(world
     world.know("The staging server is behind the VPN", anchors=("$ git push",))
     session = Session(world)
     session.ask("Finish it", "p1")
-    assert "cannot be undone, and project memory has notes" in session.run("git push origin main")
+    assert "and it cannot be undone. Follow it" in session.run("git push origin main")
     session.read()
     assert session.run("git push origin main") == ""
 

@@ -62,7 +62,7 @@ def test_each_hook_stores_the_text_that_its_model_receives(world, stored):
     for _, text, digest, characters, _ in stored():
         assert (digest, characters) == (sha256(text.encode()).hexdigest(), len(text))
     assert {"toolu_2", "toolu_4"} <= {row[4] for row in stored()}
-    (denial,) = (text for _, text in texts if "Nothing was run" in text)
+    (denial,) = (text for _, text in texts if "make the same call again" in text)
     assert "terraform destroy" in denial
     sizes = world.rows(
         "select event, min(part.characters) as least, sum(part.characters) < sum(text.characters)"

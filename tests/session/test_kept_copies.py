@@ -55,20 +55,18 @@ def pull(ann, mallory, session="s2"):
     return told, briefing
 
 
-LINE = (
-    "ademem: Mallory changed 1 of your memories ({}); yours stay in force: /ademem:review changes"
-)
+LINE = "ademem: Mallory changed 1 of your memories; yours stay in force (/ademem:review changes)"
 
 
 @pytest.mark.parametrize(
-    ("by", "kind"),
+    "by",
     [
-        pytest.param("turned round", "1 text", id="text"),
-        pytest.param("archived", "1 removed", id="life"),
-        pytest.param("the stop tag taken off", "1 marks", id="marks"),
+        pytest.param("turned round", id="text"),
+        pytest.param("archived", id="life"),
+        pytest.param("the stop tag taken off", id="marks"),
     ],
 )
-def test_one_line_a_session_tells_it_until_it_is_decided(ann, mallory, by, kind):
+def test_one_line_a_session_tells_it_until_it_is_decided(ann, mallory, by):
     CHANGES[by](mallory)
     told, _ = pull(ann, mallory)
     again = ann.fire("user_prompt_submit", prompt="What is next?", prompt_id="p2", session_id="s2")
@@ -76,9 +74,9 @@ def test_one_line_a_session_tells_it_until_it_is_decided(ann, mallory, by, kind)
     decide(ann, kept_copies.keep_mine)
     at_last, _ = ann.start("s4")
 
-    assert LINE.format(kind) in told.splitlines()
+    assert LINE in told.splitlines()
     assert "of your memories" not in (again or "")
-    assert LINE.format(kind) in later.splitlines()
+    assert LINE in later.splitlines()
     assert "of your memories" not in at_last
 
 
@@ -107,7 +105,7 @@ def test_slash_commands_show_both_versions_and_decide(ann, mallory):
 
     assert RULE in shown
     assert "Mallory: Always deploy on Fridays" in shown
-    assert done == f"ademem: yours holds: {RULE}"
+    assert done == f"◆ ademem: yours holds: {RULE}"
     assert ann.only().content == RULE
 
 
@@ -322,7 +320,7 @@ def test_in_a_week_of_three_a_maintainers_edits_arrive_and_no_stated_rule_change
             assert f"The build runs on {day}, at noon" in texts
             assert f"{name} reviews every release" in texts
             is_changed = number > 0 or name == "Cid"
-            assert ("Ann changed 1 of your memories (1 text)" in told) is is_changed
+            assert ("Ann changed 1 of your memories" in told) is is_changed
     assert {member.git("status", "--porcelain", ".ade/memory") for member in members.values()} == {
         ""
     }

@@ -216,9 +216,9 @@ def test_the_end_of_a_turn_names_once_what_claude_noted_for_itself(claude):
     again = claude.world.fire("stop", prompt_id="p1", last_assistant_message="done")
     line = json.loads(said)["systemMessage"]
 
-    assert line.startswith("ademem: Claude noted “Feature flags live in flags.toml")
-    assert line.endswith("” for itself (and 1 more) · /ademem:keep")
-    assert len(line) <= 120
+    assert line.startswith("◆ ademem noted 2: Feature flags live in flags.toml")
+    assert line.endswith(" (/ademem:keep or /ademem:drop)")
+    assert len(line) <= 100
     assert again == ""
 
 

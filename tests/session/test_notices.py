@@ -9,7 +9,7 @@ import pytest
 
 from ademem.core.project import at
 from ademem.operations import curation, files
-from ademem.session import notices, user_prompt_submit
+from ademem.session import user_prompt_submit
 from ademem.sync import importer
 
 
@@ -22,7 +22,10 @@ def world(world):
 def shown(world, event="session_start", **payload):
     """Return the lines for the person."""
     printed = world.fire(event, **({"source": "startup"} | payload))
-    return json.loads(printed).get("systemMessage", "").splitlines() if printed else []
+    line = json.loads(printed).get("systemMessage", "") if printed else ""
+    assert line == "" or line.startswith("◆ ademem")
+    assert len(line) <= 100
+    return line.removeprefix("◆ ").splitlines()
 
 
 def prompt(world, text):
@@ -33,11 +36,11 @@ def test_a_session_begins_with_the_number_of_memories_and_of_those_that_wait(wor
     world.know("Deploys go through staging", "Errors are raised as AppError")
     world.know("Tokens expire in UTC", promoted=False)
 
-    assert shown(world) == ["ademem: 2 memories, 1 waits for review (/ademem:review)"]
+    assert shown(world) == ["ademem: 3 memories · 1 waits (/ademem:review)"]
 
 
 def test_a_project_without_memories_is_shown_how_to_store_one(world):
-    assert shown(world) == ['ademem: no memories yet; "remember: …" in a prompt stores one']
+    assert shown(world) == ['ademem: no memories yet · say "remember: …" to keep one']
 
 
 def test_a_new_clone_in_the_middle_of_a_merge_says_that_its_files_wait(world):
@@ -51,8 +54,8 @@ def test_a_new_clone_in_the_middle_of_a_merge_says_that_its_files_wait(world):
 def test_a_new_clone_with_large_files_says_that_their_import_waits(world):
     importer.hand_over(at(str(world.root)))
 
-    *_, line = shown(world)
-    assert line == "ademem: no memories until the files are imported"
+    (line,) = shown(world)
+    assert line.startswith("ademem: `ademem work` imports what is new in .ade/memory")
 
 
 def test_a_project_whose_memories_are_archived_is_shown_where_they_are(world):
@@ -73,23 +76,22 @@ def test_a_session_that_goes_on_shows_no_numbers(world, source):
 def test_what_a_prompt_stores_is_named_with_the_way_to_undo_it(world):
     lines = prompt(world, "remember: deploys go through the staging branch")
 
-    (memory,) = world.live()
-    stored = "ademem: stored: deploys go through the staging branch"
-    assert lines == [f"{stored} (undo: /ademem:review drop {memory.id})"]
+    stored = "ademem kept: deploys go through the staging branch"
+    assert lines == [f"{stored} · at act:deploy (undo: /ademem:undo)"]
 
 
 def test_what_is_known_already_is_named_without_undo(world):
     world.know("deploys go through the staging branch")
 
     (line,) = prompt(world, "remember: deploys go through the staging branch")
-    assert line.endswith("(stored already)")
+    assert line.endswith("(kept already)")
 
 
 def test_a_text_that_was_cut_is_shown_as_that(world):
     (line,) = prompt(world, f"remember: {'the ledger is in euro and ' * 99}")
 
-    assert line.startswith("ademem: stored in part, as it is too long: the")
-    assert "(undo: /ademem:review drop " in line
+    assert line.startswith("ademem kept in part, as it is too long: the")
+    assert line.endswith(" (undo: /ademem:undo)")
 
 
 def test_a_dictated_text_that_is_refused_is_named_with_the_reason(world):
@@ -98,11 +100,20 @@ def test_a_dictated_text_that_is_refused_is_named_with_the_reason(world):
     assert line.startswith("ademem: not stored: it reads as a progress report")
 
 
-def test_no_line_is_longer_than_a_row_of_the_terminal(world):
-    lines = prompt(world, "\n".join(f"remember: rule {n} {'is long ' * 30}" for n in range(5)))
+def test_one_line_a_prompt_counts_what_it_stores(world):
+    (line,) = prompt(world, "\n".join(f"remember: rule {n} {'is long ' * 30}" for n in range(5)))
 
-    assert [len(line) <= notices.CHARS for line in lines] == [True] * (notices.MOST_STORED + 1)
-    assert lines[-1] == "ademem: and 2 more"
+    assert line.startswith("ademem kept: rule 0 is long")
+    assert line.endswith(" (+4) (undo: /ademem:undo)")
+
+
+def test_a_refusal_comes_first_and_what_was_kept_at_the_next_prompt(world):
+    dictated = "remember: I fixed the login bug and ran the tests\nremember: the ledger is in euro"
+    first, second, third = prompt(world, dictated), prompt(world, "go on"), prompt(world, "go on")
+
+    assert first[0].startswith("ademem: not stored: it")
+    assert second[0].startswith("ademem kept: the ledger is in euro")
+    assert third == []
 
 
 def test_quiet_shows_what_failed_and_no_routine(world):
@@ -111,6 +122,66 @@ def test_quiet_shows_what_failed_and_no_routine(world):
     assert shown(world) == []
     assert prompt(world, "remember: deploys go through staging") == []
     assert prompt(world, "remember: diff --git a/x b/x") != []
+
+
+def call(world, command, tool_use_id, session="s1"):
+    """Return the lines and the reason of a denial of a shell command."""
+    tool = {"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": tool_use_id}
+    printed = world.fire("pre_tool_use", **tool, session_id=session, prompt_id="p1")
+    found = json.loads(printed) if printed else {}
+    reason = found.get("hookSpecificOutput", {}).get("permissionDecisionReason", "")
+    return found.get("systemMessage", ""), reason
+
+
+def test_a_denial_begins_with_the_memory_and_whose_it_is_and_has_no_line(world):
+    prompt(world, "remember: Use pnpm, never `npm install`")
+    world.fire("user_prompt_submit", prompt="add left-pad", prompt_id="p1", session_id="s1")
+
+    line, reason = call(world, "npm install left-pad", "t1")
+    first, second = reason.splitlines()
+    assert line == ""
+    assert first.startswith("Use pnpm, never `npm install` (project memory, said by you on ")
+    assert first.endswith(").")
+    assert len(first) <= 160
+    assert second.startswith("Bound to family:js packages !pnpm. Follow it; if it does not apply")
+
+
+def test_a_long_rule_is_cut_at_a_sentence_in_the_first_line_and_follows_whole(world):
+    rule = f"Use pnpm, never `npm install`. {'It keeps one copy of each package. ' * 8}"
+    prompt(world, f"remember: {rule}")
+    world.fire("user_prompt_submit", prompt="add left-pad", prompt_id="p1", session_id="s1")
+
+    _, reason = call(world, "npm install left-pad", "t1")
+    first, _, *rest = reason.splitlines()
+    assert first.startswith("Use pnpm, never `npm install`. It keeps one copy of each package. ")
+    assert "package. … (project memory, said by you on " in first
+    assert len(first) <= 160
+    assert any(rule.strip() in line for line in rest)
+
+
+def test_a_turn_ends_with_what_was_prevented_and_the_next_session_begins_with_it(world):
+    shown(world, session_id="s1")
+    prompt(world, "remember: Use pnpm, never `npm install`")
+    world.fire("user_prompt_submit", prompt="add left-pad", prompt_id="p1", session_id="s1")
+    call(world, "npm install left-pad", "t1")
+    call(world, "pnpm add left-pad", "t2")
+
+    ended = shown(world, "stop", session_id="s1", prompt_id="p1", last_assistant_message="done")
+    assert ended == ["ademem prevented npm install left-pad"]
+    assert shown(world, session_id="s2") == ["ademem: 1 memory · last session prevented 1"]
+
+
+def test_what_is_said_beside_a_call_is_named(world):
+    world.know("The routes of src/gen.py are sorted by hand", category="gotcha")
+    prompt(world, "fix the login")
+
+    edit = {"file_path": str(world.root / "src/gen.py"), "old_string": "a", "new_string": "b"}
+    tool = {"tool_name": "Edit", "tool_input": edit, "tool_use_id": "t1"}
+    (line,) = shown(world, "pre_tool_use", prompt_id="p1", **tool)
+    assert (
+        line
+        == "ademem told Claude before Edit src/gen.py: The routes of src/gen.py are sorted by hand"
+    )
 
 
 OFFER = ["ademem: this project has no memory yet; `! ademem init` starts one (shown once)"]
@@ -160,7 +231,7 @@ def test_a_dictation_that_a_failed_hook_may_have_lost_is_named_each_time(world, 
     for _ in range(2):
         (line,) = prompt(world, "remember: deploys go through staging")
         assert "failed (TypeError)" in line
-        assert line.endswith("dictate it again, as it may not be stored")
+        assert line.endswith("; dictate it again (`ademem doctor`)")
 
 
 def status_line(world, project=None):
@@ -176,12 +247,12 @@ def test_the_status_line_follows_what_the_person_stores_and_decides(world):
     assert status_line(world) == ""
     world.know("Deploys go through staging")
     shown(world)
-    assert status_line(world) == "ademem: 1 memory"
+    assert status_line(world) == "◆ 1 memory"
     prompt(world, "remember: tokens expire in UTC")
-    assert status_line(world) == "ademem: 2 memories"
+    assert status_line(world) == "◆ 2 memories"
     subfolder = world.root / "src"
     subfolder.mkdir()
-    assert status_line(world, subfolder) == "ademem: 2 memories"
+    assert status_line(world, subfolder) == "◆ 2 memories"
 
 
 @pytest.mark.parametrize(
@@ -213,7 +284,7 @@ def test_a_huge_status_is_read_and_shown_in_part(world):
 def test_the_status_line_of_an_empty_project_is_shown(world):
     shown(world)
 
-    assert status_line(world).startswith('ademem: no memories yet; "remember: ..."')
+    assert status_line(world).startswith("◆ no memories yet")
 
 
 def test_a_status_line_that_came_as_a_link_is_not_read(world, tmp_path):

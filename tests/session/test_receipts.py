@@ -26,10 +26,11 @@ def in_terminal(world, act, *arguments, by=IN_TMUX, **options):
         act(memories, *arguments, **options)
 
 
-def told(world, by=persons.PERSON):
-    number = int(world.now.timestamp())
-    printed = world.fire("user_prompt_submit", prompt="go on", prompt_id=f"p{number}", by=by)
-    return json.loads(printed).get("systemMessage", "").splitlines() if printed else []
+def told(world, by=persons.PERSON, number=""):
+    number = number or f"p{int(world.now.timestamp())}"
+    printed = world.fire("user_prompt_submit", prompt="go on", prompt_id=number, by=by)
+    line = json.loads(printed).get("systemMessage", "") if printed else ""
+    return line.removeprefix("◆ ").splitlines()
 
 
 @pytest.mark.parametrize(
@@ -76,7 +77,7 @@ def test_the_first_three_are_told_and_the_rest_is_counted(world):
         id = stated(world, f"{name} may deploy on Fridays since the {name} incident")
         in_terminal(world, curation.pin, id)
 
-    lines = told(world)
+    lines = [line for moment in range(5) for line in told(world, number=f"p{moment}")]
     assert len(lines) == 4
     assert lines[3] == "ademem: and 2 more acts in your name (`ademem log`)"
 

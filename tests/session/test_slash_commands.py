@@ -27,7 +27,7 @@ def answered(world, prompt):
     """Return the text for the person, in place of a request to the model."""
     answer = typed(world, prompt)
     assert answer["decision"] == "block"
-    return answer["reason"]
+    return answer["reason"].removeprefix("◆ ")
 
 
 def candidate(world, text):

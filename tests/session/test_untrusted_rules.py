@@ -100,8 +100,9 @@ def test_the_person_reads_it_too_once_a_session(ben):
         turns.run("npm install left-pad")
         told.append(turns.said.get("systemMessage", ""))
 
-    line = f"ademem: only noted: {RULE}; `ademem trust --files` lets it stop calls"
-    assert told == [line, ""]
+    line = f"◆ ademem: only noted: {RULE}; `ademem trust --files` lets it stop calls"
+    assert told[0] == line
+    assert told[1].startswith("◆ ademem told Claude before npm install left-pad: ")
 
 
 @pytest.mark.parametrize("setting", ["hints = 0", "hints = 1"])

@@ -650,7 +650,7 @@ def test_a_plugin_alone_runs_its_hooks_with_any_python(plugin, tmp_path):
     operations.init(str(plugin.project))
     said = plugin.type("remember: deploys need approval")
 
-    assert b"ademem: stored: deploys need approval" in said.stdout
+    assert b"ademem kept: deploys need approval" in said.stdout
     noted = tmp_path / ".local/share/ademem-data/python"
     assert Path(noted.read_text().strip()).samefile(sys.executable)
 

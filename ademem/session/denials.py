@@ -1,0 +1,39 @@
+"""The first line of a denial, which is often all that a person sees of it."""
+
+from __future__ import annotations
+
+from ademem.core.memory import FROM_HUB, Memory, Trust, claimed_name
+from ademem.core.text import in_one_line, opening
+from ademem.core.untrusted import escape
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+CHARS = 160
+MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+
+
+def first_line(carried: Sequence[Memory]) -> tuple[str, bool]:
+    """Return the first memory and whose it is, and whether that is the whole text."""
+    first = carried[0]
+    more = f" (+{len(carried) - 1})" if len(carried) > 1 else ""
+    end = f" ({'your' if first.is_personal else 'project'} memory, {describe_owner(first)}){more}."
+    text = escape(in_one_line(first.whole_text)).rstrip(".")
+    shown = opening(text, CHARS - len(end))
+    return shown + end, shown == text
+
+
+def describe_owner(memory: Memory) -> str:
+    """Tell whose words a memory is: “said by you on 14 Nov”, “by Alice, from git”."""
+    author = memory.claimed_author
+    if author is not None:
+        where = "the hub" if author.startswith(FROM_HUB) else "git"
+        name = claimed_name(author)
+        return f"by {escape(name)}, from {where}" if name else f"from {where}"
+    if memory.trust is Trust.USER:
+        made = memory.created_at.astimezone()
+        return f"said by you on {made.day} {MONTHS[made.month - 1]}"
+    if memory.trust is Trust.IMPORT:
+        return f"from {escape(memory.source_id)}" if memory.source_id else "imported"
+    return "from Claude, confirmed by you" if memory.status == "promoted" else "from Claude"
