@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ademem.core.errors import NO, UsageError
@@ -11,11 +12,14 @@ from ademem.doors.cli import show
 from ademem.doors.cli.commands import command, open_project
 from ademem.doors.cli.options import flag, option
 from ademem.doors.cli.parameters import Project
+from ademem.plugins.verify import reports
 from ademem.plugins.verify.anchor_verification import Checked
 from ademem.plugins.verify.operations import verify as verify_anchors
 from ademem.plugins.verify.operations import verify_change
 
 TEXT_CHARS = 80
+FORMATS = ("text", "github", "sarif", "comment")
+"""A report for people, annotations of a workflow, for code scanning, a comment in Markdown."""
 
 
 @command()
@@ -24,16 +28,35 @@ def verify(
     diff: str | None = option(
         "--diff BASE..HEAD", "Only name memories that these commits make false."
     ),
+    format: str = option("--format", f"One of {', '.join(FORMATS)}.", "text"),
     project: Project = None,
 ) -> None:
     """Check the anchors of memories. Exit code 1 if one does not hold."""
+    if format not in FORMATS:
+        raise UsageError(f"{format!r} is no format of a report", f"one of {', '.join(FORMATS)}")
     if fix and diff is not None:
         raise UsageError("--fix is for the working tree", "leave out --diff or --fix")
     with open_project(project) as memories:
         found = verify_change(memories, diff) if diff else verify_anchors(memories, fix=fix)
+    if format != "text":
+        return _report(found, format)
     none = "no memory is made false" if diff else "no memory has an anchor"
     show.listing("anchors", found, _anchor_lines, none, _anchor_json)
     raise SystemExit(0 if all(each.is_sound for each in found) else NO)
+
+
+def _report(found: Iterable[Checked], format: str) -> None:
+    unsound = reports.find_unsound(found)
+    match format:
+        case "github":
+            lines = reports.to_annotations(unsound)
+        case "sarif":
+            lines = [json.dumps(reports.to_sarif(unsound), indent=2, ensure_ascii=False)]
+        case _:
+            lines = reports.to_comment(unsound).splitlines()
+    for line in lines:
+        show.echo(line)
+    raise SystemExit(NO if unsound else 0)
 
 
 def _anchor_json(each: Checked) -> dict[str, Any]:
