@@ -26,6 +26,9 @@ MARK = "◆"
 
 SLASH = "/ademem:"
 
+WITHOUT_AGENTS = (2, 1, 197)
+"""The newest version that is known to leave AGENTS.md alone."""
+
 NAME_BYTES = 255
 """Longest id or name, as those of turns and agents become names of files."""
 
@@ -175,6 +178,18 @@ def keep_going(reason: str) -> str:
 def units(text: str) -> int:
     # `str.encode` would import a module for the encoding.
     return len(codecs.utf_16_le_encode(text, "surrogatepass")[0]) // 2
+
+
+def reads_agents(environment: Mapping[str, str]) -> bool:
+    """Tell whether the client of a hook or a shell puts AGENTS.md before its model.
+
+    It names itself `claude-code_2-1-332_…`; one that names no version is taken for a newer one.
+    """
+    numbers = environment.get("AI_AGENT", "").removeprefix("claude-code_").partition("_")[0]
+    parts = numbers.split("-")
+    if not all(part.isdecimal() for part in parts):
+        return True
+    return tuple(map(int, parts)) > WITHOUT_AGENTS
 
 
 def config_dir(environment: Mapping[str, str]) -> str:

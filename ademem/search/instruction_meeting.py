@@ -6,7 +6,7 @@ from ademem.core.globs import Scope
 from ademem.core.json_text import loads
 from ademem.core.value import Value
 from ademem.search import meeting
-from ademem.search.instruction_search import LOADED
+from ademem.search.instruction_search import is_loaded
 from ademem.store import adopted
 from ademem.store.bindings import Binding
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ademem.guard.touch import Touch
-    from ademem.store import Store
+    from ademem.store.runtime import Runtime
 
 COMMANDS = ("program", "runs")
 
@@ -32,13 +32,14 @@ class MetItem(Value):
 
 
 def meet(
-    touch: Touch, root: str, store: Store, said_files: Iterable[str] = (), folder: str = ""
+    touch: Touch, runtime: Runtime, said_files: Iterable[str] = (), folder: str = ""
 ) -> list[MetItem]:
-    """Return the items that a call meets below *root*, those that name its place first.
+    """Return the items that a call meets in the project, those that name its place first.
 
     Of a file of which something was said in the context, its globs bring up nothing more. *folder*
     is where the call works.
     """
+    store, root = runtime.store, runtime.project.root
     paths = meeting.relative_paths(touch.writes, root) if touch.changes else []
     keys = {key for path in paths for key in meeting.path_keys(path)}
     keys |= {("program", argv[0]) for argv in touch.argvs}
@@ -62,7 +63,7 @@ def meet(
             continue
         binding = meeting.read_binding(row)
         each = MetItem(row=row, binding=binding, is_scope=is_scope)
-        if item := _judge(each, stops):
+        if item := _judge(each, stops, runtime):
             found[row["id"]] = item
     return sorted(found.values(), key=_order)
 
@@ -89,7 +90,7 @@ def _is_at(row: sqlite3.Row, touch: Touch, paths: list[str], works: Iterable[str
     return any(f"{path}/".startswith(folder) for path in (*paths, *works))
 
 
-def _judge(each: MetItem, stops: bool) -> MetItem | None:
+def _judge(each: MetItem, stops: bool, runtime: Runtime) -> MetItem | None:
     """Return what may be said of an item; None for one that says to do what the call does."""
     from ademem.search import mentions
 
@@ -97,7 +98,7 @@ def _judge(each: MetItem, stops: bool) -> MetItem | None:
     if not each.is_scope and _is_recommended(row["text"], each.binding):
         return None
     may_stop = stops and mentions.binds(row["text"])
-    if row["load"] in LOADED and not may_stop:
+    if not may_stop and is_loaded(row, runtime):
         return None
     return MetItem(row=row, binding=each.binding, is_scope=each.is_scope, may_stop=may_stop)
 

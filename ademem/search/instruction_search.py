@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ademem.core.client import reads_agents
 from ademem.core.value import Value
 from ademem.search import evidence
 from ademem.store import adopted
@@ -19,8 +20,6 @@ LOOKED_AT = 30
 MOST_TERMS = 16
 MOST_FOUND = 3
 """Items that stand behind the hits of a search."""
-LOADED = ("client", "matching")
-"""Values of `load` of what Claude Code itself puts before the model."""
 SOURCE = "instructions"
 """Source type of an item that is shown as a memory is."""
 
@@ -120,9 +119,16 @@ def _weigh(runtime: Runtime, query: str) -> Iterable[Instruction]:
             kind=row["kind"],
             text=in_context(row),
             evidence=evidence.weigh({"share": share}, asked, 0.0),
-            loaded=row["load"] in LOADED,
+            loaded=is_loaded(row, runtime),
             merged=bool(row["merged"]),
         )
+
+
+def is_loaded(row: sqlite3.Row, runtime: Runtime) -> bool:
+    """Tell whether Claude Code itself puts the file of an item before the model."""
+    if row["load"] == "alone":
+        return reads_agents(runtime.environment)
+    return row["load"] in ("client", "matching")
 
 
 def in_context(row: sqlite3.Row) -> str:
@@ -150,7 +156,7 @@ def as_memory(row: sqlite3.Row, runtime: Runtime, *, may_stop: bool = False) -> 
     head = (row["heads"].splitlines() or [""])[-1]
     where = f"{row['path']}:{row['first']}"
     content = in_context(row)
-    if row["load"] in LOADED:
+    if is_loaded(row, runtime):
         below = f", below “{head}”" if head else ""
         content = f"what that line says{below} is about this call"
     mark = adopted.find_mark(runtime.store, row["id"])

@@ -141,7 +141,7 @@ def find_items(touch: Touch, payload: Payload, key: TurnKey, runtime: Runtime) -
     from ademem.search.instruction_search import as_memory, poses_as_order
 
     said = adopted.find_paths(store, root, logs.list_said(store, key, runtime.now))
-    items = instruction_meeting.meet(touch, root, store, said, payload.cwd)
+    items = instruction_meeting.meet(touch, runtime, said, payload.cwd)
     found = []
     for each in items:
         memory = as_memory(each.row, runtime, may_stop=each.may_stop)

@@ -28,8 +28,10 @@ _KEPT = frozenset(("author_time",))
 _LIVE = """adopted.root = :root and adopted.live
 and adopted.id not in (select id from adopt_mark where ignored)"""
 _SAYABLE = """adopted.kind <> 'status' and adopted.merged
-and (adopted.load = 'none' or :stops)"""
-"""SQL for what a call may be told: of what Claude Code loads only what may stop it."""
+and (adopted.load in ('none', 'alone') or :stops)"""
+"""SQL for what a call may be told: of what Claude Code loads only what may stop it.
+
+Whether a file of the kind `alone` is loaded depends on the client; who shows an item decides."""
 _BOUND = (
     "binding.kind as bound_kind, binding.key as bound_key, binding.pattern as bound_pattern,"
     " 'any' as bound_op, 'named' as bound_strength, 0.0 as bound_reach, 1.0 as bound_weight,"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Object = tuple[str, str, str, str]
     """Type, name, table and SQL of a row of `sqlite_schema`."""
 
-DIGEST = "f921717b172bc5c681c852ee447b563c"
+DIGEST = "8933592b45e457e855a92e6c05b049b2"
 
 LOOK_S = 5.0
 COPY_S = 60.0

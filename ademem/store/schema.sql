@@ -644,7 +644,7 @@ create table adopted (
   globs text not null default '[]' check (case when json_valid(globs) then json_type(globs) = 'array' else 0 end),  -- JSON: ["src/**", …]
   excluded text not null default '[]' check (case when json_valid(excluded) then json_type(excluded) = 'array' else 0 end),  -- JSON
   like_gitignore integer not null default 0 check (like_gitignore in (0, 1)),  -- 1: globs as Claude Code reads the paths of its rules
-  load text not null check (load in ('client', 'matching', 'none')),  -- who puts the text before the model
+  load text not null check (load in ('client', 'alone', 'matching', 'none')),  -- who puts the text before the model
   places text not null default '',  -- keys, one a line
   sources text not null default '',  -- other places with the same text, path:line, one a line
   missing text not null default '',  -- what it names and the project has not, one a line

@@ -52,7 +52,7 @@ def whys(read):
         pytest.param("pkg/CLAUDE.md", "pkg/", "client", id="a folder"),
         pytest.param("CLAUDE.local.md", "", "client", id="the person's own"),
         pytest.param("pkg/.claude/CLAUDE.md", "pkg/", "client", id="in the client's folder"),
-        pytest.param("pkg/AGENTS.md", "pkg/", "client", id="agents without a CLAUDE.md"),
+        pytest.param("pkg/AGENTS.md", "pkg/", "alone", id="agents without a CLAUDE.md"),
         pytest.param(".claude/rules/deep/a.md", "", "client", id="a rule without paths"),
         pytest.param("GEMINI.md", "", "none", id="gemini"),
         pytest.param(".github/copilot-instructions.md", "", "none", id="copilot"),
@@ -143,10 +143,10 @@ def test_front_matter_gives_the_globs(tree, path, front, globs, load):
 def test_agents_are_loaded_only_where_no_other_file_stands(tree):
     tree.add("AGENTS.md", "- One\n")
     tree.add("pkg/AGENTS.md", "- Two\n")
-    assert {each.load for each in tree.read().items} == {"client"}
+    assert {each.load for each in tree.read().items} == {"alone"}
     tree.add("pkg/CLAUDE.md", "- Three\n")
     assert {each.path: each.load for each in tree.read().items} == {
-        "AGENTS.md": "client",
+        "AGENTS.md": "alone",
         "pkg/AGENTS.md": "none",
         "pkg/CLAUDE.md": "client",
     }

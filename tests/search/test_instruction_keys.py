@@ -72,9 +72,8 @@ def taken(tmp_path_factory):
 
 def met(taken, tool, given):
     root = str(taken.root)
-    return instruction_meeting.meet(
-        touch(tool, given, root, GuardSettings()), root, taken.store, folder=root
-    )
+    runtime = builders.opened(taken.project, taken.store)
+    return instruction_meeting.meet(touch(tool, given, root, GuardSettings()), runtime, folder=root)
 
 
 @settings(max_examples=examples(200), deadline=None)

@@ -99,6 +99,24 @@ def test_what_claude_code_loads_is_named_by_its_line_and_not_said_again(files, s
     assert session.write("src/gen/api.py") == ""
 
 
+@pytest.mark.parametrize(
+    ("client", "said"),
+    [
+        pytest.param("claude-code_2-1-332_harness", False, id="a newer client"),
+        pytest.param("claude-code_2-1-197_harness", True, id="one that leaves it alone"),
+        pytest.param("", False, id="one that names no version"),
+    ],
+)
+def test_agents_are_said_where_the_client_does_not_load_them(files, session, client, said):
+    files.world.environment["AI_AGENT"] = client
+    files.write("AGENTS.md", f"- {GENERATED}\n- Quokka tokens expire after ten minutes\n")
+    files.adopt()
+    prompt = session.ask("Why do quokka tokens expire after ten minutes?", "p1")
+
+    assert ("Quokka tokens" in prompt) is said
+    assert (GENERATED in session.write("src/gen/api.py")) is said
+
+
 def test_a_line_that_neither_forbids_nor_requires_stops_nothing(files, session):
     files.write(".cursorrules", "- Types of the API in `src/gen/api.py` have long names\n")
     files.adopt(yes=True)

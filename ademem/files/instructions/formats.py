@@ -17,7 +17,7 @@ class Load(StrEnum):
     CLIENT = "client"
     """Claude Code, when a session starts or a file of the folder is read."""
     ALONE = "alone"
-    """Claude Code, where no CLAUDE.md stands in the project's root or beside the file."""
+    """A newer Claude Code, where no CLAUDE.md stands in the project's root or beside the file."""
     MATCHING = "matching"
     """Claude Code, when a file that its globs match is read."""
     NONE = "none"

@@ -286,7 +286,7 @@ class _Reader:
         load = place.format.load
         if load is Load.ALONE:
             beside = f"{place.folder}CLAUDE.md" in self.listed.paths
-            load = Load.NONE if self.has_root_file or beside else Load.CLIENT
+            load = Load.NONE if self.has_root_file or beside else Load.ALONE
         if load is Load.MATCHING and scope.is_everything:
             load = Load.CLIENT
         is_live = not (place.format.is_decision and _is_not_live(text, front))
