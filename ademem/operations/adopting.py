@@ -44,6 +44,8 @@ class Adoption(Value):
     """Lines that may stop a call after a person's yes."""
     disagreements: tuple[Disagreement, ...] = ()
     marks: tuple[Mark, ...] = ()
+    lost: tuple[str, ...] = ()
+    """A line for each decision whose line is gone."""
 
 
 class NoSuchItem(NotFound):
@@ -90,6 +92,9 @@ def mark_item(
     """Note what a person decides about an item; *plain* takes it back."""
     who.require_person(runtime.by, "a mark on a line of an instruction file")
     row = adopted.get(runtime.store, runtime.project.root, id)
+    if row is None and plain and adopted.find_mark(runtime.store, id):
+        adopted.drop_mark(runtime.store, id)
+        return None
     if row is None:
         raise NoSuchItem(id)
     id = row["id"]
@@ -143,6 +148,7 @@ def _describe(runtime: Runtime, outcome: Outcome) -> Adoption:
         stopping=sum(map(may_stop, items)),
         disagreements=(*_with_code(items), *_with_memories(runtime)),
         marks=tuple(adopted.list_marks(store)),
+        lost=tuple(instruction_state.describe_lost(runtime)),
     )
 
 

@@ -17,6 +17,7 @@ from ademem.search.engine import Filters, as_shown, current, search
 from ademem.session import linked_files, notices
 from ademem.session.turn_tracking import new_key
 from ademem.store import (
+    adopted,
     injections,
     kept_copies,
     ledger,
@@ -80,15 +81,32 @@ def recall(text: str, payload: Payload, runtime: Runtime) -> str:
     hits = [hit for hit in current(found) if not hit.weak]
     weaker = len(found.hits) - len(found.answers)
     rest = f" ({weaker} weaker: `ademem recall --all`)" if weaker else ""
-    if not hits:
+    items = _find_items(text, runtime)
+    if not hits and not items:
         return client.block(f"ademem: nothing found for “{preview(visible(text), CHARS)}”{rest}")
     entries = [untrusted.entry(hit.memory, mark=hit.mark) for hit in hits]
+    entries += map(untrusted.escape, items)
     context = f"Project memory, as the person looked it up:\n{untrusted.fence(entries)}"
     if not runtime.is_read_only and runtime.by.is_proven:
         _note_lookup(text, hits, entries, context, payload, runtime)
     number = counted(len(hits), "memory")
     lines = [f"ademem: {number}{rest}", *(_line(hit.memory) for hit in hits)]
+    lines += (f"  {visible(item)}" for item in items)
     return client.context("UserPromptSubmit", context, ["\n".join(lines)])
+
+
+def _find_items(text: str, runtime: Runtime) -> list[str]:
+    """Return lines of instruction files that answer, without what the client itself loads."""
+    if not adopted.has_any(runtime.store):
+        return []
+    from ademem.search import instruction_search
+
+    found = instruction_search.search(runtime, text)
+    return [
+        f"{each.where} [{each.kind}] {preview(each.text, CHARS)}"
+        for each in found
+        if not each.loaded
+    ]
 
 
 def _note_lookup(
@@ -104,7 +122,7 @@ def _note_lookup(
         turns.begin(runtime.store, key, "none", "memory is looked up", "", runtime.now)
         turns.note_search(runtime.store, key, runtime.now)
         logs.log_shown(runtime.store, "recall", as_shown(hits), runtime.now, key=key, query=text)
-        placed = injections.place_entries((hit.memory for hit in hits), entries)
+        placed = injections.place_entries((hit.memory for hit in hits), entries[: len(hits)])
         injections.record(runtime, "user_prompt_submit", context, key, placed)
 
 
@@ -127,6 +145,10 @@ def _waiting_lines(runtime: Runtime) -> list[str]:
         lines = [f"ademem: {counted(len(shown), 'memory')} {wait} for review"]
         lines += [*map(_line, shown), DECIDE]
     lines += linked_files.describe_missing(runtime)
+    if adopted.is_taken(runtime.store):
+        from ademem.sync import instruction_state
+
+        lines += map(visible, instruction_state.describe_lost(runtime))
     if held or len(waiting) > LISTED:
         lines.append("more, and texts that read like orders to a model: `ademem review`")
     return lines
@@ -204,7 +226,7 @@ def adopt(text: str, _payload: Payload, runtime: Runtime) -> str:
     if not runtime.by.is_person:
         return client.block(f"ademem: a person adopts files, and {who.describe(runtime.by)}")
     from ademem.search import binding, mentions  # few prompts adopt
-    from ademem.store import adopted, jobs
+    from ademem.store import jobs
     from ademem.sync import adopting, instruction_state
 
     if not instruction_state.is_on(runtime):

@@ -346,6 +346,16 @@ def list_marks(store: Store) -> list[Mark]:
     return [_mark(row) for row in rows]
 
 
+def list_lost(store: Store, root: str) -> list[Mark]:
+    """Return the marks whose item a worktree has not."""
+    rows = store.db.execute(
+        "select * from adopt_mark where id not in (select id from adopted where root = ?)"
+        " order by at, id",
+        (root,),
+    )
+    return [_mark(row) for row in rows]
+
+
 def find_mark(store: Store, id: str) -> Mark | None:
     row = store.db.execute("select * from adopt_mark where id = ?", (id,)).fetchone()
     return _mark(row) if row else None

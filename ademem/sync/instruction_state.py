@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ademem.store.runtime import Runtime
 
 OFF = "off"
+LOST_CHARS = 80
 INLINE_BYTES = 60_000
 """Size of all instruction files up to which a hook reads them itself."""
 
@@ -63,6 +64,17 @@ def default_ref(root: str, configured: str = "") -> str:
         return ""
     upstream = f"refs/remotes/origin/{name}"
     return upstream if repository.tip(shared, upstream) else f"refs/heads/{name}"
+
+
+def describe_lost(runtime: Runtime) -> list[str]:
+    """Return a line for each decision about a line of a file that is gone."""
+    from ademem.core.text import preview
+
+    return [
+        f"decided about a line of {mark.path} that is gone: {preview(mark.text, LOST_CHARS)}"
+        f" (`ademem adopt --id {mark.id} --plain`)"
+        for mark in adopted.list_lost(runtime.store, runtime.project.root)
+    ]
 
 
 def _stamp(root: str, path: str) -> str:

@@ -465,6 +465,15 @@ def test_globs_of_the_setting_choose_the_files(tree):
     assert [each.path for each in tree.read(("AGENTS.md",)).files] == ["AGENTS.md"]
 
 
+def test_a_pipe_and_a_circle_of_links_hold_up_nothing(tree):
+    os.mkfifo(tree.root / "AGENTS.md")
+    tree.paths.append("AGENTS.md")
+    tree.link("GEMINI.md", ".rules")
+    tree.link(".rules", "GEMINI.md")
+
+    assert {each.path for each in tree.read().left_out} == {"AGENTS.md", "GEMINI.md", ".rules"}
+
+
 def test_secrets_are_hidden(tree):
     secret = "ghp_" + "Ab3dEfGh1jKlMn0pQrStUvWxYz012345" + "6789"
     tree.add("AGENTS.md", f"- Log in with {secret} first\n- Other\n")

@@ -219,6 +219,20 @@ def test_recall_in_a_session_finds_no_loaded_line_and_a_terminal_does(files, wor
     assert (found.where, found.loaded) == ("CLAUDE.md:1", True)
 
 
+def test_a_person_looks_up_lines_by_a_slash_command(files, world):
+    files.write("CLAUDE.md", "- Zebra tokens expire after ten minutes\n")
+    files.write("GEMINI.md", "- Quokka tokens expire after ten minutes in staging\n")
+    files.adopt()
+    printed = world.fire(
+        "user_prompt_submit", prompt="/ademem:recall quokka tokens expire", prompt_id="p1"
+    )
+    output = json.loads(printed)
+
+    assert "GEMINI.md:1 [fact] Quokka" in output["hookSpecificOutput"]["additionalContext"]
+    assert "GEMINI.md:1 [fact] Quokka" in output["systemMessage"]
+    assert "Zebra" not in printed
+
+
 def test_a_session_starts_in_step_with_the_files_and_with_prompts(files, session, world):
     files.write(".cursorrules", "- Nothing here\n")
     files.adopt()

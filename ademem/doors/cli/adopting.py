@@ -17,7 +17,6 @@ from ademem.operations.adopting import Adoption
 from ademem.store.runtime import Runtime
 
 MOST_LINES = 20
-TEXT_CHARS = 100
 MANY_CHARS = 160
 
 Keys = Annotated[
@@ -121,9 +120,7 @@ def _notes(adoption: Adoption) -> Iterator[str]:
     for found in adoption.disagreements[:MOST_LINES]:
         yield f"{found.path}:{found.line} {preview(found.why, MANY_CHARS)}"
     yield from _more(len(adoption.disagreements))
-    for mark in outcome.lost:
-        text = preview(mark.text, TEXT_CHARS)
-        yield f"decided about a line of {mark.path} that is gone: {text} (--id {mark.id} --plain)"
+    yield from adoption.lost
     if adoption.is_taken and adoption.stopping and not adoption.may_stop:
         yield (
             f"{counted(adoption.stopping, 'line')} may stop calls once you say so, in your own"
@@ -155,7 +152,7 @@ def to_json(adoption: Adoption, *, dry_run: bool) -> dict[str, Any]:
         ],
         "disagreements": list(adoption.disagreements),
         "marks": list(adoption.marks),
-        "lost": list(outcome.lost),
+        "lost": [mark.id for mark in outcome.lost],
     }
 
 

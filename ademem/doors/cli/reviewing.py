@@ -21,6 +21,7 @@ from ademem.doors.cli.options import argument, flag, option
 from ademem.doors.cli.parameters import CategoryName, DryRun, Limit, Project, editing, parse_choice
 from ademem.operations import curation
 from ademem.operations.curation import EVERYTHING, Selection, Waiting
+from ademem.store import adopted
 from ademem.store.runtime import Runtime
 from ademem.store.transitions import waits_for
 from ademem.store.verdicts import VERBS
@@ -31,6 +32,15 @@ if TYPE_CHECKING:
     from ademem.store.kept_copies import Changed
     from ademem.store.verdicts import Verdict
     from ademem.synthesis.anchoring import Doubt
+
+
+def _lost_lines(memories: Runtime) -> list[str]:
+    """Return what was decided about lines of instruction files that are gone."""
+    if not adopted.is_taken(memories.store):
+        return []
+    from ademem.sync import instruction_state
+
+    return instruction_state.describe_lost(memories)
 
 
 @command()
@@ -78,7 +88,7 @@ def review(
         if take or mine or settle or reviewed:
             return _decide_one(memories, take, mine, settle, reviewed)
         enrolment.register_typed(memories)
-        for line in linked_files.describe_missing(memories):
+        for line in (*linked_files.describe_missing(memories), *_lost_lines(memories)):
             show.say(line, err=True)
         list_waiting = curation.review_imported if imported else curation.review
         waiting = list_waiting(memories, limit, selection)

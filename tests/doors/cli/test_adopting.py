@@ -84,7 +84,11 @@ def test_what_was_decided_about_a_line_that_is_gone_is_told(files):
     files("adopt", "--id", id, "--stop")
     (files.root / "AGENTS.md").write_text("# Code\n\n- Other things\n")
 
-    assert "a line of AGENTS.md that is gone: Never edit" in files("adopt")
+    for command in (["adopt"], ["review", "--list"]):
+        assert "a line of AGENTS.md that is gone: Never edit" in files(*command)
+    assert files.json("adopt")["lost"] == [id]
+    files("adopt", "--id", id, "--plain")
+    assert files.json("adopt")["lost"] == []
 
 
 def test_off_adopts_nothing(files):
