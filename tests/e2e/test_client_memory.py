@@ -251,7 +251,7 @@ def test_a_copy_of_what_a_person_dictates_is_no_second_memory(world: World) -> N
     assert len(world.model.requests) >= 4, screen[-3000:]
     assert noted(ademem) == {"zeppelin flags live in flags.toml now": "client/flags.md"}
     assert stages(world)["zeppelin flags live in flags.toml now"] == "supported"
-    assert "Claude noted" in screen.replace("\u00a0", " ")
+    assert "ademem noted" in screen.replace("\u00a0", " ")
     assert (folder / "harbour.md").exists()
     assert ademem.failures() == ""
 
