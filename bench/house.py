@@ -149,6 +149,11 @@ def figures(checkout: Checkout, minutes: str) -> Iterator[Figure]:
     sizes = sorted(map(len, circles(checkout)), reverse=True)
     yield Figure("circles of modules at run time", str(len(sizes)))
     yield Figure("modules of the largest one", str(max(sizes, default=0)))
+    branching = [
+        count_branches(each) for tree in checkout.trees.values() for each in functions(tree)
+    ]
+    yield Figure("functions of complexity C or worse", str(sum(each > 10 for each in branching)))
+    yield Figure("functions of complexity E or F", str(sum(each > 30 for each in branching)))
     lines = sum(text.count("\n") for text in checkout.sources.values())
     yield Figure("lines of product code", f"{lines:,}")
     yield Figure("settings", str(_settings(checkout)))
@@ -228,6 +233,31 @@ def _floors(arrows: Arrows) -> int:
         return heights[name]
 
     return max((height(name) for arrow in arrows for name in arrow), default=1)
+
+
+def functions(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield functions and methods, but none that is within another."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+        elif not isinstance(node, ast.expr):
+            yield from functions(node)
+
+
+def count_branches(function: ast.AST) -> int:
+    """Count the paths through a function (cyclomatic complexity, as radon grades it)."""
+    paths = 1
+    for node in ast.walk(function):
+        match node:
+            case ast.If() | ast.IfExp() | ast.ExceptHandler() | ast.Assert() | ast.match_case():
+                paths += 1
+            case ast.For() | ast.AsyncFor() | ast.While():
+                paths += 1 + bool(node.orelse)
+            case ast.comprehension():
+                paths += 1 + len(node.ifs)
+            case ast.BoolOp():
+                paths += len(node.values) - 1
+    return paths
 
 
 def circles(checkout: Checkout) -> list[frozenset[str]]:

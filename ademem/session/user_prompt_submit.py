@@ -9,7 +9,7 @@ from ademem.core.memory import Draft, Memory, Origin, Trust
 from ademem.core.redaction import redact
 from ademem.core.text import sha256_hex, truncate, whole_words
 from ademem.core.typed_text import is_machine_text
-from ademem.core.value import replace
+from ademem.core.value import Value, replace
 from ademem.guard.prompts import TurnClass, classify
 from ademem.search.binding import remove_lists
 from ademem.search.query import keywords, names_key, names_subject
@@ -53,35 +53,18 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     classified = classify(
         prompt, plan_mode=plan_mode, settings=runtime.settings.guard, origin=payload.source
     )
-    recalls = classified.turn is not TurnClass.NONE
     key = new_key(payload, runtime)
     # Search before the transaction, which holds the lock of the database.
-    loaded = linked_files.loaded_ids(runtime)
-    found: list[tuple[Memory, float]] = []
-    left_out: list[Placed] = []
-    bound = _find_bound(prompt, classified, key, runtime)
-    bound = [memory for memory in bound if memory.id not in loaded]
-    if recalls and names_subject(prompt) and _may_answer(prompt, runtime):
-        found, left_out = _recall(prompt, key, loaded, runtime)
-    found = [(memory, 1.0) for memory in bound] + [
-        (memory, score) for memory, score in found if memory.id not in {one.id for one in bound}
-    ]
-    if recalls and adopted.is_taken(runtime.store):
-        _follow_instructions(runtime)
-        found += _find_instructions(prompt, len(found), key, runtime)
-    entries = []
-    if found:
-        from ademem.session import hint_events
-
-        recalled = [memory for memory, _ in found]
-        entries = hint_events.format_entries(recalled, runtime.store, untrusted.SHORT_CHARS)
+    found = _find(prompt, classified, key, runtime)
     if runtime.is_read_only or not runtime.by.is_proven:
         why = runtime.copy_notice or f"ademem: {runtime.by.why}"
         notice = f"{why}; your text was not stored"
         unstored = [notice] if dictations(prompt) else []
         if not runtime.is_read_only:
             set_flag(key, runtime)
-        return client.context("UserPromptSubmit", "\n".join(_lines(entries)), unstored) or None
+        return (
+            client.context("UserPromptSubmit", "\n".join(_lines(found.entries)), unstored) or None
+        )
     with runtime.store.transaction():
         if not _claim(prompt, key, runtime):  # the hook of a second installation was faster
             return None
@@ -95,24 +78,66 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         outcomes.leave_open(runtime.store, key.session_id)
         hint = _hint_of(prompt, key, runtime)
         turns.begin(runtime.store, key, classified.turn, classified.why, hint, runtime.now)
-        if recalls or found:
-            shown = [logs.Shown(memory_id=memory.id, score=score) for memory, score in found]
-            logs.log_shown(runtime.store, "prompt", shown, runtime.now, key=key)
-            if recalls and classified.is_routine:
-                turns.note_search(runtime.store, key, runtime.now)
-            lines += _lines(entries)
+        lines += _log_shown(found, classified, key, runtime)
         placed = [
             *(place(one.memory, SAVED) for one in dictated if one.memory),
-            *place_entries((memory for memory, _ in found), entries, "recalled"),
-            *left_out,
+            *place_entries((memory for memory, _ in found.hits), found.entries, "recalled"),
+            *found.left_out,
         ]
-        keep = all(memory.shown_scope != "personal" for memory, _ in found)
+        keep = all(memory.shown_scope != "personal" for memory, _ in found.hits)
         text = "\n".join(lines)
         injections.record(runtime, "user_prompt_submit", text, key, placed, keep_text=keep)
     remove_lists(runtime.project, TurnKey(session_id=key.session_id))
     set_flag(key, runtime)
-    told = _tell(payload, dictated, corrected, [memory for memory, _ in found], runtime)
+    told = _tell(payload, dictated, corrected, [memory for memory, _ in found.hits], runtime)
     return client.context("UserPromptSubmit", "\n".join(lines), told) or None
+
+
+class Found(Value):
+    """What memory has on a prompt."""
+
+    hits: list[tuple[Memory, float]]
+    """Memories with their scores, those that are bound to a place of the prompt first."""
+    entries: list[str]
+    left_out: list[Placed]
+
+
+def _find(prompt: str, classified: Classification, key: TurnKey, runtime: Runtime) -> Found:
+    recalls = classified.turn is not TurnClass.NONE
+    loaded = linked_files.loaded_ids(runtime)
+    hits: list[tuple[Memory, float]] = []
+    left_out: list[Placed] = []
+    bound = _find_bound(prompt, classified, key, runtime)
+    bound = [memory for memory in bound if memory.id not in loaded]
+    if recalls and names_subject(prompt) and _may_answer(prompt, runtime):
+        hits, left_out = _recall(prompt, key, loaded, runtime)
+    hits = [(memory, 1.0) for memory in bound] + [
+        (memory, score) for memory, score in hits if memory.id not in {one.id for one in bound}
+    ]
+    if recalls and adopted.is_taken(runtime.store):
+        _follow_instructions(runtime)
+        hits += _find_instructions(prompt, len(hits), key, runtime)
+    entries = []
+    if hits:
+        from ademem.session import hint_events
+
+        recalled = [memory for memory, _ in hits]
+        entries = hint_events.format_entries(recalled, runtime.store, untrusted.SHORT_CHARS)
+    return Found(hits=hits, entries=entries, left_out=left_out)
+
+
+def _log_shown(
+    found: Found, classified: Classification, key: TurnKey, runtime: Runtime
+) -> list[str]:
+    """Record what the model is shown, and return its lines."""
+    recalls = classified.turn is not TurnClass.NONE
+    if not (recalls or found.hits):
+        return []
+    shown = [logs.Shown(memory_id=memory.id, score=score) for memory, score in found.hits]
+    logs.log_shown(runtime.store, "prompt", shown, runtime.now, key=key)
+    if recalls and classified.is_routine:
+        turns.note_search(runtime.store, key, runtime.now)
+    return _lines(found.entries)
 
 
 def _follow_instructions(runtime: Runtime) -> None:

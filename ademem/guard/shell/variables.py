@@ -49,32 +49,15 @@ def read_variables(script: Script, text: str, root: str = ".") -> Variables:
             values.setdefault(name, []).extend(_words_of(items))
     functions = {one or other for one, other in re.findall(_FUNCTION, text)} if "(" in text else ()
     for command in script:
-        words = command.words
-        name = command.name
-        declared = words[1:] if name in _DECLARING else ()
-        assigned = (*command.assignments, *declared)
-        for at, word in enumerate(assigned):
-            if not is_assignment(word.text.replace("+=", "=", 1)):
-                continue
-            variable, _, value = word.text.partition("=")
-            last = {each: found[-1:] for each, found in values.items() if found}
-            chosen = {each: tuple(found) for each, found in last.items()}
-            items = list(_expand(replace(word, text=value, quoted=True), chosen, root))
-            if not value:  # an array, or nothing
-                rest = assigned[at + 1 :]
-                items = list(rest) if not any(is_assignment(each.text) for each in rest) else []
-            values.setdefault(variable.rstrip("+"), []).extend(items)
+        words, name = command.words, command.name
+        _assign(values, (*command.assignments, *(words[1:] if name in _DECLARING else ())), root)
         if name == "alias":
             pairs = (word.text.partition("=") for word in words[1:])
             aliases.update((variable, value) for variable, sign, value in pairs if sign)
         if name in functions or (name == "set" and words[1:2] and words[1].text == "--"):
             _add_arguments(values, words[1 if name in functions else 2 :])
-        if name in shell.SHELLS and len(words) > 3:  # sh -c 'rm "$1"' _ legacy
-            texts = [word.text for word in words]
-            if "-c" in texts:
-                _add_arguments(values, words[texts.index("-c") + 3 :])
-            elif "-s" in texts:
-                _add_arguments(values, [word for word in words[1:] if not is_option(word.text)])
+        if name in shell.SHELLS and len(words) > 3:
+            _add_arguments(values, _arguments_of_script(words))
         if name == "read" and command.stdin and not command.stdin.expands:
             names = [word.text for word in words[1:] if word.text.isidentifier()]
             for variable, part in zip(names[::-1], command.stdin.text.split()[::-1], strict=False):
@@ -82,6 +65,31 @@ def read_variables(script: Script, text: str, root: str = ".") -> Variables:
     return Variables(
         values={name: tuple(items) for name, items in values.items()}, aliases=aliases, root=root
     )
+
+
+def _assign(values: dict[str, list[Word]], assigned: Sequence[Word], root: str) -> None:
+    """Add what assignments give to variables; those before them are known by then."""
+    for at, word in enumerate(assigned):
+        if not is_assignment(word.text.replace("+=", "=", 1)):
+            continue
+        variable, _, value = word.text.partition("=")
+        last = {each: found[-1:] for each, found in values.items() if found}
+        chosen = {each: tuple(found) for each, found in last.items()}
+        items = list(_expand(replace(word, text=value, quoted=True), chosen, root))
+        if not value:  # an array, or nothing
+            rest = assigned[at + 1 :]
+            items = list(rest) if not any(is_assignment(each.text) for each in rest) else []
+        values.setdefault(variable.rstrip("+"), []).extend(items)
+
+
+def _arguments_of_script(words: Sequence[Word]) -> Sequence[Word]:
+    """Return the arguments of a script: of `sh -c 'rm "$1"' _ legacy`, or of one by `-s`."""
+    texts = [word.text for word in words]
+    if "-c" in texts:
+        return words[texts.index("-c") + 3 :]
+    if "-s" in texts:
+        return [word for word in words[1:] if not is_option(word.text)]
+    return ()
 
 
 def _add_arguments(values: dict[str, list[Word]], words: Sequence[Word]) -> None:
