@@ -37,6 +37,7 @@ START_S = 2.0
 """Longest time between a command and its hook."""
 MANY, MOST_GONE = 6, 0.5
 """Of so many files no more than this share may be gone at once, else nothing is archived."""
+TOPIC = "client/"
 PROPOSED = " proposed"
 """End of the topic of a text that waits beside what a person confirmed."""
 QUOTE_CHARS = 1000
@@ -131,6 +132,8 @@ def reconcile(
         if known:
             client_files.note_kept(runtime.store, folder.path, len(known))
         return True
+    if any(each.link == Link.OTHER for each in known.values()):
+        known = _Reconciliation(folder, runtime, known, deadline).follow_decisions()
     if not any(_compare(listing, known, folder, writer)):
         if known:
             client_files.note_kept(runtime.store, folder.path, 0)
@@ -178,6 +181,20 @@ class _Reconciliation:
     ) -> None:
         self.folder, self.runtime, self.known = folder, runtime, known
         self.store, self.deadline = runtime.store, deadline
+
+    def follow_decisions(self) -> dict[str, ClientFile]:
+        """Link files to proposals that a person confirmed, as these say what the files do."""
+        for path, row in self.known.items():
+            id = row.memory_id if row.link == Link.OTHER else None
+            memory = self.runtime.list_by_ids([id]).get(id) if id else None
+            if memory is None:
+                continue
+            taken = self._find_proposal(path, memory)
+            if taken and self._is_settled(taken):
+                row = replace(row, memory_id=taken.id, revision=taken.revision_count)
+                self.known[path] = replace(row, link=Link.COPY)
+                client_files.put(self.store, self.known[path])
+        return self.known
 
     def run(
         self, changed: Sequence[Found], gone: Sequence[ClientFile], writer: Writer | None
@@ -340,9 +357,10 @@ class _Reconciliation:
         from ademem.store import evidence
 
         home = self._holder(memory)
-        topic = f"{self._topic(entry.path, personal=memory.is_personal)}{PROPOSED}"
-        before = self._home_of(memory).live_by("topic_key", topic)
-        is_corrected = bool(client_files.changed_by_person(home.store, [row]))
+        topic = self._topic_of_proposal(entry.path, memory)
+        before = self._find_proposal(entry.path, memory)
+        since = {memory.id: row.revision}
+        is_corrected = bool(client_files.changed_by_person(home.store, since))
         says = (entry.file.text, entry.file.content)
         if is_corrected or any(fold(text) == fold(memory.content) for text in says):
             if before and not self._is_settled(before):
@@ -369,8 +387,7 @@ class _Reconciliation:
 
     def _drop(self, row: ClientFile, memory: Memory) -> None:
         """Archive what no person confirmed of the text that a file had, and of its proposal."""
-        topic = f"{self._topic(row.path, personal=memory.is_personal)}{PROPOSED}"
-        proposed = self._home_of(memory).live_by("topic_key", topic)
+        proposed = self._find_proposal(row.path, memory)
         noted = memory if row.link == Link.NOTE else None
         for each in filter(None, (noted, proposed)):
             if each.live and not self._is_settled(each):
@@ -536,7 +553,15 @@ class _Reconciliation:
 
     def _topic(self, path: str, *, personal: bool) -> str:
         """Return the topic of a file; personal ones of several projects are in one store."""
-        return f"client/{self.folder.key}/{path}" if personal else f"client/{path}"
+        return f"{TOPIC}{self.folder.key}/{path}" if personal else f"{TOPIC}{path}"
+
+    def _topic_of_proposal(self, path: str, memory: Memory) -> str:
+        own = memory.topic_key if (memory.topic_key or "").startswith(TOPIC) else None
+        return f"{own or self._topic(path, personal=memory.is_personal)}{PROPOSED}"
+
+    def _find_proposal(self, path: str, memory: Memory) -> Memory | None:
+        topic = self._topic_of_proposal(path, memory)
+        return self._home_of(memory).live_by("topic_key", topic)
 
     def _home(self, entry: Entry) -> Runtime:
         if entry.file.is_personal and not self.folder.agent:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from ademem.core.client import Payload
     from ademem.core.memory import Memory
-    from ademem.store.client_files import ClientFile
     from ademem.store.runtime import Runtime
 
 READ_BYTES = 4_000_000
@@ -38,30 +37,19 @@ def loaded_ids(runtime: Runtime, agent: str = "") -> frozenset[str]:
     if not client_memory.is_on(project, environment):
         return frozenset()
     folders = client_memory.list_folders(project, environment)
-    own = {each.path for each in folders if each.agent == agent}
-    agreeing = _list_agreeing(runtime)
-    return frozenset(each.memory_id for each in agreeing if each.folder in own and each.memory_id)
-
-
-def _list_agreeing(runtime: Runtime) -> list[ClientFile]:
-    """Return the files that say what their memory does; what differs is told by both."""
-    overtaken = {file.memory_id for file, *_ in _list_overtaken(runtime)}
-    return [
-        file
-        for file in client_files.list_linked(runtime.store)
-        if file.link != Link.OTHER and file.memory_id not in overtaken
-    ]
+    own = [each.path for each in folders if each.agent == agent]
+    return client_files.linked_ids(runtime.store, own).difference(_find_overtaken(runtime))
 
 
 def find_read(found: Iterable[Memory], payload: Payload, runtime: Runtime) -> set[str]:
     """Return the ids of those whose file this context has read, or written."""
     if not client_files.has_any(runtime.store):
         return set()
-    ids = {memory.id for memory in found}
+    ids = {memory.id for memory in found}.difference(_find_overtaken(runtime))
     wanted = {
         f'"file_path":{quoted(file.place)}'.encode(): file.memory_id
-        for file in _list_agreeing(runtime)
-        if file.memory_id in ids
+        for file in client_files.list_linked(runtime.store)
+        if file.memory_id in ids and file.link != Link.OTHER
     }
     if not wanted or not payload.transcript_path or payload.agent_id:
         return set()
@@ -83,43 +71,43 @@ def list_corrections(session_id: str, runtime: Runtime) -> list[str]:
         return []
     from ademem.core.untrusted import escape
 
-    lines = []
-    for file, revision, verb in _list_overtaken(runtime):
-        if not ledger.claim(
+    overtaken = _find_overtaken(runtime)
+    if not overtaken:
+        return []
+    known, lines = runtime.list_by_ids(overtaken), []
+    for file in client_files.list_linked(runtime.store):
+        revision = overtaken.get(file.memory_id or "")
+        if revision is None or not ledger.claim(
             runtime.store, TOLD, f"{session_id}:{file.memory_id}:{revision}", runtime.now
         ):
             continue
+        memory = known.get(file.memory_id or "")
+        done = "changed" if memory and memory.live else "dropped"
         name = escape(file.path.partition("#")[0])
         lines.append(
-            f"ademem: the person {verb} {file.memory_id}; your file {name} says otherwise;"
+            f"ademem: the person {done} {file.memory_id}; your file {name} says otherwise;"
             " correct it"
         )
     return lines
 
 
-def _list_overtaken(runtime: Runtime) -> list[tuple[ClientFile, int, str]]:
-    """Return files whose memory a person changed since, with the revision and what was done."""
-    files = client_files.list_linked(runtime.store)
-    there = runtime.list_by_ids(filter(None, (file.memory_id for file in files)))
-    found = [
-        (file, 0, "dropped")  # for good; the person's own database may be an older one
-        for file in files
-        if file.memory_id not in there and file.kind != client_files.PERSONAL
-    ]
+def _find_overtaken(runtime: Runtime) -> dict[str, int]:
+    """Return memories that a person changed since their file said the same, with the revision."""
+    since = client_files.revisions_by_memory(runtime.store)
+    found = dict.fromkeys(client_files.missing_ids(runtime.store), 0)
     for holder in runtime.with_own():
-        changed = client_files.changed_by_person(holder.store, files)
+        changed = client_files.changed_by_person(holder.store, since)
         known = runtime.list_by_ids(changed) if changed else {}
-        for file in files:
-            revision = changed.get(file.memory_id or "")
-            if revision is None:
-                continue
-            memory = known.get(file.memory_id or "")
-            is_live = memory is not None and memory.live
-            if memory and is_live:
-                before = client_files.content_at(holder.store, memory.id, file.revision)
-                if before == memory.content:
-                    continue
-            found.append((file, revision, "changed" if is_live else "dropped"))
+        for id, revision in changed.items():
+            memory = known.get(id)
+            heir = memory.superseded_by if memory else None
+            if heir and (taken := runtime.list_by_ids([heir]).get(heir)):
+                is_same = taken.live and taken.source_type == CLIENT_FILE  # the file's own proposal
+            else:
+                then = client_files.content_at(holder.store, id, since[id])
+                is_same = memory is not None and memory.live and memory.content == then
+            if not is_same:
+                found[id] = revision
     return found
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ademem.core.json_text import array
+from ademem.core.json_text import array, flat
 from ademem.core.value import StrEnum, Value, as_dict
 from ademem.store.database import set_value, upsert, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from ademem.store import Store
 
@@ -71,16 +71,41 @@ def list_linked(store: Store) -> list[ClientFile]:
     return [ClientFile(**row) for row in store.dicts(query)]
 
 
-def changed_by_person(store: Store, files: Iterable[ClientFile]) -> dict[str, int]:
-    """Return memories of this store that a person changed since, with the last such revision."""
-    since = {file.memory_id: file.revision for file in files if file.memory_id}
-    rows = store.tuples(
-        "select memory_id, max(revision) from memory_revisions"
-        f" where memory_id in (select value from json_each(?)) and operation in {_CHANGING}"
-        " and actor = 'user' group by memory_id",
-        (array(since),),
+def linked_ids(store: Store, folders: Iterable[str]) -> frozenset[str]:
+    """Return the ids of memories of which a file in these folders says the same."""
+    query = (
+        "select distinct memory_id from client_file where memory_id is not null"
+        " and link in ('note', 'copy') and folder in (select value from json_each(?))"
     )
-    return {id: revision for id, revision in rows if revision > since[id]}
+    return frozenset(store.column(query, (array(folders),)))
+
+
+def revisions_by_memory(store: Store) -> dict[str, int]:
+    """Return the revision of each linked memory at which its file said the same."""
+    query = (
+        "select memory_id, max(revision) from client_file"
+        " where memory_id is not null group by memory_id"
+    )
+    return store.pairs(query)
+
+
+def changed_by_person(store: Store, since: Mapping[str, int]) -> dict[str, int]:
+    """Return memories of this store that a person changed since, with the last such revision."""
+    return store.pairs(
+        "select memory_id, max(revision) from json_each(?) as file"
+        " cross join memory_revisions on memory_id = file.key and revision > file.value"
+        f" where operation in {_CHANGING} and actor = 'user' group by memory_id",
+        (flat(since),),
+    )
+
+
+def missing_ids(store: Store) -> list[str]:
+    """Return linked memories that were deleted for good; the person's own may be elsewhere."""
+    return store.column(
+        "select distinct memory_id from client_file where memory_id is not null and kind <> ?"
+        " and not exists (select 1 from main.unified_memories where id = memory_id)",
+        (PERSONAL,),
+    )
 
 
 def content_at(store: Store, memory_id: str, revision: int) -> str:

@@ -12,6 +12,7 @@ from ademem.core.memory import Draft
 from ademem.core.who import OTHER_CLIENT
 from ademem.operations import curation, writing
 from ademem.session import linked_files
+from ademem.store import transitions
 from tests.claude_memory import DEPLOY, FLAGS, Client, fact
 
 QUESTION = "Where do feature flags live?"
@@ -56,6 +57,24 @@ def test_what_its_file_says_otherwise_is_briefed(claude):
         curation.edit(memories, found.id, content=DEPLOY)
 
     assert DEPLOY in claude.start(session_id="s4")
+
+
+def test_a_proposal_that_the_person_took_is_what_the_file_says(claude):
+    found = confirmed(claude)
+    text = "Feature flags are in the database"
+    claude.write("flags.md", fact(text), prompt="p2")
+    with claude.world.terminal() as memories:
+        curation.promote(memories, claude.find(text).id)
+        transitions.supersede(found.id, curation.act(memories), claude.find(text).id)
+
+    assert "the person" not in claude.prompt("go on", "p3")
+    assert text not in claude.start(session_id="s2")
+
+    claude.write("flags.md", fact("Feature flags are gone"), prompt="p4")
+    claude.write("flags.md", fact("Feature flags are gone for good"), prompt="p5")
+
+    assert set(claude.live()) == {text, "Feature flags are gone for good"}
+    assert text in claude.start(session_id="s3")
 
 
 def test_a_copy_of_a_turn_that_read_a_page_hides_nothing(claude):
