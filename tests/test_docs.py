@@ -299,8 +299,9 @@ def test_every_memory_in_json_has_the_keys_of_get(reader, kept):
     added = reader.json('ademem add "Releases are cut on Mondays" --json')["memory"]
     got = reader.json(f"ademem get {kept} --json")
     assert (got.pop("at"), got.pop("effects")) == ([], {"prevented": 0, "answered": 0})
+    assert got.pop("evidence") == []
 
-    assert memories[2].pop("at") == []
+    assert (memories[2].pop("at"), memories[2].pop("evidence")) == ([], [])
 
     recalled = {tuple(memory) for memory in memories[:2]}
     assert recalled == {(*got, "weak", "missing")}

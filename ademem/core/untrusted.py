@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ademem.core.memory import FROM_HUB, Memory, claimed_name
-from ademem.core.text import opening
+from ademem.core.text import in_one_line, opening
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,12 +51,14 @@ def escape(text: str, angle: str = "&lt;") -> str:
     return "".join(angle if place in opening else char for place, char in enumerate(text))
 
 
-def entry(memory: Memory, chars: int = SHORT_CHARS, mark: str = "") -> str:
+def entry(memory: Memory, chars: int = SHORT_CHARS, mark: str = "", newer: str = "") -> str:
+    """Write a memory as an item of a list, with what is said to be *newer* below it."""
     title = f"{memory.title}: " if memory.title else ""
     text = opening(title + memory.content, chars)
     about = f"{provenance(memory)}, {mark}" if mark else provenance(memory)
     whole = text.removesuffix("…")  # which alone would have plain text looked at sign by sign
-    return f"- [{memory.category}] {escape(whole)}{text[len(whole) :]} ({about})"
+    below = f"\n  {escape(in_one_line(newer))}" if newer else ""
+    return f"- [{memory.category}] {escape(whole)}{text[len(whole) :]} ({about}){below}"
 
 
 def provenance(memory: Memory) -> str:

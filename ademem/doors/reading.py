@@ -79,6 +79,9 @@ def read_card(memories: Runtime, item: Item) -> dict[str, Any]:
         "key": item.key,
         "memory": memory,
         "why": f"contradictory: {item.conflict}" if item.other else why,
+        "evidence": [
+            each.line for each in searching.map_evidence(memories, [memory]).get(memory.id, ())
+        ],
         "other": item.other,
         "similar": [
             (each, list(diff_words(each.content, memory.content)))

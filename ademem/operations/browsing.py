@@ -27,7 +27,15 @@ from ademem.operations import searching
 from ademem.search.engine import Filters
 from ademem.search.ranking import Hit
 from ademem.store import filters as rows
-from ademem.store import logs, memories, memory_queries, sessions, statistics, verdicts
+from ademem.store import (
+    logs,
+    memories,
+    memory_queries,
+    relations,
+    sessions,
+    statistics,
+    verdicts,
+)
 from ademem.store.runtime import Runtime
 
 Row = dict[str, Any]
@@ -106,12 +114,18 @@ def find(
         + ([hit.later.flag] if hit.later else [])
         for number, hit in hits
     }
+    newer = {
+        number: relations.find_proposals(source.store, [each.id for each in live[number]])
+        for number, source in enumerate(sources.values())
+    }
     page: list[Row] = []
     size, last = ENVELOPE_CHARS + len(json.dumps(query)) + len(ranked) * 12, 0
     for at, (number, seq, score) in enumerate(ranked):
         if row := found.get((number, seq)):
             row = {**row, "score": round(score, 4)}
             row["flags"] = [*row["flags"], *marks.get((number, seq), ())]
+            if proposed := newer[number].get(row["id"]):
+                row["newer"] = proposed.row
             size += size_of(row)
             if len(page) == limit or (page and size > max_chars):
                 break

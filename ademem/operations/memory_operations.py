@@ -22,6 +22,7 @@ from ademem.operations.rows import (
     describe_gate_refusal,
     key_rows,
     memory_row,
+    nearest_row,
     place_rows,
 )
 from ademem.operations.signatures import About, Answer, Call, Operations, Row
@@ -274,13 +275,17 @@ def add(
     importance: Importance = Importance.MEDIUM,
     scope: ScopeName = "project",
     owner: str | None = None,
+    repeats: Annotated[str, About(help="Id of one that says it")] = "",
+    replaces: str = "",
+    contradicts: str = "",
+    heard: str = "",
     operation_id: Annotated[str, About(help="Makes a repeated call the same one", chars=128)] = "",
 ) -> Annotated[
     Row,
     Answer(
         always=(
             *("accepted", "durability", "deduped", "revision"),
-            *("judgment_required", "candidates"),
+            *("judgment_required", "candidates", "nearest"),
         ),
         sometimes=(
             *("id", "rule", "why", "next", "merged_into", "truncated", "notes"),
@@ -291,9 +296,14 @@ def add(
     """Save what would save a colleague an hour: a decision and why, a trap, a convention, the cause
     of a bug. Never a secret. A person confirms it later.
 
-    Raises NoKey or CannotDo for a place, and Conflict where *operation_id* wrote another text.
+    Raises NoKey or CannotDo for a place, UsageError for two relations, and Conflict where
+    *operation_id* wrote another text.
     """
+    from ademem.capture import stating
     from ademem.operations import placing, writing
+
+    related = {"repeats": repeats, "replaces": replaces, "contradicts": contradicts}
+    stated = changed(stating.read_relation(**related), heard=heard)
 
     places, notes = placing.read_keys(runtime, at)
     draft = Draft(
@@ -308,7 +318,9 @@ def add(
         origin=call.origin(),
     )
     draft = writing.place_draft(runtime, draft, scope, owner)
-    written = writing.write(runtime, draft, operation_id=operation_id)
+    written = writing.write(runtime, draft, stated, operation_id=operation_id)
+    if written.unanswered:
+        notes = (*notes, f"no question {written.unanswered!r} waits: stored as a candidate")
     written = changed(written, notes=(*written.notes, *notes))
     memory = written.memory
     facts: Row = {
@@ -317,6 +329,7 @@ def add(
         "deduped": written.deduped,
         "judgment_required": bool(written.candidates),
         "candidates": [candidate_row(one) for one in written.candidates],
+        "nearest": [nearest_row(one) for one in written.nearest if not one.quarantine_reason],
     }
     if memory is None:
         return facts | describe_gate_refusal(written.rule, written.reason)

@@ -51,6 +51,7 @@ def memory_row(
         "scope": memory.shown_scope,
         "owner": memory.scope_owner_id,
         "status": memory.status,
+        "stage": memory.stage,
         "tier": int(memory.tier),
         "pinned": memory.is_pinned,
         "importance": memory.importance,
@@ -87,6 +88,11 @@ def candidate_row(candidate: Candidate) -> dict[str, Any]:
         "judgment_id": candidate.judgment_id,
         "score": candidate.score,
     }
+
+
+def nearest_row(memory: Memory) -> dict[str, Any]:
+    text = preview(memory.whole_text, CANDIDATE_CHARS)
+    return {"id": memory.id, "text": text, "status": memory.status, "stage": memory.stage}
 
 
 def place_rows(placed: Placed) -> dict[str, Any]:

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from ademem.search.embedding import Embedder
     from ademem.search.instruction_search import Instruction
     from ademem.store.bindings import Binding
+    from ademem.store.evidence import Evidence
     from ademem.store.logs import Shown
-    from ademem.store.relations import Later
+    from ademem.store.relations import Later, Newer
     from ademem.store.runtime import Runtime
 
 SIMILAR_CHARS = 300
@@ -238,6 +239,26 @@ def find_later(runtime: Runtime, found: Iterable[Memory]) -> dict[str, Later]:
     for holder, held in runtime.split_by_store(found):
         later |= relations.find_later(holder.store, held)
     return later
+
+
+def find_newer(runtime: Runtime, found: Iterable[Memory]) -> dict[str, Newer]:
+    """Map ids of confirmed memories to what was stated to be newer and waits for a person."""
+    from ademem.store import relations
+
+    newer: dict[str, Newer] = {}
+    for holder, held in runtime.split_by_store(found):
+        newer |= relations.find_proposals(holder.store, [memory.id for memory in held])
+    return newer
+
+
+def map_evidence(runtime: Runtime, found: Iterable[Memory]) -> dict[str, list[Evidence]]:
+    """Map ids to what speaks for each memory, the earliest first."""
+    from ademem.store import evidence
+
+    rows: dict[str, list[Evidence]] = {}
+    for holder, held in runtime.split_by_store(found):
+        rows |= evidence.list_by_memory(holder.store, [memory.id for memory in held])
+    return rows
 
 
 def find_drifted(runtime: Runtime, found: Iterable[Memory]) -> dict[str, str]:

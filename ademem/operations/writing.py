@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
+from itertools import islice
 
-from ademem.capture import gate, provenance
+from ademem.capture import gate, provenance, stating
 from ademem.capture.gate import RuleEffect, Written
 from ademem.capture.gate.writing import Candidate
+from ademem.capture.stating import Stated
 from ademem.core import client
 from ademem.core.errors import Conflict, NoSuchMemory, UsageError, suppress
 from ademem.core.memory import TYPES, Category, Draft, Memory, Origin, Scope, Trust
@@ -16,15 +18,19 @@ from ademem.core.redaction import redact
 from ademem.core.text import fold, sha256_hex, words
 from ademem.core.value import as_dict, replace
 from ademem.files import enrolment
-from ademem.store import ledger, memories, missions
+from ademem.store import ledger, memories, memory_queries, missions
 from ademem.store.runtime import Runtime, is_personal
 
+NOTHING = Stated()
+NEAREST = 3
 _noted: set[str] = set()
 """Projects whose use this process has recorded."""
 
 
-def write(runtime: Runtime, draft: Draft | str, *, operation_id: str = "") -> Written:
-    """Write a draft through the gate; a plain text is a fact from an agent.
+def write(
+    runtime: Runtime, draft: Draft | str, stated: Stated = NOTHING, *, operation_id: str = ""
+) -> Written:
+    """Write a draft through the gate, with what is stated of it; a text is a fact from an agent.
 
     A new text is compared with its neighbours; a note names what it says otherwise. The same
     *operation_id* again writes nothing and returns the first answer; it raises Conflict for another
@@ -32,7 +38,7 @@ def write(runtime: Runtime, draft: Draft | str, *, operation_id: str = "") -> Wr
     """
     draft = draft if isinstance(draft, Draft) else Draft(content=draft)
     asked = as_dict(replace(draft, origin=Origin()))  # the same from another session or process
-    payload = sha256_hex(repr(asked)) if operation_id else ""
+    payload = sha256_hex(repr((asked, as_dict(stated)))) if operation_id else ""
     draft, now = complete_draft(runtime, draft), runtime.clock()
     if runtime.project.root not in _noted:
         _noted.add(runtime.project.root)
@@ -45,7 +51,7 @@ def write(runtime: Runtime, draft: Draft | str, *, operation_id: str = "") -> Wr
     with runtime.store.transaction():
         if operation_id and (known := _find_answer(runtime, payload, operation_id)):
             return known
-        written = gate.write(draft, runtime.store, runtime.settings.gate, now)
+        written = stating.write(draft, stated, runtime.store, runtime.settings.gate, now)
         _keep_answer(runtime, payload, operation_id, written)
     memory, now = written.memory, runtime.clock()
     if memory and (note := _note_on_mission(runtime, memory)):
@@ -61,8 +67,28 @@ def write(runtime: Runtime, draft: Draft | str, *, operation_id: str = "") -> Wr
         if surfaced.surface and not memory.quarantine_reason:
             found = relating.propose(memory, alike, runtime.store, now, surfaced.candidates)
             written = replace(written, candidates=tuple(found))
+    if memory and written.rule != stating.REPEATS:
+        written = replace(written, nearest=tuple(find_nearest(runtime, memory)))
     _keep_answer(runtime, payload, operation_id, written)
     return written
+
+
+def find_nearest(runtime: Runtime, memory: Memory) -> list[Memory]:
+    """Return the live memories that are nearest to one, best first; no score decides.
+
+    By meaning and words with a loaded model, else by words alone.
+    """
+    from ademem.operations import searching
+    from ademem.store.filters import UNARCHIVED, Filters
+
+    if memory.quarantine_reason:
+        return []
+    runtime = runtime.holding(memory.id)
+    filters = Filters(statuses=UNARCHIVED, owner=memory.scope_owner_id, heard=False)
+    model = "shared" if runtime.settings.search.warm else "off"
+    found = searching.rank(runtime, memory.whole_text, filters, NEAREST + 1, model).hits
+    others = (hit.memory for hit in found if hit.memory.live and hit.memory.id != memory.id)
+    return [*islice(others, NEAREST)]
 
 
 def _note_on_mission(runtime: Runtime, memory: Memory) -> str:
@@ -78,7 +104,16 @@ def _note_on_mission(runtime: Runtime, memory: Memory) -> str:
     return f"the mission {id} has ended ({mission.status}); {copies}"
 
 
-_ANSWER = ("accepted", "durability", "rule", "reason", "deduped", "merged_into_id", "notes")
+_ANSWER = (
+    "accepted",
+    "durability",
+    "rule",
+    "reason",
+    "deduped",
+    "merged_into_id",
+    "notes",
+    "unanswered",
+)
 
 
 def _keep_answer(runtime: Runtime, payload: str, operation_id: str, written: Written) -> None:
@@ -88,6 +123,7 @@ def _keep_answer(runtime: Runtime, payload: str, operation_id: str, written: Wri
         "draft": payload,
         "answer": {name: getattr(written, name) for name in _ANSWER},
         "candidates": [(it.memory.id, it.judgment_id, it.score) for it in written.candidates],
+        "nearest": [each.id for each in written.nearest],
     }
     id = written.memory.id if written.memory else None
     ledger.add_answer(runtime.store, operation_id, id, stored, runtime.clock())
@@ -110,7 +146,8 @@ def _find_answer(runtime: Runtime, payload: str, operation_id: str) -> Written |
         with suppress(NoSuchMemory):
             alike = memories.get(runtime.store, other)
             candidates.append(Candidate(memory=alike, judgment_id=judgment_id, score=score))
-    return Written(**answer, memory=memory, candidates=tuple(candidates))
+    nearest = tuple(memory_queries.by_ids(runtime.store, stored["nearest"]))
+    return Written(**answer, memory=memory, candidates=tuple(candidates), nearest=nearest)
 
 
 def categorize(category: str | None, type: str | None) -> str:
@@ -133,6 +170,7 @@ def learn(
     bead: str | None = None,
     tags: Iterable[str] = (),
     key: str | None = None,
+    stated: Stated = NOTHING,
 ) -> Written:
     """Write a lesson, as `bd comment … LEARNED:` does."""
     from ademem.capture.learned import CATEGORY, Lesson, draft_of, source_of
@@ -145,7 +183,7 @@ def learn(
     draft = draft_of(lesson, origin(runtime, source_of(os.getcwd())))
     if type in TYPES:
         draft = replace(draft, category=type)
-    return write(runtime, place_draft(runtime, draft))
+    return write(runtime, place_draft(runtime, draft), stated)
 
 
 def origin(runtime: Runtime, source_type: str = "") -> Origin:

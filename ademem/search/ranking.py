@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ademem.search.dialogue import Features, Neighbours
     from ademem.search.lexical import Matches
     from ademem.search.query import Query
-    from ademem.store.relations import Later
+    from ademem.store.relations import Later, Newer
 
     Signals = dict[str, float]
 
@@ -123,6 +123,8 @@ class Hit(Value):
     weak: bool = False
     missing: tuple[str, ...] = ()
     later: Later | None = None
+    newer: Newer | None = None
+    """What was stated to be newer than a confirmed text, until a person decides."""
 
     @property
     def mark(self) -> str:
@@ -452,7 +454,11 @@ def order_pairs(hits: Sequence[Hit], search: Search) -> list[Hit]:
         elif hit.memory.superseded_by:
             continue
         placed.setdefault(hit.memory.id, hit)
-    return list(placed.values())[: search.limit]
+    shown = list(placed.values())[: search.limit]
+    newer = relations.find_proposals(store, [hit.memory.id for hit in shown])
+    return [
+        replace(hit, newer=newer[hit.memory.id]) if hit.memory.id in newer else hit for hit in shown
+    ]
 
 
 def _visible_by_id(ids: Collection[str], store: Store, filters: Filters) -> list[Memory]:

@@ -37,7 +37,7 @@ from ademem.store.memories import Query
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from ademem.files.project_brief import CoreMemory
     from ademem.store.commits import PeopleCommit
@@ -67,8 +67,8 @@ class Entry(Value):
     """Memories of which a line has a part."""
 
 
-def memory_entry(memory: Memory, mark: str = "") -> Entry:
-    text = untrusted.entry(memory, ENTRY_CHARS, mark)
+def memory_entry(memory: Memory, mark: str = "", newer: str = "") -> Entry:
+    text = untrusted.entry(memory, ENTRY_CHARS, mark, newer)
     return Entry(text=text, chars=units(text) + 1, memory=memory)
 
 
@@ -175,7 +175,14 @@ class Reader(Value):
         if others:  # which may be contradicted in turn
             later |= relations.find_later(self.store, others)
         marks = relations.mark_contradicted(shown, later)
-        return [memory_entry(memory, marks.get(memory.id, "")) for memory in shown]
+        return self.entries(shown, marks)
+
+    def entries(self, found: Iterable[Memory], marks: Mapping[str, str] = {}) -> list[Entry]:
+        """Return entries with what was stated to be newer, and waits for a person, below each."""
+        rows = list(found)
+        newer = relations.find_proposals(self.store, [memory.id for memory in rows])
+        lines = {id: each.line for id, each in newer.items()}
+        return [memory_entry(one, marks.get(one.id, ""), lines.get(one.id, "")) for one in rows]
 
 
 def make_reader(
@@ -295,7 +302,7 @@ def since_last_session(reader: Reader) -> list[Entry]:
     return [
         *arrived,
         line(f"{least}{summary} since {_minute(moment)}"),
-        *(memory_entry(memory) for memory in other[: reader.level]),
+        *reader.entries(other[: reader.level]),
         *(line(f"- no longer valid: {opening(each.content, CHARS)}", (each,)) for each in shown),
     ]
 
@@ -350,7 +357,7 @@ class Section(Value):
 
 def pinned(reader: Reader) -> list[Entry]:
     own = (memory for memory in reader.own if memory.is_pinned)
-    return [memory_entry(memory) for memory in (*reader.find(briefs.pinned), *own)]
+    return [*reader.entries(reader.find(briefs.pinned)), *map(memory_entry, own)]
 
 
 def core_brief(reader: Reader) -> list[Entry]:

@@ -197,7 +197,11 @@ def format_entries(found: Sequence[Memory], store: Store, chars: int) -> list[st
 
     later = relations.find_later(store, found)
     marks = relations.mark_contradicted(found, later)
-    return [untrusted.entry(one, chars, marks.get(one.id, "")) for one in found]
+    newer = relations.find_proposals(store, [one.id for one in found])
+    lines = {id: each.line for id, each in newer.items()}
+    return [
+        untrusted.entry(one, chars, marks.get(one.id, ""), lines.get(one.id, "")) for one in found
+    ]
 
 
 def mark_contradicted(found: Sequence[Memory], store: Store) -> dict[str, str]:

@@ -47,6 +47,18 @@ class Evidence(Value):
     """True if the turn in which it was written had read an outside source."""
     at: str = ""
 
+    @property
+    def line(self) -> str:
+        label = " (after reading an outside source)" if self.tainted else ""
+        where = f" in {self.message}" if self.kind == EvidenceKind.CLIENT_FILE else ""
+        quote = f": “{self.quote}”" if self.quote else ""
+        return f"{self.kind} on {self.at[:10]}{where}{label}{quote}"
+
+    @property
+    def row(self) -> dict[str, str | bool]:
+        names = ("kind", "at", "quote", "session_id", "prompt_id", "message", "tainted")
+        return {name: getattr(self, name) for name in names}
+
 
 def is_supported(found: Sequence[Evidence]) -> bool:
     """Tell whether two of the rows are independent of each other."""

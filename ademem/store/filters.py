@@ -55,7 +55,7 @@ class Filters(Value):
     """Without statuses: if nothing live answers, also memories archived for lack of use."""
     quarantined: bool = False
     heard: bool = True
-    """Also rules that a prompt seems to state, and no person confirmed."""
+    """Also sentences that a prompt seems to state, and nobody answered; no search finds them."""
     tiers: tuple[int, ...] = ()
     categories: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
@@ -167,14 +167,14 @@ def of_session(runtime: Runtime, statuses: tuple[str, ...], owner: str | None = 
 def visible(
     ranked: Sequence[int], store: Store, filters: Filters, statuses: tuple[str, ...], limit: int
 ) -> list[Memory]:
-    given = {"limit": limit, "ranked": array(ranked)}
+    given = {"limit": limit, "ranked": array(ranked), "heard": False}
     return memories.from_rows(store.db.execute(_ROWS, _bind(store, filters, statuses) | given))
 
 
 def visible_rows(
     ranked: Sequence[int], store: Store, filters: Filters, statuses: tuple[str, ...], limit: int
 ) -> dict[int, bool]:
-    given = {"limit": limit, "ranked": array(ranked)}
+    given = {"limit": limit, "ranked": array(ranked), "heard": False}
     rows = store.db.execute(_VISIBLE_ROWS, _bind(store, filters, statuses) | given)
     return {seq: bool(turn) for seq, turn in rows}
 

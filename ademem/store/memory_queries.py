@@ -85,6 +85,13 @@ in_review = Query(
     by_key=True,
 )
 list_claimed = Query(CLAIMED, _WAITING_ORDER)
+heard_otherwise = Query(
+    f"stage = 'heard' and status = 'candidate' and {CURRENT} and dedupe_key <> :key"
+)
+"""Sentences that wait for an answer, but the one with this digest."""
+unconfirmed_twins = Query(
+    f"content = :content and status = 'candidate' and {CURRENT} and id <> :id", by_key=True
+)
 with_files_and_not_quarantined = Query(f"{_WITH_FILES} and quarantine_reason is null")
 due_for_review = Query(
     f"review_after <= :now and {_UNQUARANTINED}",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ademem.core.clock import datetime, stamp
 from ademem.core.json_text import array
-from ademem.core.text import sha256_hex
+from ademem.core.text import preview, sha256_hex, with_title
 from ademem.core.value import Value, replace
 from ademem.store import Store, database
 from ademem.store.memories import CONFIRMING
@@ -28,6 +28,8 @@ SUPERSEDES = "supersedes"
 NOT_CONFLICT = "not_conflict"
 RELATED = "related"
 """Both are about one subject; their relation was not judged."""
+SYSTEM = "system"
+"""Kind of who marked a pair that was computed; others stated or judged it."""
 
 
 class Conflict(Value):
@@ -37,6 +39,31 @@ class Conflict(Value):
     right: str
     reason: str
     relation: str = CONFLICT
+
+
+NEWER_CHARS = 200
+
+
+class Newer(Value):
+    """A text that somebody stated to be newer than a confirmed one, until a person decides."""
+
+    id: str
+    text: str
+    at: str
+    is_said: bool
+    """A typed prompt says so; else an agent alone."""
+    relation: str
+
+    @property
+    def line(self) -> str:
+        how = "said" if self.is_said else "written"
+        text = preview(self.text, NEWER_CHARS)
+        return f"newer, {how} on {self.at[:10]}, not confirmed: {text} ({self.id})"
+
+    @property
+    def row(self) -> dict[str, Any]:
+        kept = {"id": self.id, "text": preview(self.text, NEWER_CHARS), "at": self.at}
+        return kept | {"said": self.is_said, "relation": self.relation}
 
 
 class Later(Value):
@@ -76,6 +103,22 @@ def _open(memory: str) -> str:
     )
 
 
+_IS_PROPOSAL = f"""
+judgment_status = 'pending' and marked_by_kind <> '{SYSTEM}'
+  and relation in ('conflicts_with', 'supersedes')
+"""
+_PROPOSED = f"""
+select older.id as older, newer.id, newer.title, newer.content, pair.relation,
+  ifnull((select max(at) from evidence where memory_id = newer.id and kind = 'said'), '') as said,
+  newer.created_at
+from memory_relations as pair
+join unified_memories as older on older.sync_id = pair.target_id
+join unified_memories as newer on newer.sync_id = pair.source_id
+where {_IS_PROPOSAL} and older.id in (select value from json_each(?))
+  and older.status = 'promoted' and newer.status = 'candidate'
+  and newer.deleted_at is null and newer.superseded_by is null and newer.quarantine_reason is null
+order by pair.updated_at
+"""
 _PAIRED = "relation in ('conflicts_with', 'supersedes') and judgment_status <> 'ignored'"
 # Of two live memories the decision that one supersedes the other was taken back.
 _UNDECIDED = """
@@ -104,12 +147,13 @@ with recursive asked as (
   join unified_memories as memory on memory.id = heirs.heir
   where memory.superseded_by is not null
 ), paired as (
-  select asked.seq, asked.id, asked.created_at, asked.trust, pair.target_id as other_id,
-    {_UNDECIDED}
+  select asked.seq, asked.id, asked.created_at, asked.trust, asked.status,
+    pair.marked_by_kind <> '{SYSTEM}' as is_stated, pair.target_id as other_id, {_UNDECIDED}
   from asked join memory_relations as pair on pair.source_id = asked.sync_id
   where {_PAIRED} and asked.superseded_by is null
   union all
-  select asked.seq, asked.id, asked.created_at, asked.trust, pair.source_id, {_UNDECIDED}
+  select asked.seq, asked.id, asked.created_at, asked.trust, asked.status,
+    pair.marked_by_kind <> '{SYSTEM}', pair.source_id, {_UNDECIDED}
   from asked join memory_relations as pair on pair.target_id = asked.sync_id
   where {_PAIRED} and asked.superseded_by is null
 )
@@ -121,6 +165,7 @@ select paired.id, later.id, {_learning_time("later")} as at, later.trust,
   iif(paired.trust = 'user' and later.trust <> 'user', 'conflicts_with', relation), 0, later.seq
 from paired join unified_memories as later on later.sync_id = paired.other_id
 where {_open("later")} and (at, later.seq) > ({_learning_time("paired")}, paired.seq)
+  and not (later.status = 'candidate' and paired.status = 'promoted' and paired.is_stated)
   and not (paired.trust = 'user' and later.trust in ('tool', 'web'))
 order by 5, at, 7
 """
@@ -136,8 +181,12 @@ def add(
     reason: str,
     actor: str,
     now: datetime,
+    stated: bool = False,
 ) -> bool:
-    """Add a pair; False if there was one, which if it waits gets the surer or newer relation."""
+    """Add a pair; False if there was one, which if it waits gets the surer or newer relation.
+
+    What the *actor* stated takes the place of what was computed, and nothing computed that of it.
+    """
     values = {
         "id": id_of(earlier, later),
         "project": store.project_id,
@@ -147,6 +196,8 @@ def add(
         "reason": reason,
         "score": score,
         "actor": actor,
+        "kind": actor if stated else SYSTEM,
+        "stated": stated,
         "now": stamp(now),
     }
     added = store.db.execute(
@@ -154,16 +205,17 @@ def add(
         " relation, reason, confidence, judgment_status, marked_by_actor, marked_by_kind,"
         " created_at, updated_at)"
         " values (:id, :project, :source, :target, :relation, :reason, :score, 'pending', :actor,"
-        " 'system', :now, :now)",
+        " :kind, :now, :now)",
         values,
     )
     if not added.rowcount:
         store.db.execute(
             "update memory_relations set relation = :relation,"
             " reason = iif(:reason = '', reason, :reason),"
-            " source_id = :source, target_id = :target, confidence = :score, updated_at = :now"
+            " source_id = :source, target_id = :target, confidence = :score, updated_at = :now,"
+            " marked_by_actor = :actor, marked_by_kind = :kind"
             f" where sync_id = :id and judgment_status = 'pending' and :relation <> '{RELATED}'"
-            f" and (relation = '{RELATED}'"
+            f" and (:stated or marked_by_kind = '{SYSTEM}') and (:stated or relation = '{RELATED}'"
             f" or {_PAIRED} and (confidence < :score or source_id <> :source))",
             values,
         )
@@ -187,7 +239,8 @@ def withdraw(store: Store, one: Memory, other: Memory, actor: str, now: datetime
     """Take a proposal back: what remains is that both are about one subject."""
     store.db.execute(
         f"update memory_relations set relation = '{RELATED}', updated_at = ?"
-        f" where sync_id = ? and judgment_status = 'pending' and {_PAIRED}",
+        f" where sync_id = ? and judgment_status = 'pending' and {_PAIRED}"
+        f" and marked_by_kind = '{SYSTEM}'",
         (stamp(now), id_of(one, other)),
     )
     journal(store, id_of(one, other), actor, now)
@@ -237,6 +290,35 @@ def _follow(id: str, steps: Mapping[str, Later]) -> Later:
         is_settled = later.is_settled and heir.is_settled
         later = replace(heir, relation=later.relation, is_settled=is_settled)
     return later
+
+
+def find_proposals(store: Store, ids: Iterable[str]) -> dict[str, Newer]:
+    """Return by the id of a confirmed memory the text that was stated last to be newer."""
+    if not store.has_row(f"select 1 from memory_relations where {_IS_PROPOSAL} limit 1"):
+        return {}
+    return {
+        older: Newer(
+            id=id,
+            text=with_title(title, content),
+            at=said or created_at,
+            is_said=bool(said),
+            relation=relation,
+        )
+        for older, id, title, content, relation, said, created_at in store.tuples(
+            _PROPOSED, (array(ids),)
+        )
+    }
+
+
+def list_replaced(store: Store, memory: Memory) -> list[str]:
+    """Return ids of live memories that somebody stated to be replaced by this one."""
+    return store.column(
+        "select older.id from memory_relations as pair"
+        " join unified_memories as older on older.sync_id = pair.target_id"
+        f" where pair.source_id = ? and {_IS_PROPOSAL} and relation = '{SUPERSEDES}'"
+        f" and {_open('older')}",
+        (memory.sync_id,),
+    )
 
 
 def mark_contradicted(found: Iterable[Memory], later: Mapping[str, Later]) -> dict[str, str]:

@@ -8,8 +8,8 @@ is one revision, and the files are due.
 from __future__ import annotations
 
 from ademem.core import registers
-from ademem.core.errors import FORBIDDEN, AdememError
-from ademem.core.memory import LOST_BRANCH, MAX_TITLED_BYTES, Memory, Status, Tier, Trust
+from ademem.core.errors import FORBIDDEN, AdememError, suppress
+from ademem.core.memory import LOST_BRANCH, MAX_TITLED_BYTES, Memory, Stage, Status, Tier, Trust
 from ademem.core.redaction import redact
 from ademem.core.text import clean, dedupe_key, in_one_line, truncate, truncate_bytes, unique
 from ademem.core.untrusted import import_label
@@ -163,6 +163,24 @@ def promote(id: str, act: Act, *, pinned: bool = False) -> Memory:
     if memory.status is Status.PROMOTED and memory.claimed_author is not None and not pinned:
         return accept(memory, act)
     confirmed = replace(memory, pinned=pinned or memory.pinned)
+    if act.actor == Trust.USER and memory.status is Status.CANDIDATE:
+        return _confirm(confirmed, memory, act)
+    return _promote(confirmed, memory, act)
+
+
+def _confirm(confirmed: Memory, memory: Memory, act: Act) -> Memory:
+    """Confirm a candidate, and with it that it replaces what it was stated to replace."""
+    with act.store.transaction():
+        event = act.event_id or memories.new_event()
+        act = replace(act, event_id=event)
+        done = _promote(confirmed, memory, act)
+        for id in relations.list_replaced(act.store, done):
+            with suppress(CannotDo):  # of another scope
+                supersede(id, act, done.id)
+    return done
+
+
+def _promote(confirmed: Memory, memory: Memory, act: Act) -> Memory:
     return _change(
         memory,
         act,
@@ -416,7 +434,8 @@ def waits_for(memory: Memory) -> str:
     gone = (
         f"; its branch {branch} was deleted before it was merged" if memory.has_lost_branch else ""
     )
-    return f"unconfirmed: {memory.trust} by {memory.source}{times}{gone}"
+    stage = f" ({memory.stage})" if memory.stage in (Stage.HEARD, Stage.SUPPORTED) else ""
+    return f"unconfirmed{stage}: {memory.trust} by {memory.source}{times}{gone}"
 
 
 def place(id: str, act: Act, anchors: tuple[str, ...]) -> Memory:

@@ -59,8 +59,8 @@ def test_a_change_of_what_a_person_confirmed_becomes_a_candidate_beside_it(memor
     assert (kept.content, kept.status) == (TEXT, "promoted")
     (pair,) = curation.list_conflicts(memories)
     assert {pair.left, pair.right} == {confirmed.id, updated.memory.id}
-    later = relations.find_later(memories.store, [confirmed])[confirmed.id]
-    assert not later.replaces
+    newer = relations.find_proposals(memories.store, [confirmed.id])[confirmed.id]
+    assert newer.id == updated.memory.id
 
 
 def test_an_agent_edits_what_proved_useful_and_no_person_confirmed(memories):
@@ -154,9 +154,8 @@ def test_what_a_person_said_is_shown_beside_the_change_that_an_agent_proposes(me
         memories, said.id, AGENT, find="ten", replacement="sixty"
     ).memory
 
-    later = relations.find_later(memories.store, [said])[said.id]
-    assert (later.id, later.flag) == (proposed.id, f"contradicted-by-{proposed.id}")
-    assert not later.replaces
+    newer = relations.find_proposals(memories.store, [said.id])[said.id]
+    assert (newer.id, newer.is_said) == (proposed.id, False)
 
     transitions.supersede(said.id, by_person(memories), proposed.id)
     assert relations.find_later(memories.store, [said])[said.id].replaces

@@ -272,3 +272,10 @@ def test_what_is_listed_does_not_depend_on_how_it_is_read(store, keep, monkeypat
 
     assert found == read()
     assert len({str(each) for each in found}) > 20
+
+
+def test_no_search_finds_what_was_only_heard(keep, texts):
+    keep("zebra plan", status="candidate", stage="heard")
+    keep("zebra plans", status="candidate")
+
+    assert texts("zebra", statuses=UNARCHIVED) == ["zebra plans"]

@@ -8,5 +8,6 @@ from ademem.capture.gate.writing import Written as Written
 from ademem.capture.gate.writing import corroborate as corroborate
 from ademem.capture.gate.writing import draft_change as draft_change
 from ademem.capture.gate.writing import explain as explain
+from ademem.capture.gate.writing import fill as fill
 from ademem.capture.gate.writing import propose as propose
 from ademem.capture.gate.writing import write as write

@@ -66,6 +66,10 @@ class Written(Value):
     merged_into_id: str | None = None
     notes: tuple[str, ...] = ()
     candidates: tuple[Candidate, ...] = ()
+    unanswered: str = ""
+    """Id of a question that the text was to answer, and that no longer waits."""
+    nearest: tuple[Memory, ...] = ()
+    """Live memories that come nearest to it, best first."""
 
     @property
     def is_cut(self) -> bool:
@@ -118,6 +122,36 @@ def write(
     )
 
 
+def fill(
+    memory: Memory, draft: Draft, store: Store, settings: GateSettings, now: datetime
+) -> Written:
+    """Judge the draft and put it into a row that waits for its text; what is known is merged."""
+    gate = Gate(lookup=StoreLookup(store, memory.id), settings=settings, now=now)
+    with store.transaction():
+        judged = judge(draft, gate, load_rules())
+        match judged.verdict:
+            case Reject(draft=refused, why=why):
+                return _log_refusal(refused, judged.rule, why, store, now)
+            case Merge(draft=reviewed, into=target):
+                filled = _merge(target, reviewed, judged.rule, store, gate)
+            case Insert(draft=reviewed) | Revise(draft=reviewed):
+                row = rows.revise_row(memory, reviewed, now)
+                row = replace(row, quarantine_reason=reviewed.quarantine_reason)
+                filled = memories.update(store, row, _change("revise", reviewed, "answer", now, ""))
+        jobs.follow(store, now)
+    merged = isinstance(judged.verdict, Merge)
+    return Written(
+        accepted=True,
+        durability=filled.status.value,
+        memory=filled,
+        rule=judged.rule,
+        reason=filled.quarantine_reason,
+        deduped=merged,
+        merged_into_id=filled.id if merged else None,
+        notes=judged.verdict.draft.notes,
+    )
+
+
 def draft_change(memory: Memory, changes: Mapping[str, Any], origin: Origin) -> Draft:
     names = ("content", "title", "category", "importance", "tags", "anchors")
     return Draft(
@@ -155,6 +189,7 @@ def propose(
             reason="an agent proposes it as the new text",
             actor=draft.origin.trust,
             now=now,
+            stated=True,
         )
     return written
 

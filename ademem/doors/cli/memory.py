@@ -24,7 +24,10 @@ from ademem.doors.cli.parameters import (
     Branch,
     CategoryName,
     Commands,
+    Contradicts,
     DryRun,
+    FileGlob,
+    Heard,
     Id,
     ImportanceName,
     Limit,
@@ -32,6 +35,8 @@ from ademem.doors.cli.parameters import (
     PathGlob,
     Places,
     Project,
+    Repeats,
+    Replaces,
     ScopeName,
     Tags,
     Title,
@@ -44,6 +49,7 @@ from ademem.store.filters import choose_statuses
 from ademem.store.runtime import Runtime, personal_project
 
 if TYPE_CHECKING:
+    from ademem.capture.stating import Stated
     from ademem.operations.curation import Event
     from ademem.store.episodes import Episode
 
@@ -74,10 +80,14 @@ def add(
     type_: Type = None,
     topic_key: str | None = option("--topic-key", "Replaces what has this key."),
     tags: Tags = None,
-    path: PathGlob = None,
+    path: FileGlob = None,
     anchor: Anchors = None,
     command: Commands = None,
     at: Places = None,
+    repeats: Repeats = None,
+    replaces: Replaces = None,
+    contradicts: Contradicts = None,
+    heard: Heard = None,
     operation_id: str = option(
         "--operation-id", "Of this write; a retry with it writes nothing.", ""
     ),
@@ -87,6 +97,7 @@ def add(
     """Write a memory, if the write gate accepts it."""
     from ademem.operations import placing, writing
 
+    stated = _read_stated(heard, repeats=repeats, replaces=replaces, contradicts=contradicts)
     by_person = not show.to_model()
     origin = writing.origin(memories)
     is_typed = origin.trust is Trust.USER
@@ -117,11 +128,17 @@ def add(
     if dry_run or (judged and not show.as_json):
         show.steps(judged)
     if not dry_run:
-        written = writing.write(memories, draft, operation_id=operation_id)
+        written = writing.write(memories, draft, stated, operation_id=operation_id)
         placed = placing.show_places(memories, written.memory.id) if written.memory else None
         show.verdict(written, judged, placed)
         if (pin or strict) and not by_person:
             show.echo("a person pins and confirms it: `ademem review`", err=True)
+
+
+def _read_stated(heard: str | None, **related: str | None) -> Stated:
+    from ademem.capture import stating
+
+    return replace(stating.read_relation(**related), heard=heard or "")
 
 
 def _check_anchors(anchors: Sequence[str]) -> Sequence[str]:
@@ -145,12 +162,22 @@ def learn(
     type_: str = option("--type -t", "learned, decision, bugfix, pattern, …", "learned"),
     tags: Tags = None,
     key: str | None = option("--key", "Replaces what has this key."),
+    repeats: Repeats = None,
+    replaces: Replaces = None,
+    contradicts: Contradicts = None,
+    heard: Heard = None,
 ) -> None:
     """Write a lesson, as `bd comment ID "LEARNED: …"` does."""
     from ademem.operations import placing, writing
 
     written = writing.learn(
-        memories, text_or_stdin(text), type=type_, bead=bead, tags=split_words(tags), key=key
+        memories,
+        text_or_stdin(text),
+        type=type_,
+        bead=bead,
+        tags=split_words(tags),
+        key=key,
+        stated=_read_stated(heard, repeats=repeats, replaces=replaces, contradicts=contradicts),
     )
     placed = placing.show_places(memories, written.memory.id) if written.memory else None
     show.verdict(written, placed=placed)
@@ -264,9 +291,13 @@ def get(
     later = searching.find_later(memories, [memory]).get(memory.id)
     done = reports.list_effects(memories, memory=memory.id).of_memory(memory.id)
     at = placing.list_places(memories, memory.id)
+    newer = searching.find_newer(memories, [memory]).get(memory.id)
+    proof = searching.map_evidence(memories, [memory]).get(memory.id, [])
     if show.as_json:
         row = show.memory_json(memory, drifted=drifted, later=later)
         row |= {"at": rows.key_rows(at), "effects": done}
+        row |= {"evidence": show.evidence_rows(memory, proof)}
+        row |= {"newer": newer.row} if newer else {}
         row["flags"] += [f"conflicts-with:{other}" for other in related.get("conflicts with", ())]
         if offset is not None:
             from ademem.operations import browsing
@@ -278,7 +309,13 @@ def get(
 
         show.say(browsing.read_part(memory.content, offset)[0])
     else:
-        show.whole(memory, drifted, related, later, places=at, effects=done)
+        show.whole(
+            *(memory, drifted, related, later),
+            places=at,
+            effects=done,
+            newer=newer,
+            evidence=proof,
+        )
     return None
 
 
@@ -313,8 +350,11 @@ def list_(
         else:
             found = searching.list_memories(memories, filters, limit)
         later = {} if at else searching.find_later(memories, found)
+        newer = {} if at else searching.find_newer(memories, found)
+        # Lines do without it, and so does `list` without its module.
+        proof = searching.map_evidence(memories, found) if show.as_json and not at else None
         places = {} if at else searching.map_places(memories, found)
-    show.memories(found, later, places)
+    show.memories(found, later, places, newer, proof)
 
 
 TASK_CHARS = 160

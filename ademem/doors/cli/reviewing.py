@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import NamedTuple
 
 from ademem.core import who
 from ademem.core.errors import AdememError, UsageError
-from ademem.core.memory import Category, Memory, claimed_name
+from ademem.core.memory import Category, Memory, Status, claimed_name
 from ademem.core.text import counted, preview
 from ademem.core.untrusted import import_label
 from ademem.core.value import Value, as_dict
@@ -29,6 +29,7 @@ from ademem.store.verdicts import VERBS
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ademem.operations.placing import Misplaced
+    from ademem.store.evidence import Evidence
     from ademem.store.kept_copies import Changed
     from ademem.store.verdicts import Verdict
     from ademem.synthesis.anchoring import Doubt
@@ -245,8 +246,13 @@ def _list_waiting(
         if isinstance(each, Misplaced)
     ]
     found = [*rows, *conflicts, *changed, *misplaced]
+    proof = searching.map_evidence(memories, [memory for memory, _ in found])
     if show.as_json:
-        shown = [show.memory_json(memory) | {"why": why} for memory, why in found]
+        shown = [
+            show.memory_json(memory)
+            | {"why": why, "evidence": show.evidence_rows(memory, proof.get(memory.id, ()))}
+            for memory, why in found
+        ]
         return show.json({"count": len(shown), "memories": shown})
     if not found:
         show.echo("nothing waits for your review", err=True)
@@ -260,9 +266,19 @@ def _list_waiting(
     hints = ((rows, accept), (conflicts, settle), (changed, correct), (misplaced, move))
     for pairs, hint in hints:
         if pairs:
-            show.fenced(text for memory, why in pairs for text in (show.line(memory), f"    {why}"))
+            show.fenced(
+                text
+                for memory, why in pairs
+                for text in (show.line(memory), f"    {why}", *_evidence_lines(memory, proof))
+            )
             show.echo(hint)
     return None
+
+
+def _evidence_lines(memory: Memory, proof: Mapping[str, Sequence[Evidence]]) -> Iterator[str]:
+    """Yield what speaks for a memory that no person confirmed."""
+    if memory.status is Status.CANDIDATE and not show.is_withheld(memory):
+        yield from (f"    {each.line}" for each in proof.get(memory.id, ()))
 
 
 def _run_dialogue(memories: Runtime, queue: list[Waiting], doubts: list[Doubt | Misplaced]) -> None:
@@ -394,6 +410,7 @@ class Review:
 
     def _show(self, subject: Subject) -> None:
         from ademem.doors.views import word_diff
+        from ademem.operations import searching
 
         memory = subject.memory
         why = f"contradictory: {subject.conflict}" if subject.conflict else waits_for(memory)
@@ -404,8 +421,9 @@ class Review:
         kind = type(self.items[self.at])  # doubts are counted apart from the queue
         same = [at for at, each in enumerate(self.items) if isinstance(each, kind)]
         show.say(f"\n{same.index(self.at) + 1} of {len(same)}: {why}\n")
+        proof = searching.map_evidence(self.memories, _memories_of(subject))
         for each in _memories_of(subject):
-            show.whole(each)
+            show.whole(each, evidence=proof.get(each.id, ()))
             if each.source_session_id:
                 show.say(f"session: {each.source_session_id}")
             if each.source_branch:

@@ -6,7 +6,7 @@ import os
 import sys
 
 from ademem.core import untrusted, who
-from ademem.core.errors import NO, REFUSED
+from ademem.core.errors import NO, REFUSED, USAGE
 from ademem.core.memory import CAME_FROM_HUB, CAME_WITH_FILES, Memory, flags, is_rule
 from ademem.core.project import files_edited
 from ademem.core.text import preview
@@ -19,6 +19,7 @@ from ademem.operations.rows import (
     candidate_row,
     key_rows,
     memory_row,
+    nearest_row,
     place_rows,
 )
 
@@ -32,11 +33,14 @@ if TYPE_CHECKING:
     from ademem.operations.placing import Placed
     from ademem.search.engine import Hit, Results
     from ademem.store.bindings import Binding
-    from ademem.store.relations import Later
+    from ademem.store.evidence import Evidence
+    from ademem.store.relations import Later, Newer
     from ademem.store.runtime import Runtime
 
     Row = TypeVar("Row")
 
+NEAR_CHARS = 100
+SHORT_ID = 6
 COUNTS: dict[str, int] = {}
 
 as_json = False
@@ -209,6 +213,7 @@ def results_json(
     def row(hit: Hit) -> dict[str, Any]:
         keys = memory_json(hit.memory, hit.score, drifted, hit.later)
         keys |= {"weak": hit.weak, "missing": list(hit.missing)}
+        keys |= {"newer": hit.newer.row} if hit.newer else {}
         return keys | {"signals": hit.signals} if explain else keys
 
     return {
@@ -245,6 +250,7 @@ def results(
         missing = f"; without {', '.join(hit.missing)}" if hit.missing else ""
         weakness = f"  (weak{missing})" if hit.weak else ""
         lines.append(line(hit.memory, drifted=drifted, later=hit.later) + weakness)
+        lines += newer_lines(hit.newer)
         if explain:
             lines.append(f"    {explain_hit(hit)}")
     for each in found.instructions:
@@ -254,6 +260,16 @@ def results(
     fenced(lines)
     if rest:
         echo(rest, err=not to_model())
+
+
+def evidence_rows(memory: Memory, found: Iterable[Evidence]) -> list[dict[str, Any]]:
+    """Return what speaks for a memory; a quote says what is withheld, too."""
+    hidden = {"quote": WITHHELD} if is_withheld(memory) else {}
+    return [each.row | hidden for each in found]
+
+
+def newer_lines(newer: Newer | None) -> list[str]:
+    return [f"    {newer.line}"] if newer else []
 
 
 def left_out(weaker: int) -> str:
@@ -278,18 +294,31 @@ def memories(
     found: Sequence[Memory],
     later: Mapping[str, Later] | None = None,
     places: Mapping[str, Sequence[Binding]] | None = None,
+    newer: Mapping[str, Newer] = {},
+    evidence: Mapping[str, Sequence[Evidence]] | None = None,
 ) -> None:
     """List memories; *places* are where they apply, by id, without what words only suggest."""
     later = later or {}
 
     def lines(memory: Memory) -> Iterator[str]:
         yield line(memory, later=later.get(memory.id), dated=True)
+        yield from newer_lines(newer.get(memory.id))
         if places and (at := places.get(memory.id)):
             yield f"    at: {_join_keys(at)}"
 
     def row(memory: Memory) -> dict[str, Any]:
         at = {} if places is None else {"at": key_rows(places.get(memory.id, ()))}
-        return memory_json(memory, later=later.get(memory.id)) | at
+        proposed = newer.get(memory.id)
+        return (
+            memory_json(memory, later=later.get(memory.id))
+            | at
+            | ({"newer": proposed.row} if proposed else {})
+            | (
+                {}
+                if evidence is None
+                else {"evidence": evidence_rows(memory, evidence.get(memory.id, ()))}
+            )
+        )
 
     listing("memories", found, lines, "no memories", row)
 
@@ -321,6 +350,8 @@ def whole(
     *,
     places: Sequence[Binding] = (),
     effects: Mapping[str, int] = COUNTS,
+    newer: Newer | None = None,
+    evidence: Sequence[Evidence] = (),
 ) -> None:
     from ademem.core import anchor
     from ademem.core.memory import Trust
@@ -328,7 +359,8 @@ def whole(
 
     keys = memory_json(memory)
     names = "scope owner status tier importance confidence observation_count path".split()
-    lines = [line(memory, 80, drifted, later), "", *memory.content.split("\n"), ""]
+    lines = [line(memory, 80, drifted, later), *newer_lines(newer)]
+    lines += ["", *memory.content.split("\n"), ""]
     lines += [f"{name}: {keys[name]}" for name in names if keys[name] is not None]
     for text in memory.anchors:
         place = anchor.place(text)
@@ -340,6 +372,9 @@ def whole(
         lines.append(f"effects: {', '.join(done)}")
     if memory.tags:
         lines.append(f"tags: {' '.join(memory.tags)}")
+    if memory.stage not in ("candidate", "confirmed"):
+        lines.append(f"stage: {memory.stage}")
+    lines += [f"evidence: {each.line}" for each in evidence]
     at = f"{memory.created_at:%Y-%m-%d %H:%M} UTC"
     lines.append(f"from: {memory.trust} by {memory.source}, {at}")
     if memory.source_id and memory.trust is Trust.IMPORT:
@@ -416,6 +451,7 @@ def verdict(
         "mergedIntoId": written.merged_into_id,
         "notes": list(written.notes),
         "candidates": [candidate_row(each) for each in written.candidates],
+        "nearest": [nearest_row(each) for each in written.nearest if not is_withheld(each)],
     }
     if placed:
         values["places"] = place_rows(placed)
@@ -425,10 +461,27 @@ def verdict(
         done = f"{verb} {memory.id} ({written.durability}{kind})"
         at = [at_line(placed)] if placed and not written.deduped else []
         report(values, [done, *at, *(f"note: {note}" for note in written.notes)])
+        if to_model() and not as_json:
+            show_nearest(written.nearest)
     else:
         report(values, (), [f"not kept ({written.rule}): {written.reason}"])
     if not written.accepted:
         raise SystemExit(REFUSED)
+    if written.unanswered:
+        why = f"no question {visible(written.unanswered)} waits for an answer"
+        echo(f"{why}; the text is stored as a candidate of its own, without --heard", err=True)
+        raise SystemExit(USAGE)
+
+
+def show_nearest(found: Sequence[Memory]) -> None:
+    """Name a model what its text may repeat, replace or contradict, and how to state it."""
+    from ademem.capture.stating import RELATIONS
+
+    shown = [memory for memory in found if not is_withheld(memory)]
+    if shown:
+        flags = ", ".join(f"--{name}" for name in RELATIONS)
+        echo(f"nearest known; if one says the same or no longer holds, add {flags} ID:")
+        fenced(f"({each.id[:SHORT_ID]}) {preview(each.whole_text, NEAR_CHARS)}" for each in shown)
 
 
 def steps(judged: Sequence[RuleEffect]) -> None:

@@ -61,6 +61,7 @@ def memory(
     yield from ((found.title, "") if found.title else ())
     yield from found.content.split("\n")
     yield ""
+    yield from card.get("evidence", ())
     for each, diff in card["similar"]:
         yield f"{'contradicts' if card['other'] else 'like it'}: {each.id}"
         yield f"  {mark_words(diff)}"

@@ -350,6 +350,7 @@ def read_memory(memories: Runtime, request: PageRequest) -> dict[str, Any]:
         "origins": len(origins),
         "speakers": Counter(row["actor"] for row in statements),
         "why": waits_for(memory),
+        "evidence": searching.map_evidence(memories, [memory]).get(memory.id, []),
         "author": claimed_name(memory.claimed_author or ""),
         "related": read_related(memories, memory.id),
         "can_show_digits": request.site.show_digits is not None,

@@ -283,6 +283,7 @@ class _Keeper:
             reason=f"the reader says that it {relation} it",
             actor=self._trust,
             now=self._now,
+            stated=True,
         )
 
     def archive(self, refuted: Refuted) -> int:
