@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from ademem.capture import errors, learned, message_lessons, prompt_lessons
+from ademem.capture import errors, learned, message_lessons, prompt_lessons, teaching
 from ademem.core import untrusted
 from ademem.core.redaction import redact
 from ademem.core.settings import GuardSettings
@@ -38,7 +38,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "learnings": lambda text: message_lessons.learnings(f"## Learnings\n{text}"),
     "findings": message_lessons.findings,
     "dictated": lambda text: prompt_lessons.dictations(f"remember: {text}"),
-    "corrections": prompt_lessons.corrections,
+    "statements": teaching.may_teach,
     "shell": mutation.judge,
     "prompt": lambda text: prompts.classify(text, plan_mode=False, settings=GuardSettings()),
     "keywords": lambda text: keywords(text, 4),

@@ -6,7 +6,7 @@ from ademem.core.memory import HEARD, Category, Draft, Origin, Stage, Trust
 from ademem.core.text import sha256_hex
 from ademem.core.value import replace
 from ademem.guard.policy import SHELL_TOOLS
-from ademem.store import ledger, memory_queries
+from ademem.store import ledger, memory_queries, turns
 from ademem.store.missions import assign_mission
 
 TYPE_CHECKING = False
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ademem.capture.gate import Written
-    from ademem.capture.prompt_lessons import Correction
     from ademem.core.client import Payload
+    from ademem.core.memory import Memory
     from ademem.store.runtime import Runtime
 
     Place = Callable[[Draft, Runtime], Draft]
@@ -54,7 +54,27 @@ def write_once(
         written = gate.write(draft, store, runtime.settings.gate, runtime.now)
         if written.memory:
             ledger.credit(store, source_type, source_key, written.memory.id)
+            _add_evidence(written.memory, draft, runtime)
     return written
+
+
+def _add_evidence(memory: Memory, draft: Draft, runtime: Runtime) -> None:
+    """Note what speaks for a text that an agent wrote, or that a prompt seems to state."""
+    from ademem.store import evidence
+
+    origin = draft.origin
+    if origin.trust is Trust.USER:
+        return
+    is_heard = draft.stage is Stage.HEARD
+    running = turns.latest(runtime.store, origin.session_id) if origin.session_id else None
+    evidence.add(
+        *(runtime.store, memory.id, "said" if is_heard else "claude_add", runtime.now),
+        quote=draft.evidence or draft.content,
+        session_id=origin.session_id or "",
+        prompt_id=(is_heard and origin.source_id) or (running.prompt_id if running else ""),
+        message=origin.source_id or "",
+        tainted=origin.trust is not Trust.AGENT,
+    )
 
 
 def _place_draft(draft: Draft, runtime: Runtime) -> Draft:
@@ -75,18 +95,17 @@ def capture_learnings(payload: Payload, runtime: Runtime) -> list[Written]:
     return list(filter(None, written))
 
 
-def capture_correction(
-    correction: Correction,
+def capture_heard(
+    sentence: str,
     origin: Origin,
     source_key: str,
     runtime: Runtime,
     home: Place | None = None,
 ) -> Written | None:
-    """Write the rule as a candidate: what words seem to say confirms nothing."""
+    """Write a sentence that a prompt seems to state: what words seem to say confirms nothing."""
     draft = Draft(
-        content=correction.rule,
-        category=category_of(correction.rule, Category.CONVENTION),
-        evidence=correction.sentence if correction.sentence != correction.rule else None,
+        content=sentence,
+        category=category_of(sentence),
         stage=Stage.HEARD,
         origin=replace(origin, trust=Trust.AGENT, source_type=HEARD),
     )
@@ -183,5 +202,14 @@ def _write_error(
         origins = [replace(draft.origin, session_id=each) for each in earlier]
     if memory is None:
         return
+    from ademem.store import evidence
+
     for origin in origins:
         memory = gate.corroborate(memory, origin, store, runtime.settings.gate, runtime.now)
+    for session_id in (draft.origin.session_id, *earlier):
+        evidence.add(
+            *(store, memory.id, "error_met", runtime.now),
+            quote=draft.content,
+            session_id=session_id or "",
+            message=draft.origin.source_id or "",
+        )

@@ -178,8 +178,6 @@ class CaptureSettings(Section):
     """Make candidates of `LEARNED:` and similar lines in `bd comment` and `git commit`."""
     learnings: bool = yours(True, stricter=LESS)
     """Make candidates of the learnings section of a final message."""
-    corrections: bool = yours(True, stricter=LESS)
-    """Store corrections in prompts, such as "no, use pnpm instead of npm"."""
     errors: bool = yours(True, stricter=LESS)
     """Make candidates of errors of commands that come back in a second session."""
     ask_at_stop: bool = yours(False, stricter=LESS)
@@ -193,6 +191,8 @@ class CaptureSettings(Section):
 
 
 class LearnSettings(Section):
+    ask: bool = yours(True, stricter=LESS)
+    """Ask Claude beside a prompt, at most five times a session, if a sentence of it holds on."""
     reader: str = yours("off", choices=("off", "on"), stricter=LESS)
     """Read each ended session once with the small model of your own client (`claude -p`), at most
     20 sessions a day: what was said goes once more to the provider of your sessions. Off or on."""

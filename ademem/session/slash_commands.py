@@ -18,6 +18,7 @@ from ademem.session import linked_files, notices
 from ademem.session.turn_tracking import new_key
 from ademem.store import (
     adopted,
+    evidence,
     injections,
     kept_copies,
     ledger,
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
 NEEDS_TERMINAL = "`ademem review` in your own terminal shows it and asks"
 HITS = 5
 LISTED = 20
+PROVED = 2
+"""Newest pieces of evidence that are shown of a memory."""
 CHARS = 100
 DECIDE_CHANGE = (
     "/ademem:review take ID lets theirs hold, /ademem:review mine ID yours, for everybody"
@@ -51,6 +54,8 @@ DECIDE_CHANGE = (
 DECIDE = "/ademem:review keep ID confirms, /ademem:review drop ID removes; several ids are fine"
 HOW_TO_EDIT = "/ademem:edit ID NEW TEXT changes one"
 HOW_TO_PIN = "/ademem:pin ID shows it in each briefing, /ademem:pin off ID no longer"
+HOW_TO_KEEP = "/ademem:keep ID confirms one, also several; without an id what was named last"
+HOW_TO_DROP = "/ademem:drop ID removes one, also several; without an id what was named last"
 HOW_TO_UNDO = "/ademem:undo ID takes back its last change, with an event of `ademem log` that act"
 
 
@@ -84,7 +89,10 @@ def recall(text: str, payload: Payload, runtime: Runtime) -> str:
     items = _find_items(text, runtime)
     if not hits and not items:
         return client.block(f"ademem: nothing found for “{preview(visible(text), CHARS)}”{rest}")
-    entries = [untrusted.entry(hit.memory, mark=hit.mark) for hit in hits]
+    entries = [
+        untrusted.entry(hit.memory, mark=hit.mark, newer=hit.newer.line if hit.newer else "")
+        for hit in hits
+    ]
     entries += map(untrusted.escape, items)
     context = f"Project memory, as the person looked it up:\n{untrusted.fence(entries)}"
     if not runtime.is_read_only and runtime.by.is_proven:
@@ -135,6 +143,20 @@ def review(text: str, payload: Payload, runtime: Runtime) -> str:
     return _act_on(DECISIONS[verb], ids, DECIDE, payload, runtime)
 
 
+def keep(text: str, payload: Payload, runtime: Runtime) -> str:
+    """Confirm memories; without an id what was named last in this session."""
+    return _decide(_keep, HOW_TO_KEEP, text, payload, runtime)
+
+
+def drop(text: str, payload: Payload, runtime: Runtime) -> str:
+    return _decide(_drop, HOW_TO_DROP, text, payload, runtime)
+
+
+def _decide(change: Change, how: str, text: str, payload: Payload, runtime: Runtime) -> str:
+    ids = text.split() or ledger.list_offered(runtime.store, payload.session_id)
+    return _act_on(change, ids, how, payload, runtime)
+
+
 def _waiting_lines(runtime: Runtime) -> list[str]:
     waiting = memory_queries.in_review(runtime.store, limit=LISTED + 1)
     held = [memory for memory in waiting if memory.quarantine_reason]
@@ -143,7 +165,12 @@ def _waiting_lines(runtime: Runtime) -> list[str]:
     if shown:
         wait = "waits" if len(shown) == 1 else "wait"
         lines = [f"ademem: {counted(len(shown), 'memory')} {wait} for review"]
-        lines += [*map(_line, shown), DECIDE]
+        proof = evidence.list_by_memory(runtime.store, [memory.id for memory in shown])
+        for memory in shown:
+            lines.append(_line(memory))
+            found = proof.get(memory.id, [])[-PROVED:]
+            lines += [f"    {preview(visible(each.line), CHARS)}" for each in found]
+        lines.append(DECIDE)
     lines += linked_files.describe_missing(runtime)
     if adopted.is_taken(runtime.store):
         from ademem.sync import instruction_state
@@ -255,7 +282,9 @@ def adopt(text: str, _payload: Payload, runtime: Runtime) -> str:
 
 COMMANDS: dict[str, Command] = {
     "adopt": adopt,
+    "drop": drop,
     "edit": edit,
+    "keep": keep,
     "pin": pin,
     "recall": recall,
     "review": review,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ademem.capture.prompt_lessons import corrections, dictations
+from ademem.capture.prompt_lessons import dictations
 from ademem.core import client, untrusted
 from ademem.core.client import Payload, TurnKey
 from ademem.core.memory import Draft, Memory, Origin, Trust
@@ -13,7 +13,7 @@ from ademem.core.value import Value, replace
 from ademem.guard.prompts import TurnClass, classify
 from ademem.search.binding import remove_lists
 from ademem.search.query import keywords, names_key, names_subject
-from ademem.session import linked_files
+from ademem.session import asking, linked_files
 from ademem.session.turn_tracking import mark_read, new_key, set_flag
 from ademem.store import adopted, injections, ledger, logs, outcomes, receipts, sessions, turns
 from ademem.store.injections import SAVED, place, place_entries
@@ -65,20 +65,23 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         return (
             client.context("UserPromptSubmit", "\n".join(_lines(found.entries)), unstored) or None
         )
+    heard = None if dictations(prompt) else asking.find(prompt, payload, runtime)
     with runtime.store.transaction():
         if not _claim(prompt, key, runtime):  # the hook of a second installation was faster
             return None
         if runtime.by.is_person and runtime.settings.learn.reader == "on":
             typed = f"{key.session_id}:{key.prompt_id}"
             ledger.claim(runtime.store, ledger.TYPED, typed, runtime.now)
-        dictated, corrected = _write_lessons(prompt, key, runtime)
+        dictated = _write_dictated(prompt, key, runtime)
         lines = _saved_lines(dictated, runtime)
         lines += linked_files.list_corrections(key.session_id, runtime)
+        question = asking.put(heard, key, runtime) if heard else ""
         mark_read(key, runtime)
         outcomes.leave_open(runtime.store, key.session_id)
         hint = _hint_of(prompt, key, runtime)
         turns.begin(runtime.store, key, classified.turn, classified.why, hint, runtime.now)
         lines += _log_shown(found, classified, key, runtime)
+        lines += filter(None, [question])
         placed = [
             *(place(one.memory, SAVED) for one in dictated if one.memory),
             *place_entries((memory for memory, _ in found.hits), found.entries, "recalled"),
@@ -89,7 +92,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         injections.record(runtime, "user_prompt_submit", text, key, placed, keep_text=keep)
     remove_lists(runtime.project, TurnKey(session_id=key.session_id))
     set_flag(key, runtime)
-    told = _tell(payload, dictated, corrected, [memory for memory, _ in found.hits], runtime)
+    told = _tell(payload, dictated, bool(heard), [memory for memory, _ in found.hits], runtime)
     return client.context("UserPromptSubmit", "\n".join(lines), told) or None
 
 
@@ -213,7 +216,10 @@ def _saved_lines(dictated: list[Written], runtime: Runtime) -> list[str]:
     more = len(saved) - MOST_DICTATED
     saved = saved[:MOST_DICTATED] + ([f"and {more} more"] if more > 0 else [])
     head = SAVED_LINE if runtime.by.is_person else NOTED_LINE
-    return [head, untrusted.fence(saved), *_places_of(dictated, runtime)]
+    kept = [one.memory.id for one in dictated if one.memory and not one.memory.quarantine_reason]
+    copy = f"stored as {', '.join(kept[:MOST_DICTATED])}; no copy in your own memory is needed"
+    lines = [head, untrusted.fence(saved), *([copy] if kept and runtime.by.is_person else [])]
+    return [*lines, *_places_of(dictated, runtime)]
 
 
 def _places_of(written: list[Written], runtime: Runtime) -> list[str]:
@@ -243,7 +249,7 @@ def _hint_of(prompt: str, key: TurnKey, runtime: Runtime) -> str:
 def _tell(
     payload: Payload,
     dictated: list[Written],
-    corrected: list[Written],
+    has_heard: bool,
     given: list[Memory],
     runtime: Runtime,
 ) -> list[str]:
@@ -251,11 +257,11 @@ def _tell(
     acted = runtime.by.is_person and receipts.any_noted(runtime.store)
     changed = not runtime.is_read_only and any_kept_copy(runtime.store)
     waits = bool(ledger.list_waiting_notices(runtime.store, payload.session_id))
-    if not (dictated or corrected or given or acted or changed or waits):
+    if not (dictated or has_heard or given or acted or changed or waits):
         return []
     from ademem.session import notices
 
-    if dictated or corrected:
+    if dictated or has_heard:
         notices.update_status_line(runtime, payload.session_id)
     told = notices.describe_not_stored(dictated)
     if acted:
@@ -282,13 +288,10 @@ def _go_on(payload: Payload, runtime: Runtime) -> None:
     set_flag(key, runtime)
 
 
-def _write_lessons(
-    prompt: str, key: TurnKey, runtime: Runtime
-) -> tuple[list[Written], list[Written]]:
+def _write_dictated(prompt: str, key: TurnKey, runtime: Runtime) -> list[Written]:
     texts = dictations(prompt)
-    rules = corrections(prompt) if runtime.settings.capture.corrections else []
-    if not texts and not rules:
-        return [], []
+    if not texts:
+        return []
     from ademem.capture import record
 
     turn = f"{key.session_id}:{key.prompt_id}"
@@ -302,13 +305,7 @@ def _write_lessons(
         )
         for text in texts
     ]
-    origin = Origin(source_id=key.prompt_id or None, session_id=key.session_id)
-    corrected = [
-        record.capture_correction(each, origin, f"{turn}:{sha256_hex(each.rule)}", runtime)
-        for each in rules
-        if not any(each.sentence in text or text in each.sentence for text in texts)
-    ]
-    return [one for one in dictated if one], [one for one in corrected if one]
+    return [one for one in dictated if one]
 
 
 def _recall(

@@ -8,7 +8,7 @@ import re
 from ademem.capture import errors
 from ademem.capture.checks import is_check, is_test, parse_test_run
 from ademem.capture.errors import COMMAND_CHARS, READ_CHARS
-from ademem.capture.prompt_lessons import corrections
+from ademem.capture.teaching import may_teach
 from ademem.capture.transcript import Call, Event, Interruption, Message, Prompt, Result
 from ademem.core import client
 from ademem.core.memory import HEARD, Category, Memory
@@ -191,15 +191,15 @@ class Conversation:
         if shown not in self.prompts and turn is not TurnClass.NONE:
             self.prompts = [*self.prompts, shown][-ITEMS:]
         is_instruction = turn is TurnClass.REQUIRED
-        corrected = corrections(text)
+        corrected = may_teach(text)
         if is_instruction and not corrected:
             self.last_instruction = shown
         if turn is not TurnClass.NONE and (
             not self.task or (is_instruction and not self._task_is_instruction)
         ):
             self.task, self._task_is_instruction = shown, is_instruction
-        for correction in corrected:
-            _add(self.corrections, correction.rule)
+        if corrected:
+            _add(self.corrections, corrected)
 
     def _add_result(self, result: Result) -> None:
         call = self._pending.pop(result.call_id, None)

@@ -12,8 +12,8 @@ from ademem.capture import gate, provenance, record, transcript
 from ademem.capture.errors import COMMAND_CHARS
 from ademem.capture.gate.rows import least_trusted
 from ademem.capture.message_lessons import findings, learnings
-from ademem.capture.prompt_lessons import corrections
 from ademem.capture.record import category_of
+from ademem.capture.teaching import may_teach
 from ademem.capture.transcript import Message, Prompt
 from ademem.core.client import MISSION
 from ademem.core.clock import parse
@@ -388,12 +388,13 @@ def extract_findings(key: str, runtime: Runtime) -> int:
                         draft = Draft(content=text, category=category, origin=passive)
                         once = f"{id}:{sha256_hex(text)}"
                         made.append(record.write_once(draft, once, runtime, location.assign))
-            elif isinstance(event, Prompt) and event.queued and capture.corrections:
+            elif isinstance(event, Prompt) and event.queued and runtime.settings.learn.ask:
                 # typed into a running turn: some clients report no prompt
-                for each in corrections(event.text):
-                    if not is_captured(each.rule):
-                        once, home = f"{id}:{sha256_hex(each.rule)}", location.assign
-                        made.append(record.capture_correction(each, typed, once, runtime, home))
+                sentence = may_teach(event.text)
+                if sentence and not is_captured(sentence):
+                    once = f"{id}:{sha256_hex(sentence)}"
+                    home = location.assign
+                    made.append(record.capture_heard(sentence, typed, once, runtime, home))
             stored += sum(each.accepted and not each.deduped for each in made if each)
             if stored >= MOST_CANDIDATES:
                 break

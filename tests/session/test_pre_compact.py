@@ -54,7 +54,7 @@ def test_what_the_session_did_is_said_line_by_line(world):
         "- Decided:",
         "  - we keep UTC everywhere.",
         "  - one clock for all.",
-        "- Corrected by the person: Use pnpm, not npm",
+        "- Corrected by the person: no, use pnpm instead of npm",
         "- Failed: `npm ci` fails: npm error E404 not found",
         f"- In project memory already (`ademem get ID`): {kept.id} [fact] Tokens expire in UTC",
     ]

@@ -267,3 +267,48 @@ def test_the_persons_own_memories_of_all_projects_are_decided_too(world):
 
     assert answered(world, f"/ademem:edit {id} I like long names").startswith("ademem: edited")
     assert answered(world, f"/ademem:review drop {id}") == "ademem: removed: I like long names"
+
+
+STATEMENT = "feature flags live in flags.toml"
+
+
+def test_keep_confirms_what_was_asked_about_last_and_drop_ends_it(world):
+    for number, (verb, status) in enumerate((("keep", "promoted"), ("drop", "archived"))):
+        text = f"{STATEMENT} of package {number}"
+        world.fire("user_prompt_submit", prompt=text, prompt_id=f"s{number}")
+        done = {"keep": "confirmed", "drop": "removed"}[verb]
+
+        assert answered(world, f"/ademem:{verb}") == f"ademem: {done}: {text}"
+        found = world.row("select status from unified_memories where content = ?", text)
+        assert found[0] == status
+
+
+def test_keep_and_drop_take_several_ids(world):
+    kept = [candidate(world, f"Service {name} needs a lock of its own") for name in "ab"]
+    dropped = candidate(world, "Tokens expire in UTC")
+
+    said = answered(world, f"/ademem:keep {kept[0].id} {kept[1].id[:6]}")
+    assert said.count("ademem: confirmed: Service") == 2
+    assert answered(world, f"/ademem:drop {dropped.id}").startswith("ademem: removed: Tokens")
+
+
+@pytest.mark.parametrize("verb", ["keep", "drop"])
+def test_without_an_id_and_a_line_before_it_they_ask_for_one(world, verb):
+    assert answered(world, f"/ademem:{verb}").startswith("ademem: name the memory.")
+
+
+@pytest.mark.parametrize("verb", ["keep", "drop"])
+def test_what_was_named_in_another_session_is_not_decided(world, verb):
+    world.fire("user_prompt_submit", prompt=STATEMENT, prompt_id="s1", session_id="other")
+
+    assert answered(world, f"/ademem:{verb}").startswith("ademem: name the memory.")
+
+
+@pytest.mark.parametrize("verb", ["keep", "drop"])
+def test_only_a_person_keeps_and_drops(world, verb):
+    memory = candidate(world, "Tokens expire in UTC")
+    prompt = f"/ademem:{verb} {memory.id}"
+    said = world.fire("user_prompt_submit", prompt=prompt, by=persons.UNKNOWN)
+
+    assert "a person decides this" in said
+    assert [each.status for each in world.live()] == ["candidate"]

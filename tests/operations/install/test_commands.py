@@ -6,7 +6,7 @@ from ademem.operations import install
 from ademem.operations.install import hooks_folder
 from ademem.session import slash_commands
 
-COMMANDS = "adopt edit pin recall remember review terminal undo why"
+COMMANDS = "adopt drop edit keep pin recall remember review terminal undo why"
 NAMES = [f"/ademem:{name}" for name in COMMANDS.split()]
 
 

@@ -204,7 +204,7 @@ def test_decisions_are_what_was_called_so(gather, said, decisions):
 def test_what_the_person_put_right_is_kept(gather):
     talk = Talk().types(ORDER).queues("no, use pnpm instead of npm").types("thanks")
 
-    assert list(gather(talk).corrections.values()) == ["Use pnpm, not npm"]
+    assert list(gather(talk).corrections.values()) == ["no, use pnpm instead of npm"]
 
 
 def test_who_keeps_no_prompts_finds_none_in_an_episode(gather):

@@ -69,7 +69,7 @@ def test_a_correction_typed_into_a_running_turn_is_a_candidate(world):
 
     assert extracted(world, talk) == 1
     (memory,) = searching.list_memories(world.memories)
-    assert memory.content == "Use pnpm, not npm"
+    assert memory.content == "no, use pnpm instead of npm"
     assert (memory.trust, memory.source_type, memory.status) == (
         "agent",
         "intervention",
@@ -111,7 +111,8 @@ def test_findings_of_a_session_that_read_the_web_say_so(world):
 
 
 def test_who_wants_none_gets_none(world):
-    world.settings("capture", learnings=False, corrections=False)
+    world.settings("capture", learnings=False)
+    world.settings("learn", ask=False)
     talk = Talk().says(f"Root cause: {CAUSE}").queues("no, use pnpm instead of npm")
 
     assert extracted(world, talk) == 0

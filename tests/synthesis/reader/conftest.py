@@ -31,7 +31,8 @@ print(json.dumps({
     "usage": {"input_tokens": 7000, "output_tokens": 300}, "modelUsage": {"haiku": {}},
 }))
 """
-ON = '[learn]\nreader = "on"\n'
+ON = '[learn]\nreader = "on"\nask = false\n'
+"""Nothing is heard while the prompts are typed: what the reader finds is what it read."""
 
 
 class Held:

@@ -161,6 +161,7 @@ def test_a_session_that_no_person_typed_in_is_not_read(held, by):
     ],
 )
 def test_a_session_needs_turns_or_something_heard(held, prompts, is_read):
+    held.world.configure('[learn]\nreader = "on"\n')
     held.hold(talk(*prompts))
     held.world.work()
 
@@ -335,6 +336,7 @@ def test_beside_a_confirmed_memory_stands_a_proposal(held, relation, stored):
 
 
 def test_what_was_only_heard_gives_way_to_the_sentence_that_was_read(held):
+    held.world.configure('[learn]\nreader = "on"\n')
     said = "no, use pnpm instead of npm"
     held.hold(talk("Fix the login", said))
     (heard,) = held.world.rows("select id from unified_memories where source_type = 'intervention'")
