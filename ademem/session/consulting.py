@@ -342,7 +342,8 @@ def _carry(
         " call again."
     )
     marks = hint_events.mark_contradicted(carried, runtime.store)
-    if not is_whole or len(carried) > 1 or marks:
+    has_newer = any("\n" in entry for entry in entries)
+    if not is_whole or len(carried) > 1 or marks or has_newer:
         reason += f"\n{untrusted.fence(entries)}"
     placed = injections.place_entries(carried, entries)
     injections.record(runtime, "pre_tool_use", reason, key, placed, tool_use_id=call.tool_use_id)
