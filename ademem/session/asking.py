@@ -37,14 +37,14 @@ ANY = -1e9
 """A floor of evidence below that of any memory: none decides here."""
 
 
-class Found(Value):
+class Statement(Value):
     sentence: str
     waiting: Memory | None = None
     """A sentence that was heard before, in other words."""
     nearest: tuple[Memory, ...] = ()
 
 
-def find(prompt: str, payload: Payload, runtime: Runtime) -> Found | None:
+def find(prompt: str, payload: Payload, runtime: Runtime) -> Statement | None:
     """Find a sentence that may hold beyond the task, and what is known that comes near it."""
     if payload.agent_id or not runtime.settings.learn.ask or not runtime.by.is_person:
         return None
@@ -52,8 +52,8 @@ def find(prompt: str, payload: Payload, runtime: Runtime) -> Found | None:
     if sentence is None:
         return None
     if not _may_ask(sentence, payload.session_id, runtime):
-        return Found(sentence=sentence)
-    return Found(
+        return Statement(sentence=sentence)
+    return Statement(
         sentence=sentence,
         waiting=_find_waiting(sentence, runtime),
         nearest=tuple(_find_nearest(sentence, runtime)),
@@ -88,7 +88,7 @@ def _find_nearest(sentence: str, runtime: Runtime) -> list[Memory]:
     return [hit.memory for hit in found if hit.memory.live]
 
 
-def put(found: Found, key: TurnKey, runtime: Runtime) -> str:
+def put(found: Statement, key: TurnKey, runtime: Runtime) -> str:
     """Keep the sentence as heard; return the question, or nothing where none is to be asked."""
     from ademem.capture import record
 
@@ -107,7 +107,7 @@ def put(found: Found, key: TurnKey, runtime: Runtime) -> str:
     return compose(found, memory.id, program(runtime.environment))
 
 
-def compose(found: Found, id: str, command: str) -> str:
+def compose(found: Statement, id: str, command: str) -> str:
     """Write the question in at most MOST_CHARS; what is known gets the room that is left."""
     sentence = preview(in_one_line(found.sentence), SENTENCE_CHARS)
     head = f'ademem: this prompt may state something that outlives the task: "{sentence}".'

@@ -61,7 +61,7 @@ def test_the_question_names_what_comes_near(world):
 @pytest.mark.parametrize("length", [5, 60, 400])
 def test_the_question_has_at_most_450_characters(program, length):
     near = tuple(memory(f"{n} {'flags ' * length}") for n in range(3))
-    found = asking.Found(sentence="x " * length, waiting=near[0], nearest=near)
+    found = asking.Statement(sentence="x " * length, waiting=near[0], nearest=near)
     text = asking.compose(found, "7f3a00112233", program)
 
     assert len(text) <= 450
