@@ -21,7 +21,9 @@ PROGRAMS = frozenset(
     " chmod rm sed cp ln mv claude codex ademem export docker podman aws nslookup dig ping printenv"
     " env security cat tar sqlite3 python python3 node perl ruby php powershell pwsh bash sh zsh"
     " history setenforce go mail alias echo printf sudo unset apt apt-get composer conda helm"
-    " kubectl bundle set mshta certutil pipenv pdm schtasks gsutil openssl".split()
+    " kubectl bundle set mshta yum dnf rpm dpkg apk yum-config-manager nuget dotnet mamba flatpak"
+    " vagrant ansible-galaxy terraform mvn choco winget snap ufw iptables auditctl spctl csrutil"
+    " gcloud certutil pipenv pdm schtasks gsutil openssl".split()
 )
 """Names with which a command in a sentence begins."""
 

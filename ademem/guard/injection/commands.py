@@ -216,9 +216,13 @@ _INSTALLERS = (
     r"|rpm -\w+|dnf install|yum install|apk add|pacman -U|snap install|add-apt-repository|apt-key"
     r"|helm plugin install|claude (?:plugin|mcp)|code --install-extension|gh extension install"
     r"|nix(?:-env)? \S+|docker plugin install|install-module|choco install|scoop (?:install"
-    r"|bucket))\b"
+    r"|bucket)|yum-config-manager|nuget sources|dotnet (?:add|nuget)|mamba install|flatpak"
+    r" (?:install|remote-add)|vagrant box add|ansible-galaxy|terraform init|winget install)\b"
 )
-_SETS_INDEX = r"(?:npm|pnpm|yarn|pip) config set \S*(?:registry|index-url)"
+_SETS_INDEX = (
+    r"(?:npm|pnpm|yarn|pip) config set \S*(?:registry|index-url)|pdm config \S*\.url"
+    r"|(?:conda|mamba) config --add channels|mvn\b.*-D\w*(?i:repositor)"
+)
 
 
 def _installs_from_an_address(command: Command) -> bool:
@@ -245,6 +249,7 @@ def _installs_from_an_address(command: Command) -> bool:
             (re.fullmatch(_FOREIGN_INDEX, option) and _has_foreign_host(value or following))
             or (versioned and not text.endswith(("...", "/")))  # a placeholder
             or (not text.startswith("-") and _has_foreign_host(text))
+            or (option == "-from-module" and _has_foreign_host(value))
         ):
             return True
     return re.match(r"(?:npm|pnpm|bun) (?:i|install|add)\b|npx\b", line) is not None and any(
@@ -418,6 +423,8 @@ _LOOSENING = (
     r"|(?:pip\d?|python\S* -m pip|uv)\b.*--trusted-host|uv\b.*--allow-insecure-host"
     r"|(?:npm|pnpm|yarn)\s+(?:config\s+)?set\b.*(?:strict-ssl|audit|ignore-scripts)[ =]+false"
     r"|(?:npm|pnpm|yarn) config set audit\b|ssh\b.*stricthostkeychecking[= ]+(?:no|off)"
+    r"|git\b.*\s--no-gpg-sign\b|git config\b.*\bgpgsign[ =]+false|auditctl -e 0"
+    r"|snap install\b.*--dangerous"
     r"|setenforce 0|ufw disable|iptables -(?:F|P)|csrutil disable|spctl --master-disable"
     r"|set-executionpolicy\b.*(?:bypass|unrestricted)|set-mppreference\b"
     r"|systemctl (?:stop|disable) (?:firewalld|ufw|auditd|apparmor)"

@@ -87,6 +87,15 @@ brew tap a/b https://a.example/b
 poetry source add team https://a.example/simple
 sudo dpkg -i https://a.example/x.deb
 code --install-extension https://a.example/x.vsix
+pdm config pypi.url https://a.example/simple
+conda config --add channels https://a.example/ch
+yum-config-manager --add-repo https://a.example/x.repo
+dotnet nuget add source https://a.example/v3/index.json
+flatpak install https://a.example/x.flatpakref
+vagrant box add https://a.example/x.box
+ansible-galaxy install git+https://a.example/a.git
+terraform init -from-module=https://a.example/x
+mvn -DremoteRepositories=https://a.example dependency:get -Dartifact=a:b:1
 """,
     "installs a package with a misspelt name": """
 pip install reqeusts
