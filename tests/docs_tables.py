@@ -15,7 +15,6 @@ from ademem.doors.cli.commands import panels
 from ademem.doors.cli.typer_app import load
 from ademem.operations import configuring
 from ademem.operations.signatures import Parameter
-from ademem.plugins.mcp.tools import CORE
 
 ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md")))
@@ -111,6 +110,8 @@ def rpc_methods() -> Iterator[Row]:
 
 
 def tools() -> Iterator[Row]:
+    from ademem.plugins.mcp.tools import CORE
+
     yield "Tool", "Does", "Arguments"
     for tool in CORE:
         yield code(tool.name), tool.description, _names(tool.operation.parameters)

@@ -1,4 +1,4 @@
-"""An operation is written once: its tool, its method and its command follow."""
+"""The command of an operation follows from its signature."""
 
 from typing import Annotated, Any
 
@@ -9,7 +9,6 @@ from ademem.doors.cli import derived, show
 from ademem.doors.cli.commands import commands
 from ademem.doors.cli.options import parse
 from ademem.operations.signatures import About, Answer, Operations
-from ademem.plugins.mcp.tools import make_tools
 
 operation = Operations()
 
@@ -49,18 +48,3 @@ def test_a_function_is_a_command_with_the_limits_of_its_signature(command, ademe
     assert lines == ["said:", "HELLO", "by:", "cli", "tone:", "low"]
     with pytest.raises(UsageError, match="no tone 'middle'"):
         command.call(parse(command.parameters, ["hello", "--tone", "middle"]))
-
-
-def test_the_same_function_is_a_tool():
-    (tool,) = make_tools([OPERATION], "memory_")
-    schema = tool.input_schema
-
-    assert (tool.name, tool.description) == ("memory_shout", "Say a text loudly.")
-    assert schema["required"] == ["text"]
-    assert schema["properties"]["times"] == {
-        "type": "integer",
-        "description": "How often.",
-        "minimum": 1,
-        "maximum": 3,
-        "default": 1,
-    }
