@@ -20,6 +20,7 @@ LOOKED_AT = 30
 MOST_TERMS = 16
 MOST_FOUND = 3
 """Items that stand behind the hits of a search."""
+_CATEGORIES = {"rule": "convention", "decision": "decision", "gotcha": "gotcha"}
 SOURCE = "instructions"
 """Source type of an item that is shown as a memory is."""
 
@@ -143,6 +144,7 @@ def as_memory(row: sqlite3.Row, runtime: Runtime, *, may_stop: bool = False) -> 
     One that Claude Code loads is named by its place, as its text is before the model already.
     """
     from ademem.core.memory import (
+        NOTE,
         STOP,
         Category,
         Importance,
@@ -173,9 +175,9 @@ def as_memory(row: sqlite3.Row, runtime: Runtime, *, may_stop: bool = False) -> 
         trust=Trust.IMPORT if may_stop else Trust.TOOL,
         source_type=SOURCE,
         claimed_author=None if may_stop else "",
-        tags=(STOP,) if may_stop and mark and mark.stop else (),
+        tags=((STOP,) if mark and mark.stop else ()) if may_stop else (NOTE,),
         scope=Scope.PROJECT,
-        category=Category.CONVENTION if may_stop else Category.FACT,
+        category=Category("convention" if may_stop else _CATEGORIES.get(row["kind"], "fact")),
         dedupe_key="",
         created_at=runtime.now,
         updated_at=runtime.now,

@@ -61,7 +61,7 @@ def test_a_line_that_nothing_else_loads_is_said_at_the_file_that_it_names(files,
     said = session.write("src/gen/api.py")
 
     assert GENERATED in said
-    assert ".cursorrules:1" in said
+    assert "[convention] .cursorrules:1" in said
     assert not session.denied
     session.read()
     assert session.write("src/gen/api.py") == ""
