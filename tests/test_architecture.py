@@ -378,7 +378,7 @@ ROWS = {
     "store/ade.py": "rows of another database",
     "plugins/procedures/export.py": "a dry run, which stores nothing",
     "sync/record_import.py": "a line of the files, before it is a row",
-    "search/instruction_search.py": "an item of a file, shown as memories are",
+    "store/adopted.py": "an item of a file, shown as memories are",
 }
 """Modules that make whole rows, and so set status and tier."""
 

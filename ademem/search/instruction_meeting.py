@@ -6,8 +6,8 @@ from ademem.core.globs import Scope
 from ademem.core.json_text import loads
 from ademem.core.value import Value
 from ademem.search import meeting
-from ademem.search.instruction_search import is_loaded
 from ademem.store import adopted
+from ademem.store.adopted import is_loaded
 from ademem.store.bindings import Binding
 
 TYPE_CHECKING = False

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ademem.core.client import reads_agents
 from ademem.core.value import Value
 from ademem.search import evidence
 from ademem.store import adopted
+from ademem.store.adopted import as_memory, in_context, is_loaded
 from ademem.store.full_text import Index
 
 TYPE_CHECKING = False
@@ -20,9 +20,6 @@ LOOKED_AT = 30
 MOST_TERMS = 16
 MOST_FOUND = 3
 """Items that stand behind the hits of a search."""
-_CATEGORIES = {"rule": "convention", "decision": "decision", "gotcha": "gotcha"}
-SOURCE = "instructions"
-"""Source type of an item that is shown as a memory is."""
 
 
 class Instruction(Value):
@@ -123,63 +120,3 @@ def _weigh(runtime: Runtime, query: str) -> Iterable[Instruction]:
             loaded=is_loaded(row, runtime),
             merged=bool(row["merged"]),
         )
-
-
-def is_loaded(row: sqlite3.Row, runtime: Runtime) -> bool:
-    """Tell whether Claude Code itself puts the file of an item before the model."""
-    if row["load"] == "alone":
-        return reads_agents(runtime.environment)
-    return row["load"] in ("client", "matching")
-
-
-def in_context(row: sqlite3.Row) -> str:
-    """Return the text of an item behind the sentence that leads to it."""
-    lead = row["lead"]
-    return f"{lead} {row['text']}" if lead else str(row["text"])
-
-
-def as_memory(row: sqlite3.Row, runtime: Runtime, *, may_stop: bool = False) -> Memory:
-    """Return an item in the form in which memories are shown and logged.
-
-    One that Claude Code loads is named by its place, as its text is before the model already.
-    """
-    from ademem.core.memory import (
-        NOTE,
-        STOP,
-        Category,
-        Importance,
-        Memory,
-        Scope,
-        Status,
-        Tier,
-        Trust,
-    )
-
-    head = (row["heads"].splitlines() or [""])[-1]
-    where = f"{row['path']}:{row['first']}"
-    content = in_context(row)
-    if is_loaded(row, runtime):
-        below = f", below “{head}”" if head else ""
-        content = f"what that line says{below} is about this call"
-    mark = adopted.find_mark(runtime.store, row["id"])
-    return Memory(
-        id=row["id"],
-        sync_id=row["id"],
-        project_id=runtime.store.project_id,
-        tier=Tier.ACTIVE,
-        title=where,
-        content=content,
-        importance=Importance.MEDIUM,
-        confidence=1.0,
-        status=Status.PROMOTED,
-        trust=Trust.IMPORT if may_stop else Trust.TOOL,
-        source_type=SOURCE,
-        claimed_author=None if may_stop else "",
-        tags=((STOP,) if mark and mark.stop else ()) if may_stop else (NOTE,),
-        scope=Scope.PROJECT,
-        category=Category("convention" if may_stop else _CATEGORIES.get(row["kind"], "fact")),
-        dedupe_key="",
-        created_at=runtime.now,
-        updated_at=runtime.now,
-        last_accessed_at=runtime.now,
-    )

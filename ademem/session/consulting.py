@@ -138,13 +138,13 @@ def find_items(touch: Touch, payload: Payload, key: TurnKey, runtime: Runtime) -
     if not adopted.has_any(store):
         return []
     from ademem.search import instruction_meeting
-    from ademem.search.instruction_search import as_memory, poses_as_order
+    from ademem.search.instruction_search import poses_as_order
 
     said = adopted.find_paths(store, root, logs.list_said(store, key, runtime.now))
     items = instruction_meeting.meet(touch, runtime, said, payload.cwd)
     found = []
     for each in items:
-        memory = as_memory(each.row, runtime, may_stop=each.may_stop)
+        memory = adopted.as_memory(each.row, runtime, may_stop=each.may_stop)
         binding = replace(each.binding, strength=GIVEN if each.may_stop else NAMED)
         if not poses_as_order(memory.content):
             found.append(Met(memory=memory, binding=binding, is_adopted=True))

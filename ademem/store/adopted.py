@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ademem.core.client import reads_agents
 from ademem.core.clock import stamp
 from ademem.core.json_text import array
 from ademem.core.value import Value
@@ -15,15 +16,21 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
+    from ademem.core.memory import Memory
+    from ademem.store.runtime import Runtime
+
 TAKEN, YES, STATE = "adopt/taken", "adopt/yes", "adopt/state"
 """Names of values of the store: that files are adopted, that lines may stop calls, and what each
 worktree was when its files were last read."""
+
+SOURCE = "instructions"
+"""Source type of an item that is shown as a memory is."""
+_CATEGORIES = {"rule": "convention", "decision": "decision", "gotcha": "gotcha"}
 
 COLUMNS = (
     "id path first last heads lead text kind folder globs excluded like_gitignore load places"
     " sources missing merged live"
 ).split()
-_KEPT = frozenset(("author_time",))
 
 _LIVE = """adopted.root = :root and adopted.live
 and adopted.id not in (select id from adopt_mark where ignored)"""
@@ -385,3 +392,63 @@ def put_mark(store: Store, mark: Mark) -> None:
 
 def drop_mark(store: Store, id: str) -> None:
     store.db.execute("delete from adopt_mark where id = ?", (id,))
+
+
+def is_loaded(row: sqlite3.Row, runtime: Runtime) -> bool:
+    """Tell whether Claude Code itself puts the file of an item before the model."""
+    if row["load"] == "alone":
+        return reads_agents(runtime.environment)
+    return row["load"] in ("client", "matching")
+
+
+def in_context(row: sqlite3.Row) -> str:
+    """Return the text of an item behind the sentence that leads to it."""
+    lead = row["lead"]
+    return f"{lead} {row['text']}" if lead else str(row["text"])
+
+
+def as_memory(row: sqlite3.Row, runtime: Runtime, *, may_stop: bool = False) -> Memory:
+    """Return an item in the form in which memories are shown and logged.
+
+    One that Claude Code loads is named by its place, as its text is before the model already.
+    """
+    from ademem.core.memory import (
+        NOTE,
+        STOP,
+        Category,
+        Importance,
+        Memory,
+        Scope,
+        Status,
+        Tier,
+        Trust,
+    )
+
+    head = (row["heads"].splitlines() or [""])[-1]
+    where = f"{row['path']}:{row['first']}"
+    content = in_context(row)
+    if is_loaded(row, runtime):
+        below = f", below “{head}”" if head else ""
+        content = f"what that line says{below} is about this call"
+    mark = find_mark(runtime.store, row["id"])
+    return Memory(
+        id=row["id"],
+        sync_id=row["id"],
+        project_id=runtime.store.project_id,
+        tier=Tier.ACTIVE,
+        title=where,
+        content=content,
+        importance=Importance.MEDIUM,
+        confidence=1.0,
+        status=Status.PROMOTED,
+        trust=Trust.IMPORT if may_stop else Trust.TOOL,
+        source_type=SOURCE,
+        claimed_author=None if may_stop else "",
+        tags=((STOP,) if mark and mark.stop else ()) if may_stop else (NOTE,),
+        scope=Scope.PROJECT,
+        category=Category("convention" if may_stop else _CATEGORIES.get(row["kind"], "fact")),
+        dedupe_key="",
+        created_at=runtime.now,
+        updated_at=runtime.now,
+        last_accessed_at=runtime.now,
+    )

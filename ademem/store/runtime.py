@@ -120,7 +120,7 @@ class Runtime:
         return parts
 
     def list_by_ids(self, ids: Iterable[str]) -> dict[str, Memory]:
-        """Return memories of both stores by id; the project's where both have one."""
+        """Return memories by id, of the project before the person's, and adopted items of files."""
         from ademem.store import memory_queries  # which few hooks need
 
         wanted = set(ids)
@@ -128,6 +128,11 @@ class Runtime:
         for each in self.with_own():
             for memory in memory_queries.by_ids(each.store, wanted - found.keys()):
                 found[memory.id] = memory
+        if missing := wanted - found.keys():
+            from ademem.store import adopted
+
+            for row in adopted.by_ids(self.store, self.project.root, sorted(missing)):
+                found[row["id"]] = adopted.as_memory(row, self)
         return found
 
     def holding(self, id: str) -> Runtime:

@@ -7,7 +7,7 @@ import pytest
 from ademem.core.who import NotByPerson
 from ademem.operations import adopting, searching
 from ademem.search import binding
-from ademem.store import adopted
+from ademem.store import adopted, injections
 from tests import persons
 from tests.repositories import Repository
 from tests.session.test_consulting import Session
@@ -375,6 +375,19 @@ def test_a_database_from_elsewhere_lets_no_line_stop(files, world):
         assert adopted.may_stop(memories.store)
         memories.store.distrust()
         assert not adopted.may_stop(memories.store)
+
+
+def test_why_names_the_lines_that_were_shown(files, world, session):
+    files.write(".cursorrules", f"- {GENERATED}\n")
+    files.adopt()
+    session.ask("Go on", "p1")
+    session.write("src/gen/api.py")
+    with world.memories() as memories:
+        shown = [
+            part.memory for sent in injections.list_sent(memories, "s1") for part in sent.parts
+        ]
+
+    assert [memory and memory.content for memory in shown] == [GENERATED]
 
 
 def test_items_are_never_briefed(files, world):
