@@ -69,10 +69,10 @@ def write(
         if memory is None:
             return written
         if heard and heard.id != memory.id:
-            _hand_over(heard, memory, store, _act(draft, store, now))
+            hand_over(heard, memory, store, _act(draft, store, now))
         _add_evidence(memory, draft, written.rule == REPEATS, store, now)
         if known and memory.id != known.id:
-            _state(stated.relation, known, memory, _act(draft, store, now))
+            relate(stated.relation, known, memory, _act(draft, store, now))
         memory = memories.get(store, memory.id)
     return replace(
         written,
@@ -110,7 +110,7 @@ def _repeat(
     memory = gate.corroborate(known, draft.origin, store, settings, now)
     twins = memory_queries.unconfirmed_twins(store, content=draft.content, id=known.id)
     for each in twins:  # which was written before its author saw the known one
-        _hand_over(each, memory, store, _act(draft, store, now))
+        hand_over(each, memory, store, _act(draft, store, now))
     return gate.Written(
         accepted=True,
         durability=memory.status.value,
@@ -122,7 +122,7 @@ def _repeat(
     )
 
 
-def _hand_over(memory: Memory, heir: Memory, store: Store, act: Act) -> None:
+def hand_over(memory: Memory, heir: Memory, store: Store, act: Act) -> None:
     """End a memory whose evidence speaks for another one from now on."""
     evidence.move(store, memory.id, heir.id)
     with suppress(CannotDo):  # a person's word on it, or another scope
@@ -148,7 +148,7 @@ def _add_evidence(
     )
 
 
-def _state(relation: str, known: Memory, memory: Memory, act: Act) -> None:
+def relate(relation: str, known: Memory, memory: Memory, act: Act) -> None:
     """Store the relation; what replaces an unconfirmed memory takes its place at once."""
     is_person = act.actor == Trust.USER and memory.status is Status.PROMOTED
     if relation == REPLACES and (is_person or known.status is Status.CANDIDATE):

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
-from ademem.capture import gate, provenance, transcript
+from ademem.capture import gate, provenance, stating, transcript
 from ademem.core import anchor
 from ademem.core.clock import datetime
 from ademem.core.errors import AdememError
@@ -23,7 +23,6 @@ from ademem.store import (
     logs,
     maintenance,
     memory_queries,
-    relations,
     sessions,
     transitions,
     turns,
@@ -33,7 +32,7 @@ from ademem.store.filters import UNARCHIVED, of_session
 from ademem.store.missions import SessionLocation
 from ademem.store.runtime import Runtime
 from ademem.store.sessions import Session
-from ademem.store.transitions import Act, CannotDo
+from ademem.store.transitions import Act
 from ademem.synthesis import ai
 from ademem.synthesis.reader import DAILY, PURPOSE, answer_form
 from ademem.synthesis.reader.answer_checks import OF_PERSON, check_answer
@@ -209,7 +208,7 @@ class _Keeper:
             return False
         self._add_evidence(lesson, memory, runtime.store)
         if known and memory.id != known.id and runtime is self._runtime:
-            self._relate(relation, known, memory)
+            stating.relate(relation, known, memory, self._act("read off the session"))
         return True
 
     def _draft(self, lesson: Lesson) -> Draft:
@@ -251,7 +250,7 @@ class _Keeper:
         self._take_place_of_heard(lesson, memory, store)
 
     def _take_place_of_heard(self, lesson: Lesson, memory: Memory, store: Store) -> None:
-        """Archive what was only heard in this session and the lesson says; its evidence stays."""
+        """Let a lesson take the place and the evidence of what was only heard in this session."""
         if store is not self._runtime.store:
             return
         said = [fold(quote) for quote in self._said_quotes(lesson)]
@@ -262,29 +261,11 @@ class _Keeper:
                 for one in said
                 for other in map(fold, filter(None, (heard.content, *sentences)))
             ):
-                evidence.move(store, heard.id, memory.id)
-                transitions.archive(heard.id, self._act(f"read as {memory.id}"))
+                stating.hand_over(heard, memory, store, self._act(f"read as {memory.id}"))
 
     def _said_quotes(self, lesson: Lesson) -> Iterable[str]:
         found = ((self._record.find(quote.message), quote.text) for quote in lesson.quotes)
         return (text for message, text in found if message and message.speaker in OF_PERSON)
-
-    def _relate(self, relation: str, known: Memory, memory: Memory) -> None:
-        """Store what the answer says of a known memory; one that a person confirmed stays."""
-        store, is_confirmed = self._runtime.store, known.status is Status.PROMOTED
-        if relation == "replaces" and not is_confirmed:
-            with suppress(CannotDo):  # another scope, or no longer live: both stay
-                transitions.supersede(known.id, self._act("the reader says so"), memory.id)
-            return
-        kind = relations.SUPERSEDES if relation == "replaces" else relations.CONFLICT
-        relations.add(
-            *(store, known, memory, kind),
-            score=1.0,
-            reason=f"the reader says that it {relation} it",
-            actor=self._trust,
-            now=self._now,
-            stated=True,
-        )
 
     def archive(self, refuted: Refuted) -> int:
         """Archive unconfirmed memories of the session that were captured in a refuted message."""

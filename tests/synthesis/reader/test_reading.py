@@ -348,10 +348,12 @@ def test_what_was_only_heard_gives_way_to_the_sentence_that_was_read(held):
         rule | {"text": "Nothing is installed with npm"},
     )
     held.world.work()
-    memory, _ = held.found().values()
-    (row,) = held.world.rows("select status from unified_memories where id = ?", heard[0])
+    found = held.found()
+    memory = found["Packages are installed with pnpm"]
+    (row,) = held.world.rows("select superseded_by from unified_memories where id = ?", heard[0])
 
-    assert (memory.stage, row["status"]) == ("supported", "archived")
+    assert (memory.stage, row["superseded_by"]) == ("supported", memory.id)
+    assert len(found) == 2
 
 
 def hypothesis(held):
