@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+
 
 class suppress:
     """`contextlib.suppress` for hooks, without half a millisecond of import."""
@@ -78,6 +82,14 @@ class NoSuchMemory(NotFound):
 
     def __init__(self, id: str) -> None:
         super().__init__(f"no memory has the id {id!r}")
+
+
+class Deleted(NoSuchMemory):
+    """The memory was deleted, and not for good."""
+
+    def __init__(self, id: str, at: datetime) -> None:
+        hint = f"`ademem get {id} --deleted` shows it, `ademem restore {id}` brings it back"
+        AdememError.__init__(self, f"{id} was deleted on {at:%Y-%m-%d}", hint)
 
 
 class SeveralMemories(NoSuchMemory):

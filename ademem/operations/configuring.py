@@ -113,6 +113,18 @@ def describe_keys() -> dict[str, Described]:
     return found
 
 
+def _is_stricter(
+    key: str, value: Any, where: str, root: str | None, environment: Mapping[str, str]
+) -> bool:
+    """Tell whether a value of this project is stricter than what holds: a script may set it."""
+    if where == "user" or not key_of(key).stricter:
+        return False
+    here = project.find(root, environment, os.getcwd())
+    now = value_of(load_configuration(here, environment).settings, key)
+    tightened = key_of(key).tightened(value, now)
+    return bool(tightened == value and value != now)
+
+
 def set_value(
     key: str,
     text: str,
@@ -122,9 +134,11 @@ def set_value(
     environment: Mapping[str, str] = os.environ,
     by: Who = NOT_ASKED,
 ) -> Changed:
-    yours = not key_of(key).is_shared
     value = as_value(key, text)
-    if yours:
+    is_of_script = by.by is who.By.UNKNOWN and by is not NOT_ASKED
+    if not key_of(key).is_shared and not (
+        is_of_script and _is_stricter(key, value, where, root, environment)
+    ):
         who.require_person(by, f"the setting {key}")
     if where == "user":
         here, path = find_project(root, environment=environment), trust.config_path(environment)
@@ -150,7 +164,7 @@ def set_value(
     found = load_configuration(here, environment)
     return Changed(
         path=path,
-        others_are_asked=yours and where == "shared",
+        others_are_asked=not key_of(key).is_shared and where == "shared",
         in_force=value_of(found.settings, key) == value,
         source=found.origins.get(key, "default"),
     )

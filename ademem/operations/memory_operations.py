@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from ademem import __version__
 from ademem.core import anchor
-from ademem.core.errors import NoSuchMemory, NotFound, UsageError
+from ademem.core.errors import Deleted, NoSuchMemory, NotFound, UsageError
 from ademem.core.memory import SCOPES, Category, Draft, Importance, Memory, Scope
 from ademem.core.text import preview
 from ademem.core.value import replace as changed
@@ -151,6 +151,8 @@ def get(
     from ademem.operations import browsing, curation, placing, searching
 
     memory = get_readable(runtime, id)
+    if memory.deleted_at:
+        raise Deleted(memory.id, memory.deleted_at)
     row = memory_row(memory, drifted=searching.find_drifted(runtime, [memory]))
     related = searching.find_related(runtime, memory.id)
     row["flags"] += [f"conflicts-with:{other}" for other in related.get("conflicts with", ())]

@@ -171,6 +171,17 @@ def find_similar(runtime: Runtime, memory: Memory, limit: int = 3) -> list[Memor
     return [hit.memory for hit in found.hits if hit.memory.id != memory.id and not hit.weak][:limit]
 
 
+def check_type(runtime: Runtime, type: str) -> None:
+    """Raise UsageError for what is no category, type of an observation, or tag of a memory."""
+    from ademem.core.errors import UsageError
+    from ademem.core.memory import TYPES, Category
+
+    known = [*Category, "learned", *TYPES]
+    if type in known or any(memories.has_tag(own.store, type) for own in runtime.with_own()):
+        return
+    raise UsageError(f"no memory has the type or tag {type!r}", f"one of {', '.join(known)}")
+
+
 def list_memories(
     runtime: Runtime, filters: Filters | None = None, limit: int | None = 100
 ) -> list[Memory]:

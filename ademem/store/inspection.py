@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Object = tuple[str, str, str, str]
     """Type, name, table and SQL of a row of `sqlite_schema`."""
 
-DIGEST = "8933592b45e457e855a92e6c05b049b2"
+DIGEST = "740d168d782111180b5713749b6f6804"
 
 LOOK_S = 5.0
 COPY_S = 60.0

@@ -297,6 +297,14 @@ def find(store: Store, where: str, tail: str = "", **values: Any) -> list[Memory
     return Query(where, tail)(store, **values)
 
 
+def has_tag(store: Store, tag: str) -> bool:
+    query = (
+        "select 1 from unified_memories where deleted_at is null"
+        " and instr(' ' || tags || ' ', ' ' || ? || ' ') limit 1"
+    )
+    return store.has_row(query, (tag,))
+
+
 def any_archived(store: Store) -> bool:
     query = "select 1 from unified_memories where project_id = ? and status = 'archived' limit 1"
     return store.has_row(query, (store.project_id,))

@@ -625,7 +625,7 @@ create table client_file (
   link text not null check (link in ('none', 'note', 'copy', 'other')),  -- note: the memory came from it; copy: it was known before; other: the file says otherwise
   revision integer not null default 0 check (typeof(revision) = 'integer'),  -- of the memory when they were the same
   primary key (folder, path)
-) without rowid;
+);
 create index idx_client_file_memory on client_file(memory_id);
 
 -- Items of instruction files, which stay the source; each worktree has its own.

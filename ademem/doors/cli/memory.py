@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from ademem.core import clock, who
 from ademem.core import project as project_
 from ademem.core.anchor import is_choice, of_command, of_key, replace_parts
-from ademem.core.errors import NoSuchMemory, UsageError
+from ademem.core.errors import Deleted, NoSuchMemory, UsageError
 from ademem.core.memory import NOTE, RULE, STOP, Category, Draft, Importance, Status, Trust
 from ademem.core.text import counted, preview
 from ademem.core.value import as_dict, replace
@@ -270,6 +270,7 @@ def get(
     id: Id,
     history: bool = flag("--history", "Its revisions instead."),
     offset: int | None = option("--offset", "The text in parts, from here on.", min=0),
+    deleted: bool = flag("--deleted", "Also one that was deleted and may be restored."),
 ) -> None:
     """Show a whole memory."""
     from ademem.operations import searching
@@ -284,6 +285,8 @@ def get(
         values = {"id": id, "count": len(revisions), "revisions": revisions}
         return show.report(values, (line for row in revisions for line in _revision_lines(row)))
     memory = show.require_readable(searching.get(memories, id))
+    if memory.deleted_at and not deleted:
+        raise Deleted(memory.id, memory.deleted_at)
     from ademem.operations import placing, reports, rows
 
     drifted = searching.find_drifted(memories, [memory])

@@ -58,6 +58,8 @@ def recall(
         from ademem.doors.cli.filtering import make_filters
         from ademem.store.filters import choose_statuses
 
+        if type_:
+            searching.check_type(memories, type_)
         statuses = choose_statuses(candidates=candidates or recent_ is not None, archived=all_)
         filters = make_filters(category, type_, scope, owner, path, branch, statuses)
     if recent_ is not None or (not query and type_):
