@@ -24,7 +24,7 @@ from ademem.core.untrusted import entry, escape
 from ademem.core.value import replace
 from ademem.files import project_brief
 from ademem.operations import searching
-from ademem.search.engine import Filters
+from ademem.search.engine import Filters, Results
 from ademem.search.ranking import Hit
 from ademem.store import filters as rows
 from ademem.store import (
@@ -84,53 +84,28 @@ def find(
     sources = {**{str(at): each for at, each in enumerate(runtime.with_own())}, **others}
     asked = sha256_hex(query, repr(filters), *sources)[:16]
     hits: list[tuple[int, Hit]] = []
-    live: dict[int, list[Memory]] = {number: [] for number, _ in enumerate(sources)}
     if cursor:
         head, ranked = _read_cursor(cursor, asked, runtime)
-        statuses = filters.statuses or tuple(Status)
-        for number, each in enumerate(sources.values()):
-            seqs = [seq for source, seq, _ in ranked if source == number]
-            live[number] = rows.visible(seqs, each.store, filters, statuses, len(seqs))
+        live = _list_ranked(ranked, sources, filters)
     else:
         results = [searching.rank(each, query, filters, RANKED, model) for each in sources.values()]
-        hits = [
-            (number, hit)
-            for number, each in enumerate(results)
-            for hit in each.hits
-            if not hit.memory.superseded_by
-        ]
-        if any(number for number, _ in hits):
-            hits.sort(key=lambda each: (each[1].weak, -each[1].score))
-        hits = hits[:RANKED]
+        hits = _join_hits(results)
         first = replace(results[0], hits=tuple(hit for _, hit in hits))
         head = {"mode": first.mode, "relaxed": first.relaxed, "total": len(hits)}
         head |= {"asked": asked, "at": stamp(runtime.clock())}
         ranked = [(number, hit.memory.seq, hit.score) for number, hit in hits]
-        for number, hit in hits[: limit + 1]:  # all of which may be shown
-            live[number].append(hit.memory)
+        shown_at_most = hits[: limit + 1]
+        live = {
+            number: [hit.memory for of, hit in shown_at_most if of == number]
+            for number, _ in enumerate(sources)
+        }
     found = _preview_all(sources, live)
-    marks = {
-        (number, hit.memory.seq): (["weak"] if hit.weak else [])
-        + ([hit.later.flag] if hit.later else [])
-        for number, hit in hits
-    }
-    newer = {
-        number: relations.find_proposals(source.store, [each.id for each in live[number]])
-        for number, source in enumerate(sources.values())
-    }
-    page: list[Row] = []
-    size, last = ENVELOPE_CHARS + len(json.dumps(query)) + len(ranked) * 12, 0
-    for at, (number, seq, score) in enumerate(ranked):
-        if row := found.get((number, seq)):
-            row = {**row, "score": round(score, 4)}
-            row["flags"] = [*row["flags"], *marks.get((number, seq), ())]
-            if proposed := newer[number].get(row["id"]):
-                row["newer"] = proposed.row
-            size += size_of(row)
-            if len(page) == limit or (page and size > max_chars):
-                break
-            page.append(row)
-        last = at + 1
+    for number, hit in hits:
+        if row := found.get((number, hit.memory.seq)):
+            later = [hit.later.flag] if hit.later else []
+            row["flags"] = [*row["flags"], *(["weak"] if hit.weak else []), *later]
+    max_chars -= ENVELOPE_CHARS + len(json.dumps(query)) + len(ranked) * 12
+    page, last = _fill_page(ranked, found, limit, max_chars)
     if turn := key or searching.turn_of(runtime):
         shown = [logs.Shown(memory_id=row["id"], score=row["score"]) for row in page]
         searching.log_shown(runtime, place, shown, turn)
@@ -145,16 +120,61 @@ def find(
     }
 
 
+def _join_hits(results: Sequence[Results]) -> list[tuple[int, Hit]]:
+    """Return the best hits of all sources, each with the number of its source."""
+    hits = [
+        (number, hit)
+        for number, each in enumerate(results)
+        for hit in each.hits
+        if not hit.memory.superseded_by
+    ]
+    if any(number for number, _ in hits):
+        hits.sort(key=lambda each: (each[1].weak, -each[1].score))
+    return hits[:RANKED]
+
+
+def _list_ranked(
+    ranked: Sequence[Position], sources: Mapping[str, Runtime], filters: Filters
+) -> dict[int, list[Memory]]:
+    """Return what of a former ranking may be shown still, by the number of the source."""
+    statuses = filters.statuses or tuple(Status)
+    live = {}
+    for number, each in enumerate(sources.values()):
+        seqs = [seq for source, seq, _ in ranked if source == number]
+        live[number] = rows.visible(seqs, each.store, filters, statuses, len(seqs))
+    return live
+
+
+def _fill_page(
+    ranked: Sequence[Position], found: Mapping[tuple[int, int], Row], limit: int, max_chars: int
+) -> tuple[list[Row], int]:
+    """Return the rows of a page, at least one of them, and how many places it takes."""
+    page: list[Row] = []
+    size, last = 0, 0
+    for at, (number, seq, score) in enumerate(ranked):
+        if row := found.get((number, seq)):
+            row = {**row, "score": round(score, 4)}
+            size += size_of(row)
+            if len(page) == limit or (page and size > max_chars):
+                break
+            page.append(row)
+        last = at + 1
+    return page, last
+
+
 def _preview_all(
     sources: Mapping[str, Runtime], live: Mapping[int, Sequence[Memory]]
 ) -> dict[tuple[int, int], Row]:
     found: dict[tuple[int, int], Row] = {}
     for number, (name, each) in enumerate(sources.items()):
         related = verdicts.annotate(each.store, live[number])
+        newer = relations.find_proposals(each.store, [memory.id for memory in live[number]])
         for memory in live[number]:
             row = preview_row(memory, PREVIEW_CHARS)
             if memory.id in related:
                 row["relations"] = related[memory.id]
+            if proposed := newer.get(memory.id):
+                row["newer"] = proposed.row
             if not name.isdecimal():
                 row["project"] = name
             found[number, memory.seq] = row

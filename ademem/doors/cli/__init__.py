@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from importlib.machinery import PathFinder
@@ -48,6 +49,7 @@ def program() -> NoReturn:
 
 
 def main() -> NoReturn:
+    gc.disable()  # a collection would traverse the modules that are loaded, and free nothing
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's threads cost more than they bring
     bytecode.use()
     clone_variables.withdraw(os.environ)

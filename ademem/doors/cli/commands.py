@@ -5,6 +5,7 @@ A command is a function whose parameters are its options, as `options` declares 
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from functools import cache, partial
@@ -185,6 +186,7 @@ class Command(Value):
         return (*own, *filter(None, [self.opener]), *json)
 
     def call(self, given: dict[str, Any]) -> None:
+        gc.enable()
         show.as_json = given.pop("as_json", False)
         if self.opened is None or self.opener is None:
             self.function(**given)
