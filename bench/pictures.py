@@ -17,7 +17,7 @@ from playwright.sync_api import ViewportSize, sync_playwright
 from recording import Recording
 
 SIZE: ViewportSize = {"width": 1280, "height": 760}
-PICTURES = {"page-overview.png": "/", "page-review.png": "/review"}
+PICTURES = {"page-today.png": "/", "page-review.png": "/review"}
 KNOWN = {
     "Never edit src/schema.py by hand: change db/schema.sql": "convention",
     "Invoices round half to even, as the tax office asks": "decision",

@@ -14,6 +14,19 @@ if TYPE_CHECKING:
 NOUNS = {"prevented": "mistake", "answered": "question", "learned": "thing"}
 
 
+def list_parts(counts: Mapping[str, int]) -> list[tuple[str, int, str]]:
+    """Return verb, number and noun of each kind that is not zero."""
+    return [
+        (name, counts[name], counted(counts[name], NOUNS[name]).partition(" ")[2])
+        for name in NOUNS
+        if counts[name]
+    ]
+
+
+def nothing(days: int) -> str:
+    return f"Nothing to tell in {counted(days, 'day')}."
+
+
 def sentence(counts: Mapping[str, int], days: int) -> str:
     """Tell the effects of a period; empty where there is none.
 

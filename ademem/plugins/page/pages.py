@@ -10,13 +10,14 @@ from typing import Any
 from ademem.core.clock import parse
 from ademem.core.errors import NoSuchMemory, NotFound, UsageError
 from ademem.core.memory import Memory
+from ademem.core.value import Value
 from ademem.doors import reading, undoable
 from ademem.doors.undoable import Done, NotAllowed, list_recorded
 from ademem.doors.views import session as session_view
 from ademem.operations import curation, files, inspecting, reports, searching
 from ademem.operations.curation import COUNTED, require_revision
 from ademem.operations.sessions import list_episodes, list_sent, list_sessions
-from ademem.plugins.page import memory_pages, practice_pages, upkeep_pages
+from ademem.plugins.page import memory_pages, practice_pages, today_page, upkeep_pages
 from ademem.plugins.page.entry import Act, Page, PageRequest, revision_of, row_number
 from ademem.plugins.page.memory_pages import PAGE, read_moment
 from ademem.plugins.page.paging import cut
@@ -30,6 +31,7 @@ def head_of(memories: Runtime) -> dict[str, Any]:
         "branch": memories.branch or "",
         "mode": searching.get_search_mode(memories),
         "notice": memories.copy_notice,
+        "waiting": sum(curation.count_queue(memories).values()),
     }
 
 
@@ -155,20 +157,47 @@ def _log(memories: Runtime, request: PageRequest) -> dict[str, Any]:
 
 
 PAGES = (
-    Page("/", "overview.html", _overview, "Overview", live="memory session guard job"),
-    Page("/memories", "memories.html", memory_pages.read_list, "Memories", "rows.html", "memory"),
-    Page("/review", "review.html", _review, "Review", "review_card.html", "review"),
-    Page("/timeline", "timeline.html", _timeline, "Timeline", live="session"),
+    Page("/", "today.html", today_page.read, live="memory session injection guard job"),
+    Page("/memories", "memories.html", memory_pages.read_list, part="rows.html", live="memory"),
+    Page("/review", "review.html", _review, part="review_card.html", live="review"),
+    Page("/sessions", "sessions.html", _timeline, live="session"),
     Page("/session/{id}", "session.html", _session, live="session injection memory guard"),
     Page("/session/{id}/why", "why.html", _why),
     Page("/session/{id}/text/{number}", "", _read_sent_text),
-    Page("/injections", "injections.html", _injections, "Injections", live="injection"),
+    Page("/injections", "injections.html", _injections, "What was sent", live="injection"),
     Page("/cost", "cost.html", _cost, "Cost"),
-    Page("/log", "log.html", _log, "Log", live="memory guard"),
+    Page("/log", "log.html", _log, "Log and undo", live="memory guard"),
     *memory_pages.PAGES,
     *practice_pages.PAGES,
     *upkeep_pages.PAGES,
+    Page("/upkeep", "upkeep.html", _overview, "Upkeep", live="memory session guard job"),
 )
+
+
+class Place(Value):
+    """One of the four that the bar on top leads to."""
+
+    path: str
+    name: str
+
+
+PLACES = (
+    Place(path="/", name="Today"),
+    Place(path="/memories", name="Memories"),
+    Place(path="/review", name="Review"),
+    Place(path="/sessions", name="Sessions"),
+)
+MORE = {
+    "Look closer": "/log /cost /injections /graph",
+    "Teach": "/procedures /skills /missions /agents /eval",
+    "Keep running": "/doctor /settings /upkeep",
+}
+"""Pages under More, by what somebody wants there."""
+
+
+def list_more() -> list[tuple[str, list[Page]]]:
+    by_path = {page.path: page for page in PAGES}
+    return [(title, [by_path[path] for path in paths.split()]) for title, paths in MORE.items()]
 
 
 def _act(
@@ -264,6 +293,7 @@ ACTS = (
     _act("merge", undoable.merge, _fields("into", "content")),
     Act("/memories/decide", _decide_all),
     *memory_pages.ACTS,
+    *today_page.ACTS,
     Act("/log/undo", _undo_event),
     Act("/log/redo", partial(_undo_event, label="redo")),
     *practice_pages.ACTS,

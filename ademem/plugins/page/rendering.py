@@ -95,6 +95,14 @@ def as_sentence(text: str) -> str:
     return text[:1].upper() + text[1:] if text.partition(" ")[0].isalpha() else text
 
 
+def name_ordinal(number: int) -> str:
+    """Return “the first”, “the 2nd”, “the 11th”."""
+    if number == 1:
+        return "the first"
+    teens = 10 < number % 100 < 14
+    return f"the {number}{'th' if teens else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
+
+
 def find_links(text: str) -> tuple[str, ...]:
     """Return the addresses in a text, without a sign that ends a sentence or a bracket."""
     return unique(re.findall(r"https?://[^\s<>\"'`()\[\]]*[^\s<>\"'`()\[\].,;:!?]", text))
@@ -130,6 +138,7 @@ def environment() -> Environment:
         "figure": figure,
         "joined": list_counts,
         "tokens": estimate_tokens,
+        "nth": name_ordinal,
     }
     made.globals |= {"static": static_url}
     return made

@@ -40,7 +40,7 @@ from ademem.doors.undoable import (
 from ademem.plugins.http.loopback import ADDRESS, HEADERS, Loopback, Server, bind
 from ademem.plugins.page.entry import CODE_S, Act, Entry, Page, PageRequest, row_number
 from ademem.plugins.page.memory_threads import OpenProject
-from ademem.plugins.page.pages import ACTS, PAGES, head_of
+from ademem.plugins.page.pages import ACTS, PAGES, PLACES, head_of, list_more
 from ademem.plugins.page.rendering import POLICY, answer_file, render
 from ademem.store.runtime import Runtime
 
@@ -92,6 +92,7 @@ def make(site: Site) -> Loopback:
         Route("/enter", partial(_enter, site)),
         Route("/static/{digest}/{name:path}", answer_file),
         route("/events", _events, "GET"),
+        route("/timeline", _redirect_timeline, "GET"),
         route("/theme", _theme),
         route("/project", _project),
         route("/undo", partial(_reverse, "undo")),
@@ -186,6 +187,12 @@ async def _show(page: Page, site: Site, request: Request) -> Response:
     response = _page(site, request, part or page.template, values)
     response.headers["x-event"] = str(values["event"])
     return response
+
+
+async def _redirect_timeline(_site: Site, request: Request) -> Response:
+    """Lead an address of before to the sessions, with its filters."""
+    query = request.url.query
+    return RedirectResponse(f"/sessions?{query}" if query else "/sessions", 303)
 
 
 async def _wait_for_end(request: Request) -> None:
@@ -300,7 +307,8 @@ def _page(
         "project": project.name if token else "",
         "read_only": site.read_only,
         "last": project.done[-1] if token and project.done else None,
-        "pages": [page for page in PAGES if page.name],
+        "nav": PLACES,
+        "nav_more": list_more(),
         "next_redo": project.undone[-1] if token and project.undone else None,
     }
     return HTMLResponse(render(template, shared | values), status)

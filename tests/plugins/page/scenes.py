@@ -79,7 +79,9 @@ def scenes(memory, procedure="none", mission="none", at=""):
         "/memories": ["/memories", "/memories?q=invoices&explain=1", "/memories?status=lost"],
         "/memory/{id}": [f"/memory/{memory}", f"/memory/{memory}?from=1&to=2"],
         "/review": ["/review"],
+        "/sessions": ["/sessions"],
         "/timeline": ["/timeline"],
+        "/upkeep": ["/upkeep"],
         "/session/{id}": ["/session/s1"],
         "/session/{id}/why": ["/session/s1/why", f"/session/s1/why?memory={memory}&at={at}"],
         "/session/{id}/text/{number}": ["/session/s1/text/0"],
@@ -105,4 +107,4 @@ def scenes(memory, procedure="none", mission="none", at=""):
 
 def name_of(address):
     """Return the address as the name of a file."""
-    return re.sub(r"\W+", "-", address).strip("-")[:60] or "overview"
+    return re.sub(r"\W+", "-", address).strip("-")[:60] or "today"

@@ -54,7 +54,7 @@ def test_an_id_of_which_the_beginning_is_shown_is_copied_whole(shown):
     id = "1f6a2c1e-6b1b-4a53-9b0e-2f0f0f9f7f77"
     with shown.world.memories() as memories:
         sessions.start_session(memories, id)
-    page = shown.window("/timeline")
+    page = shown.window("/sessions")
     code = page.locator("main code").first
     code.dblclick()
     visible = code.evaluate("element => element.getBoundingClientRect().width")
@@ -221,7 +221,7 @@ def test_the_page_of_a_running_session_grows(shown):
     page = shown.window("/session/s1")
     expect(page.locator("#live")).to_have_text("● live")
     before = page.locator(".moments > li").count()
-    other = shown.window("/timeline")
+    other = shown.window("/sessions")
     expect(other.locator("#live")).to_have_text("● live")
     shown.learn(*CANDIDATES[1:3])
     expect(page.locator("#news button")).to_have_text("2 new")

@@ -201,7 +201,7 @@ def test_the_timeline_is_filtered_by_branch_agent_and_mission(browser, filters, 
             draft = Draft(content=f"Of {session}", scope=scope, owner=owner)
             origin = Origin(session_id=session)
             assert writing.write(memories, replace(draft, origin=origin)).accepted
-    page = browser.get("/timeline", params=filters).text
+    page = browser.get("/sessions", params=filters).text
 
     assert re.findall(r'href="/session/(\w+)"', page) == shown
 

@@ -206,7 +206,7 @@ def test_a_revision_that_is_none_decides_nothing(taught, revision):
 def test_the_overview_has_the_numbers_of_status(taught):
     with taught.world.memories() as memories:
         status = reports.get_status(memories)
-    page = texts(taught.get("/").text)
+    page = texts(taught.get("/upkeep").text)
 
     assert re.search(rf"{status['memories']['promoted']}\s+confirmed", page)
     assert re.search(rf"{len(LESSONS)}\s+learned in 7 days", page)
@@ -249,7 +249,7 @@ def test_memories_of_an_agent_or_a_mission_are_found_from_their_number(browser, 
         draft = Draft(content="Scouts read the map", scope=scope, owner="scout")
         assert writing.write(memories, draft).accepted
     (led,) = re.findall(
-        rf'<a href="([^"]+)">{scope}</a></th><td class="number">1<', browser.get("/").text
+        rf'<a href="([^"]+)">{scope}</a></th><td class="number">1<', browser.get("/upkeep").text
     )
     mine = browser.get("/memories", params={"scope": scope, "owner": "scout"}).text
     nobodys = browser.get("/memories", params={"scope": scope}).text
@@ -268,7 +268,7 @@ def test_the_overview_counts_what_the_week_taught_up_to_a_limit(browser, monkeyp
             if count == 2:
                 builders.insert(memories.store, builders.memory("Lesson 1"))
 
-        assert re.search(rf"<b>{shown}</b> learned in 7 days", browser.get("/").text)
+        assert re.search(rf"<b>{shown}</b> learned in 7 days", browser.get("/upkeep").text)
 
 
 def test_the_overview_begins_with_the_pinned_ones_of_the_week(browser):
@@ -280,7 +280,7 @@ def test_the_overview_begins_with_the_pinned_ones_of_the_week(browser):
     browser.world.now = builders.NOW
     with browser.world.memories() as memories:
         builders.insert(memories.store, old, *believed, doubted)
-    page = browser.get("/").text
+    page = browser.get("/upkeep").text
 
     assert re.search(r"13</b> learned in 7 days", page)
     best = re.findall(r'data-row="(\w+)"', page)
@@ -495,7 +495,7 @@ def test_each_concern_is_counted_as_the_list_behind_it(browser):
                     (found[name].id,),
                 )
         told = reports.get_status(memories)["concerns"]
-    overview = browser.get("/").text
+    overview = browser.get("/upkeep").text
     listed = {name: ids(browser.get("/memories", params={"concern": name}).text) for name in told}
 
     assert told == {"code-changed": 1, "code-gone": 1, "unused": 1}
@@ -512,7 +512,7 @@ def test_the_overview_tells_disk_guard_and_the_time_of_hooks(browser):
     from ademem.operations.doctor import Finding
 
     project = next(iter(browser.site.projects.values()))
-    assert "not checked yet" in texts(browser.get("/").text)
+    assert "not checked yet" in texts(browser.get("/upkeep").text)
     told = "10 hooks fired, the slowest Stop in 87 ms"
     project.check.findings = [Finding(check="rehearsal", ok=True, message=told)]
     with browser.world.memories() as memories, memories.store.transaction() as db:
@@ -522,7 +522,7 @@ def test_the_overview_tells_disk_guard_and_the_time_of_hooks(browser):
             " values (?, 'guard', 'deny', 'x', 'y', '2026-01-01T00:00:00.000000Z')",
             (memories.store.project_id,),
         )
-    page = browser.get("/").text
+    page = browser.get("/upkeep").text
 
     assert told in page
     assert '<a href="/log#decisions">1 deny</a>' in page

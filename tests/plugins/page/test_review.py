@@ -100,7 +100,8 @@ def test_what_waits_is_counted_as_it_is_listed(browser):
 
     assert counts == {"contradictory": 1, "quarantined": 1, "unconfirmed": 2}
     assert len(queue_of(browser.world)) == sum(counts.values())
-    assert "4</b> waiting" in browser.get("/").text
+    assert "4</b> waiting" in browser.get("/upkeep").text
+    assert "<b>4 wait for your word:</b>" in browser.get("/").text
 
 
 def test_of_a_long_queue_the_rows_around_the_card_are_read(browser):

@@ -86,7 +86,7 @@ def test_the_timeline_leads_to_the_session(sent):
     browser, _ = sent
 
     browser.world.fire("user_prompt_submit", prompt="Who may force-push to main?", prompt_id="p2")
-    for path in ("/timeline", "/"):
+    for path in ("/sessions", "/"):
         link = re.search(r'href="/session/s1">(.*?)</a>', browser.get(path).text, re.S)
         assert "Why do login tokens expire?" in link[1]
     assert (
@@ -100,7 +100,7 @@ def test_the_timeline_goes_on_by_key(browser, monkeypatch):
     with browser.world.memories() as memories:
         for number in range(5):
             sessions.start_session(memories, f"s{number}")
-    address, listed = "/timeline?branch=", []
+    address, listed = "/sessions?branch=", []
     while address:
         page = browser.get(address).text
         listed.append(re.findall(r'data-row="(\w+)"', page))
@@ -137,7 +137,7 @@ def test_the_timeline_tells_what_a_session_did_and_how_it_ended(sent):
             errors=("one failed",),
         )
         episodes.put(memories.store, episode, memories.now)
-    page = browser.get("/timeline").text
+    page = browser.get("/sessions").text
 
     assert "guard: deny 1" in page
     assert "tools: edit 2, test 1" in page

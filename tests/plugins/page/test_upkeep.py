@@ -31,7 +31,8 @@ def test_a_check_runs_beside_the_pages_and_its_last_result_stays(browser, monkey
     may_end, started, run = threading.Event(), [], process.run
 
     def run_late(command, **options):
-        started.append(command)
+        if "doctor" in command:
+            started.append(command)
         may_end.wait(60)
         return run(command, **options)
 
@@ -166,15 +167,15 @@ def test_a_setting_of_the_person_goes_to_their_own_file(browser):
     assert not (browser.world.root / ".ade/config.toml").exists()
 
 
-def test_what_stopped_is_tried_again_from_the_overview(browser):
+def test_what_stopped_is_tried_again_from_its_page(browser):
     with browser.world.memories() as memories:
         for _ in range(jobs.ATTEMPTS):
             jobs.count_failure(memories.store, "mirror", "project", "disk full", memories.now)
         assert reports.get_status(memories)["jobs"]["parked"]
-    assert "Retry what stopped" in browser.get("/").text
+    assert "Retry what stopped" in browser.get("/upkeep").text
     browser.post("/jobs/retry")
 
-    assert "Retry what stopped" not in browser.get("/").text
+    assert "Retry what stopped" not in browser.get("/upkeep").text
 
 
 def test_a_page_for_an_agent_fixes_and_sets_nothing(world):

@@ -23,7 +23,7 @@
     const key = event.key;
     if (key === "/") {
       event.preventDefault();
-      (document.getElementById("words") || document.getElementById("find")).focus();
+      document.getElementById("find").focus();
       return;
     }
     if (key.length !== 1) return;
