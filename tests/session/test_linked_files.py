@@ -241,6 +241,22 @@ def test_the_end_of_a_turn_names_once_what_claude_noted_for_itself(claude):
     assert again == ""
 
 
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [("/ademem:keep", {"promoted"}), ("/ademem:drop", {"archived"})],
+    ids=["keep", "drop"],
+)
+def test_a_person_decides_about_what_the_line_named(claude, command, expected):
+    claude.world.environment["ADEMEM_NOTICE_LEVEL"] = "normal"
+    claude.prompt("tidy up", "p1")
+    claude.write("flags.md", fact(FLAGS))
+    claude.write("me.md", fact(DEPLOY, "user"))
+    claude.world.fire("stop", prompt_id="p1", last_assistant_message="done")
+    claude.world.fire("user_prompt_submit", prompt=command, prompt_id="p2")
+
+    assert {claude.all()[text].status for text in (FLAGS, DEPLOY)} == expected
+
+
 def test_a_turn_without_a_note_ends_in_silence(claude):
     claude.world.environment["ADEMEM_NOTICE_LEVEL"] = "normal"
     claude.prompt(f"remember: {FLAGS}", "p1")

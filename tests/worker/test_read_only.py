@@ -12,7 +12,7 @@ from contextlib import closing
 
 import pytest
 
-from ademem.core import errors
+from ademem.core import client, errors
 from ademem.core.memory import Trust
 from ademem.operations import files, reports, searching, sessions, writing
 from ademem.store import database
@@ -134,7 +134,7 @@ def test_a_session_is_briefed_and_the_person_hears_of_it_once(locked_up):
     said = json.loads(locked_up.fire("session_start", source="startup"))
 
     assert TEXT in said["hookSpecificOutput"]["additionalContext"]
-    assert said["systemMessage"] == read_only.LINE
+    assert said["systemMessage"] == f"{client.MARK} {read_only.LINE}"
     later = json.loads(locked_up.fire("session_start", source="resume"))
     assert "systemMessage" not in later
 
