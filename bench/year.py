@@ -30,7 +30,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ademem import operations
-from ademem.capture.gate import relating
 from ademem.operations import searching
 from ademem.session import answer
 from ademem.store import LIVE
@@ -257,13 +256,11 @@ class Year:
             root, environment=self.environment, now=lambda: self.now
         )
         self.model = running.find_model(self.memories) if model else None
-        self.relate = relating.catch_up if lifecycle else lambda *_given: []
         self.kinds = tuple(kind for kind in running.JOBS if lifecycle or kind.name not in LIFECYCLE)
         self.shown: Counter[str] = Counter()
 
     def live(self) -> Iterator[Point]:
         kinds, running.JOBS = running.JOBS, self.kinds
-        relate, relating.catch_up = relating.catch_up, self.relate
         try:
             for number in range(self.sessions):
                 Session(self, number).live()
@@ -272,7 +269,7 @@ class Year:
                 if (number + 1) % CHECK_EVERY == 0 or number + 1 == self.sessions:
                     yield self.point(number + 1)
         finally:
-            running.JOBS, relating.catch_up = kinds, relate
+            running.JOBS = kinds
             self.memories.close()
 
     def work(self) -> None:

@@ -268,7 +268,7 @@ def test_nothing_but_a_typed_command_leads_to_a_fetch(module, only):
         pytest.param(
             "search.dense",
             "plugins/evaluation/measuring.py plugins/procedures/learning.py"
-            " operations/inspecting.py capture/gate/relating.py search/engine.py"
+            " operations/inspecting.py search/engine.py search/neighbours.py"
             " search/ranking.py synthesis/consolidation.py"
             " worker/embedding.py",
             id="the vectors",
@@ -985,13 +985,11 @@ def for_types(tree):
 NUMBERED = {
     *("operations/browsing.py", "operations/curation.py", "operations/inspecting.py"),
     *(
-        "operations/relating.py",
         "operations/searching.py",
-        "capture/gate/relating.py",
         "files/records.py",
     ),
     *("plugins/engram/answers.py", "plugins/engram/documents.py", "search/engine.py"),
-    *("search/newer.py", "search/ranking.py", "session/user_prompt_submit.py"),
+    *("search/neighbours.py", "search/ranking.py", "session/user_prompt_submit.py"),
     *("worker/embedding.py", "worker/warm_server.py"),
 }
 """Modules that name a memory by the number of its row, as the indexes do; elsewhere by its id.

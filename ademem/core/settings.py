@@ -147,7 +147,7 @@ class BriefingSettings(Section):
     """Maximum length of the context that one hook adds; Claude Code truncates it at 10,000."""
     level: str = shared("standard", choices=tuple(LEVELS))
     """Maximum number of memories of a kind in a briefing: lite (3), standard (8) or deep (20)."""
-    prompt: int = shared(2, 0, 20)
+    prompt: int = shared(1, 0, 20)
     """Maximum number of memories that are added to a prompt."""
     hints: int = shared(2, 0, 20)
     """Maximum number of memories that are added to one edit, command or failure."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import takewhile
 
 try:
     from _sha2 import sha256  # type: ignore[import-not-found, unused-ignore]
@@ -29,7 +28,8 @@ COMPARED = 1024
 LONG = 1 << 20
 """Characters of a text above which its digest is computed in parts."""
 
-EDGE = ".,;:!?…()[]{}<>\"'`“”‘’«»*"
+_AROUND = ".,;:!?…()[]{}\"'`“”‘’«»*"
+EDGE = f"{_AROUND}<>"
 _SENTENCE_ENDS = (". ", "! ", "? ", "; ", "。", "！", "？")
 _CONTROL = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160))) | {13: 10}
 
@@ -113,6 +113,20 @@ def is_cjk(text: str) -> bool:
     )
 
 
+def have_same_words(left: str, right: str) -> bool:
+    """True if the texts differ in case, blanks and the punctuation around words alone.
+
+    Signs that compare, as in `x < 5`, and those of an option belong to words.
+    """
+    return list_words(left) == list_words(right)
+
+
+@lru_cache(maxsize=COMPARED)
+def list_words(text: str) -> tuple[str, ...]:
+    """Return the folded words in order, without the punctuation around them."""
+    return tuple(word for raw in fold(text).split() if (word := raw.strip(_AROUND)))
+
+
 def jaccard(left: frozenset[str], right: frozenset[str]) -> float:
     shared = len(left & right)
     return shared / (len(left) + len(right) - shared) if shared else 0.0
@@ -162,23 +176,6 @@ def opening(text: str, limit: int) -> str:
 def is_list_item(line: str) -> bool:
     head = line.lstrip(" \t").partition(" ")[0].partition("\t")[0]
     return head in ("-", "*", "+") or (head[-1:] in (".", ")") and head[:-1].isdecimal())
-
-
-_WORK = frozenset(
-    verb + ending
-    for verb in """
-        add allow bump deprecat document drop enabl ensur fix handl improv prevent refactor remov
-        renam revert support tweak updat
-        """.split()
-    for ending in ("", "e", "s", "es", "ed", "ing", "ped", "ping")
-)
-
-
-def tells_work(text: str) -> bool:
-    """True if a text begins like the message of a commit: `Fix …`, `docs: Add …`, `[ci] Drop …`."""
-    label, _, rest = text.partition("] " if text.startswith("[") else ": ")
-    starts = (text, rest) if " " not in label else (text,)
-    return any("".join(takewhile(str.isalpha, start.lstrip())).lower() in _WORK for start in starts)
 
 
 def slug(text: str, limit: int = 60) -> str:

@@ -78,7 +78,7 @@ def read_card(memories: Runtime, item: Item) -> dict[str, Any]:
     return {
         "key": item.key,
         "memory": memory,
-        "why": f"contradictory: {item.conflict}" if item.other else why,
+        "why": item.conflict or why,
         "evidence": [
             each.line for each in searching.map_evidence(memories, [memory]).get(memory.id, ())
         ],

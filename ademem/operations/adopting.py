@@ -20,8 +20,8 @@ from ademem.sync.adopting import Outcome
 MOST_COMPARED = 300
 """Confirmed memories that are compared with the items."""
 NEAR = 3
-OPPOSED = 0.8
-"""Likelihood from which a memory and an item are named as a contradiction."""
+ALIKE = 0.4
+"""Share of common words from which a person is asked to read a memory and an item together."""
 MATCHED_WORDS = 12
 
 
@@ -167,13 +167,14 @@ def _with_code(items: Iterable[Adopted]) -> Iterable[Disagreement]:
 
 def _with_memories(runtime: Runtime) -> Iterable[Disagreement]:
     """Compare confirmed memories with the items that share most words with them."""
-    from ademem.search import contradiction, instruction_search
+    from ademem.core.text import jaccard, words
+    from ademem.search import instruction_search
 
     if not adopted.has_any(runtime.store):
         return
     for memory in memory_queries.list_confirmed(runtime.store, MOST_COMPARED):
         for row in instruction_search.nearest(runtime, memory.whole_text, NEAR):
-            if contradiction.likelihood(memory.whole_text, row["text"]) >= OPPOSED:
+            if jaccard(words(memory.whole_text), words(row["text"])) >= ALIKE:
                 yield Disagreement(
                     path=row["path"],
                     line=row["first"],

@@ -22,6 +22,7 @@ from ademem.core.value import Value, replace
 from ademem.store import (
     memories,
     memory_queries,
+    neighbours,
     receipts,
     relations,
     review_queue,
@@ -119,7 +120,7 @@ class Waiting(NamedTuple):
     """A memory in the queue of a review, by urgency, then belief, then age; thousands may wait."""
 
     urgency: int
-    """0 quarantined, 1 contradictory, 2 unconfirmed."""
+    """0 quarantined, 1 contradictory, 2 unconfirmed, 3 near to another one."""
     doubt: float
     """The confidence, below zero."""
     created_at: str
@@ -148,7 +149,14 @@ def list_queue(runtime: Runtime, *, with_skipped: bool = False) -> list[Waiting]
         memory = memories.get(runtime.store, pair.right)
         order = (-memory.confidence, stamp(memory.created_at), memory.seq)
         urgency = 0 if memory.quarantine_reason else 1
-        found.append(Waiting(urgency, *order, memory.id, pair.left, pair.reason))
+        found.append(
+            Waiting(urgency, *order, memory.id, pair.left, f"contradictory: {pair.reason}")
+        )
+    near = [pair for pair in list_neighbours(runtime) if pair.right not in skipped]
+    for pair in near:
+        memory = memories.get(runtime.store, pair.right)
+        order = (-memory.confidence, stamp(memory.created_at), memory.seq)
+        found.append(Waiting(3, *order, memory.id, pair.left, pair.reason))
     elsewhere = skipped.union(pair.right for pair in pairs)
     for each in runtime.with_own():
         for reason, confidence, created_at, seq, id in memory_queries.list_waiting(each.store):
@@ -517,12 +525,24 @@ def propose(runtime: Runtime, branch: str | None = None, *, dry_run: bool = Fals
 list_conflicts = on_store(relations.list_conflicts)
 
 
+list_neighbours = on_store(neighbours.list_proposals)
+"""Pairs that are the nearest to each other in meaning, for a person to judge."""
+
+
 def _settle(settle: Callable[..., bool], runtime: Runtime, id: str, other: str) -> bool:
     done = act(runtime)
     left, right = memories.get(runtime.store, id), memories.get(runtime.store, other)
     for one, its in ((left, right), (right, left)) if done.by_agent else ():
         if memories.is_of_person(runtime.store, one):
             raise OfPerson(one, f"review --settle {its.id}")
+    if settle is relations.resolve and neighbours.is_proposed(runtime.store, left, right):
+        relations.add(
+            *(runtime.store, left, right, relations.RELATED),
+            score=1.0,
+            reason=relations.BY_MEANING,
+            actor=done.actor,
+            now=done.now,
+        )
     return settle(runtime.store, left, right, done.actor, done.now)
 
 

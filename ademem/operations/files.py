@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 
 from ademem.capture import provenance
 from ademem.capture.feedback import FeedbackReport, capture_comments
-from ademem.capture.gate import relating
 from ademem.core import clock, confined, project
 from ademem.core.client import mission_of
 from ademem.core.errors import UsageError
@@ -150,8 +149,6 @@ def import_lines(
             mission=mission_of(runtime.environment),
             confirms=confirms,
         )
-    if imported.inserted and not dry_run:
-        relating.relate_imported(runtime.store, runtime.clock())
     move_personal(runtime)
     return with_event(imported, event, runtime)
 

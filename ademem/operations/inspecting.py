@@ -347,7 +347,7 @@ def _for_prompt(
             "cosine": signals.get("cosine"),
         },
     )
-    mine, floor = signals.get("evidence"), evidence.PROMPT
+    mine, floor = signals.get("evidence"), evidence.prompt_floor(asked.mode)
     best = max((hit.signals["evidence"] for hit in hits), default=None)
     least = evidence.least_shown([] if best is None else [best], floor)
     yield Stage(
@@ -419,7 +419,7 @@ def _for_hint(place: str, what: str, memory: Memory, runtime: Runtime) -> Stage:
         limit: dict[str, Any] = {"tokens at most": hint_events.MOST_TOKENS}
     else:
         name, found = "Known for the error", hint_events.find_on_error(payload, what, runtime)
-        figures, limit = {}, {"evidence needed": evidence.PROMPT}
+        figures, limit = {}, {"evidence needed": evidence.ERROR}
     ids = [each.id for each, _ in found]
     figures |= {"place": _place(memory, ids), "of": len(ids), "at most": most} | limit
     return Stage(name=name, passed=memory.id in ids[:most], figures=figures)

@@ -1,4 +1,4 @@
-"""Relations between memories: propose, judge, list and scan for them; graphs of them."""
+"""Relations between memories: list, judge and propose them; graphs of them."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ from ademem.store.verdicts import VERBS, Verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ademem.capture.gate.relating import Pair
+    pass
 
 SURE = 0.7
 """Confidence from which a verdict of an agent takes effect."""
-SCAN_ROWS = 100
 
 EFFECTS = {
     "related": "an annotation of both",
@@ -193,25 +192,6 @@ def list_relations(
 
 list_proposals = on_store(verdicts.list_proposals)
 list_deferred = on_store(journal.list_deferred)
-
-
-def scan_relations(
-    runtime: Runtime, *, apply: bool = False, limit: int = SCAN_ROWS, cursor: int = 0
-) -> tuple[list[Pair], int | None]:
-    """Return new pairs of neighbours and the next page's cursor; *apply* stores the pairs."""
-    from ademem.capture.gate import relating
-
-    store, now = runtime.store, runtime.clock()
-    page = memory_queries.page(store, after=cursor, limit=min(limit, SCAN_ROWS))
-    found = {
-        relations.id_of(pair.earlier, pair.later): pair
-        for memory in page
-        for pair in relating.find_pairs(memory, relating.find_alike(memory, store), store)
-        if not relations.find(store, pair.earlier, pair.later)
-    }
-    if apply:
-        found = {id: pair for id, pair in found.items() if relating.record(pair, store, now)}
-    return list(found.values()), page[-1].seq if len(page) == limit else None
 
 
 def replay_deferred(runtime: Runtime) -> int:

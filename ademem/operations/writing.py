@@ -13,12 +13,22 @@ from ademem.capture.gate.writing import Candidate
 from ademem.capture.stating import Stated
 from ademem.core import client
 from ademem.core.errors import Conflict, NoSuchMemory, UsageError, suppress
-from ademem.core.memory import TYPES, Category, Draft, Memory, Origin, Scope, Trust
+from ademem.core.memory import (
+    TYPES,
+    Category,
+    Draft,
+    Memory,
+    Origin,
+    Scope,
+    Trust,
+    are_about_one_place,
+)
 from ademem.core.redaction import redact
-from ademem.core.text import fold, sha256_hex, words
+from ademem.core.text import fold, jaccard, sha256_hex, words
 from ademem.core.value import as_dict, replace
 from ademem.files import enrolment
-from ademem.store import ledger, memories, memory_queries, missions
+from ademem.store import ledger, memories, memory_queries, missions, relations
+from ademem.store.maintenance import ADEMEM
 from ademem.store.runtime import Runtime, is_personal
 
 NOTHING = Stated()
@@ -32,9 +42,9 @@ def write(
 ) -> Written:
     """Write a draft through the gate, with what is stated of it; a text is a fact from an agent.
 
-    A new text is compared with its neighbours; a note names what it says otherwise. The same
-    *operation_id* again writes nothing and returns the first answer; it raises Conflict for another
-    draft, and NoSuchMemory where that memory is gone.
+    The answer names the memories that are nearest to a new text: what they are to each other is for
+    the writer to judge. The same *operation_id* again writes nothing and returns the first answer;
+    it raises Conflict for another draft, and NoSuchMemory where that memory is gone.
     """
     draft = draft if isinstance(draft, Draft) else Draft(content=draft)
     asked = as_dict(replace(draft, origin=Origin()))  # the same from another session or process
@@ -56,19 +66,13 @@ def write(
     memory, now = written.memory, runtime.clock()
     if memory and (note := _note_on_mission(runtime, memory)):
         written = replace(written, notes=(*written.notes, note))
-    if memory and not written.deduped:
-        from ademem.capture.gate import relating  # which reading commands need not load
-
-        alike = relating.find_alike(memory, runtime.store)
-        pairs = relating.relate_written(memory, alike, runtime.store, now)
-        notes = (relating.note(pair, memory) for pair in pairs)
-        written = replace(written, notes=(*written.notes, *notes))
-        surfaced = runtime.settings.relations
-        if surfaced.surface and not memory.quarantine_reason:
-            found = relating.propose(memory, alike, runtime.store, now, surfaced.candidates)
-            written = replace(written, candidates=tuple(found))
     if memory and written.rule != stating.REPEATS:
-        written = replace(written, nearest=tuple(find_nearest(runtime, memory)))
+        nearest = tuple(find_nearest(runtime, memory))
+        written = replace(written, nearest=nearest)
+        surfaced = runtime.settings.relations
+        if surfaced.surface and not written.deduped:
+            proposed = _propose(runtime, memory, nearest[: surfaced.candidates])
+            written = replace(written, candidates=proposed)
     _keep_answer(runtime, payload, operation_id, written)
     return written
 
@@ -89,6 +93,29 @@ def find_nearest(runtime: Runtime, memory: Memory) -> list[Memory]:
     found = searching.rank(runtime, memory.whole_text, filters, NEAREST + 1, model).hits
     others = (hit.memory for hit in found if hit.memory.live and hit.memory.id != memory.id)
     return [*islice(others, NEAREST)]
+
+
+def _propose(runtime: Runtime, memory: Memory, nearest: Iterable[Memory]) -> tuple[Candidate, ...]:
+    """Return memories near to one that was written, each with a relation that waits."""
+    store, now = runtime.store, runtime.clock()
+    mine, candidates = words(memory.whole_text), []
+    with store.transaction():
+        for other in nearest:
+            if not are_about_one_place(memory, other):
+                continue
+            score = round(jaccard(mine, words(other.whole_text)), 3)
+            relations.add(
+                *(store, other, memory, relations.RELATED),
+                score=score,
+                reason="both are about one subject",
+                actor=ADEMEM,
+                now=now,
+            )
+            pair = relations.find(store, other, memory)
+            if pair and pair[1] == "pending":
+                id = relations.id_of(other, memory)
+                candidates.append(Candidate(memory=other, judgment_id=id, score=score))
+    return tuple(candidates)
 
 
 def _note_on_mission(runtime: Runtime, memory: Memory) -> str:

@@ -83,16 +83,6 @@ class Vectors(Value):
     whitening: Whitening | None
 
 
-class Twin(Value):
-    """The row that is nearest to one, and to which that one is the nearest."""
-
-    row: int
-    cosines: Cosines
-    """Of the one with all rows."""
-    margin: float
-    """How much nearer the two are to each other than either is to any other row, a cosine."""
-
-
 class Cosines:
     """Cosines of one question with each row that has a vector.
 
@@ -142,31 +132,6 @@ class Cosines:
         found: list[int] = rows[np.lexsort((-rows, -scores))[:limit]].tolist()
         return found
 
-    def find_twin(self, row: int, among: Collection[int], least: float) -> Twin | None:
-        """Return the twin of a row that has a vector, if it is one of these and as near as that.
-
-        All rows are read only where one of these is near enough.
-        """
-        one = Cosines.of_row(row, self._vectors)
-        _, places = self._find(among)
-        if one is None or not len(places) or one._whiten(places).max() < least:
-            return None
-        twin, cosine, second = one._nearest_other(row)
-        other = Cosines.of_row(twin, self._vectors)
-        if twin not in among or cosine < least or other is None:
-            return None
-        nearest, _, third = other._nearest_other(twin)
-        if nearest != row:
-            return None
-        return Twin(row=twin, cosines=one, margin=cosine - max(second, third))
-
-    def _nearest_other(self, row: int) -> tuple[int, float, float]:
-        """The row nearest to a row, with its whitened cosine and that of the second nearest."""
-        scores = np.where(self.rows == row, np.float32(-1), self.whitened)
-        nearest = int(scores.argmax())
-        best, scores[nearest] = float(scores[nearest]), -1
-        return int(self.rows[nearest]), best, float(scores.max())
-
     def compare(self, rows: Collection[int]) -> tuple[dict[int, float], dict[int, float]]:
         """Return the whitened and the plain cosines of the rows that have a vector."""
         found, places = self._find(rows)
@@ -175,9 +140,17 @@ class Cosines:
         plain = self.plain(places).tolist()
         return dict(zip(wanted, whitened, strict=True)), dict(zip(wanted, plain, strict=True))
 
-    def compare_plain(self, rows: Collection[int]) -> dict[int, float]:
-        wanted, places = self._find(rows)
-        return dict(zip(wanted.tolist(), self.plain(places).tolist(), strict=True))
+    def compare_pairs(self, rows: Collection[int]) -> dict[tuple[int, int], float]:
+        """Return the plain cosine of each two of these rows, the smaller number first."""
+        found, places = self._find(rows)
+        matrix = self._vectors.matrix[places]
+        cosines = (matrix @ matrix.T).tolist()
+        wanted = found.tolist()
+        return {
+            (wanted[one], wanted[other]): cosines[one][other]
+            for other in range(len(wanted))
+            for one in range(other)
+        }
 
     def _find(self, rows: Collection[int]) -> tuple[Rows, Rows]:
         wanted = np.array(sorted(rows), np.int64)
@@ -217,8 +190,8 @@ class Blend(Cosines):
     def plain(self, places: Rows) -> Floats:
         return self._plain[places]
 
-    def find_twin(self, row: int, among: Collection[int], least: float) -> Twin | None:
-        return self._first.find_twin(row, among, least)
+    def compare_pairs(self, rows: Collection[int]) -> dict[tuple[int, int], float]:
+        return self._first.compare_pairs(rows)
 
 
 def _centre(cosines: Floats, usual_mean: float) -> Floats:

@@ -13,7 +13,7 @@ from ademem.store.logs import Shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
     from datetime import datetime
 
     from ademem.core.client import TurnKey
@@ -126,12 +126,9 @@ def ask(
 
 
 def answer(query: str, asked: Search) -> Results:
-    hits: Sequence[Hit] = ranking.rank_live(asked)
-    if asked.cosines is not None:
-        from ademem.search.newer import put_newer_first
-
-        hits = put_newer_first(hits, asked)
-    matches, ranked = asked.matches, ranking.choose_best(hits, asked.limit, asked.first)
+    hits = ranking.choose_best(ranking.rank_live(asked), asked.parameters.pool, asked.first)
+    matches, ranked = asked.matches, ranking.diversify(hits, asked)
+    ranked = ranking.stand_together(ranked, asked)[: asked.limit]
     for at, hit in enumerate(ranked):
         if hit.weak:
             held = matches.terms.get(hit.memory.seq, ())
@@ -163,14 +160,20 @@ def suggest(
     filters: Filters,
     now: datetime,
     *,
-    floor: float = evidence.PROMPT,
+    floor: float | None = None,
     most: int = evidence.MOST,
     embedder: Embedder | None = None,
 ) -> list[Hit]:
     """The memories to show a reader who did not ask: often one, and none that a later replaces."""
     limit = max(most, evidence.LOOKED_AT)
-    results = search(query, store, filters, now, limit, embedder, UNASKED, floor)
-    return evidence.choose(current(results), floor=floor, most=most)
+    asked = ask(query, store, filters, now, limit, embedder, UNASKED)
+    if floor is None:
+        from ademem.search.embedding.language import is_english
+
+        floor = evidence.prompt_floor(asked.mode, is_english=is_english(query))
+    results = answer(query, replace(asked, floor=floor))
+    chosen = evidence.choose(current(results), floor=floor, most=most)
+    return ranking.prefer_newer(chosen, asked)
 
 
 def suggest_for(

@@ -75,7 +75,7 @@ def suggest(runtime: Runtime, prompt: str, most: int) -> list[tuple[Memory, floa
     """
     if most <= 0 or not adopted.has_any(runtime.store):
         return []
-    found = search(runtime, prompt, LOOKED_AT, floor=evidence.PROMPT)
+    found = search(runtime, prompt, LOOKED_AT, floor=evidence.prompt_floor("lexical"))
     ids = [each.id for each in found if each.merged and not each.loaded][:most]
     rows = adopted.by_ids(runtime.store, runtime.project.root, ids)
     by_id = {each.id: each.evidence for each in found}

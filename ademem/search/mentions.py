@@ -14,7 +14,6 @@ from ademem.core.value import Value
 from ademem.guard.acts import COMMANDS, FAMILIES
 from ademem.guard.mutation import IRREVERSIBLE_VERBS
 from ademem.guard.programs import CHANGING_VERBS, READERS, SUBCOMMANDS
-from ademem.search.opposition import NEGATING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +44,14 @@ _EXTENSIONS = """
 EXTENSIONS = word_set(_EXTENSIONS)
 """Endings that make a word the name of a file where no index of the files is at hand."""
 
-_REJECTING = NEGATING | word_set("avoid instead rather statt anstatt anstelle lieu lugar vez stop")
+_NEGATING = word_set("""
+    no not nor t never none nothing neither cannot nobody
+    disable disables disabled deny denies denied forbid forbids forbidden
+    refuse refuses refused reject rejects rejected
+    nicht kein keine keinen nie ne pas jamais nunca não nem non mai
+    не нет ни никогда ない せん
+""")
+_REJECTING = _NEGATING | word_set("avoid instead rather statt anstatt anstelle lieu lugar vez stop")
 _UNTIL = word_set("without unless until before ohne bevor sans avant sin sem senza antes")
 """Words behind which stands, after a negation, what has to be done first."""
 _MUST = word_set("must should shall soll sollen muss müssen doit debe deve")

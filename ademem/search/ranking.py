@@ -10,6 +10,7 @@ import re
 
 from ademem.core.clock import datetime, days_between
 from ademem.core.memory import DIALOGUE, PROCEDURE, Memory, Status, Tier, decayed
+from ademem.core.text import jaccard, words
 from ademem.core.value import Value, replace
 from ademem.search import evidence
 from ademem.store import Store, memories, memory_queries, relations
@@ -350,6 +351,65 @@ def weigh(
     return score
 
 
+MMR_LAMBDA = 0.7
+"""Part of the score in the marginal relevance; the rest is the likeness to what was chosen."""
+ALIKE = 0.7
+"""Share of common words from which two texts count as alike; below it, both say something new."""
+COPY, COPY_COSINE = 0.8, 0.95
+"""Share of common words, or plain cosine, from which two texts say nearly the same."""
+FIRST = 5
+"""Places that no near copy takes while another memory answers."""
+
+
+def diversify(hits: Sequence[Hit], search: Search) -> list[Hit]:
+    """Choose the first five by maximal marginal relevance (Carbonell and Goldstein, 1998).
+
+    The others follow by their score, as one text may be asked for in all of its wordings.
+    The signal `mmr` is what each had when it was chosen; `copy` marks near copies of another.
+    """
+    if len(hits) < 2:
+        return list(hits)
+    cosines = search.cosines
+    near = cosines.compare_pairs([hit.memory.seq for hit in hits]) if cosines is not None else {}
+    left, chosen = list(hits), list[Hit]()
+    likeness = {hit.memory.seq: 0.0 for hit in hits}
+    copies: set[int] = set()
+    while left and len(chosen) < FIRST:
+        best = max(left, key=lambda hit: _marginal(hit, likeness, search.first))
+        if best.memory.seq in copies:
+            others = (hit for hit in left if hit.memory.seq not in copies and not hit.weak)
+            best = next(others, best)
+        left.remove(best)
+        signals = best.signals | {"mmr": _marginal(best, likeness, search.first)[-2]}
+        if best.memory.seq in copies:
+            signals["copy"] = 1.0
+        chosen.append(replace(best, signals=signals))
+        for hit in left:
+            alike = _compare(best, hit, near)
+            likeness[hit.memory.seq] = max(likeness[hit.memory.seq], alike)
+            if alike == 1.0:
+                copies.add(hit.memory.seq)
+    rest = choose_best(left, len(left), search.first)
+    return chosen + [
+        replace(hit, signals=hit.signals | {"copy": 1.0}) if hit.memory.seq in copies else hit
+        for hit in rest
+    ]
+
+
+def _marginal(hit: Hit, likeness: Mapping[int, float], first: Sequence[str]) -> tuple[float, ...]:
+    mmr = MMR_LAMBDA * hit.score - (1 - MMR_LAMBDA) * likeness[hit.memory.seq]
+    return (*_precedence(hit, first), mmr, hit.memory.seq)
+
+
+def _compare(one: Hit, other: Hit, near: Mapping[tuple[int, int], float]) -> float:
+    """Return how alike two texts are: 1 for near copies, 0 where each says something else."""
+    pair = (one.memory.seq, other.memory.seq)
+    shared = jaccard(words(one.memory.whole_text), words(other.memory.whole_text))
+    if shared >= COPY or near.get((min(pair), max(pair)), 0.0) >= COPY_COSINE:
+        return 1.0
+    return shared * shared if shared >= ALIKE else 0.0
+
+
 def choose_best(hits: Iterable[Hit], limit: int, first: Sequence[str] = NAMED) -> list[Hit]:
     """The *limit* hits of the highest signals in *first*, then score, newest first.
 
@@ -357,11 +417,14 @@ def choose_best(hits: Iterable[Hit], limit: int, first: Sequence[str] = NAMED) -
     """
 
     def order(hit: Hit) -> tuple[float, ...]:
-        names = NAMED if DIALOGUE in hit.memory.tags else first
-        precedence = (hit.signals[name] if name in names else 0.0 for name in first)
-        return (*precedence, hit.score, hit.memory.seq)
+        return (*_precedence(hit, first), hit.score, hit.memory.seq)
 
     return sorted(hits, key=order, reverse=True)[:limit]
+
+
+def _precedence(hit: Hit, first: Sequence[str]) -> tuple[float, ...]:
+    names = NAMED if DIALOGUE in hit.memory.tags else first
+    return tuple(hit.signals[name] if name in names else 0.0 for name in first)
 
 
 def _first_visible(
@@ -429,6 +492,67 @@ def _make_hit(
     return Hit(memory=memory, score=score, relevance=signals["relevance"], signals=signals)
 
 
+MOST_ASKED = 6
+"""Most terms of a question that asks what holds today; a longer text says itself which it means."""
+FOUND = 0.3
+"""Share of the score of a hit from which one that is near to it was found as well."""
+
+
+def stand_together(hits: Sequence[Hit], search: Search) -> list[Hit]:
+    """Put two hits that are each the nearest to the other together, the newer one first.
+
+    It is not known which of them holds: both are there, and the earlier names the newer. A query
+    of many terms describes what it looks for, and keeps the order that it gives the two.
+    """
+    later = {
+        id: other
+        for id, other in relations.find_later(search.store, (hit.memory for hit in hits)).items()
+        if other.is_near
+    }
+    if not later:
+        return list(hits)
+    found = {hit.memory.id: hit for hit in hits}
+    earlier = {other.id: id for id, other in later.items()}
+    asks_today = len(search.query.terms) <= MOST_ASKED
+    placed: dict[str, Hit] = {}
+    swapped: dict[str, Hit] = {}
+    for id, hit in found.items():
+        hit = swapped.get(id, hit)
+        newer = found.get(later[id].id) if id in later else None
+        beside = newer or found.get(earlier.get(id, ""))
+        pair = [hit]
+        if beside is not None and beside.score >= FOUND * hit.score and id not in swapped:
+            pair = [hit, beside]
+            if newer and asks_today and not _asks_for_earlier(search.query.text, hit, newer):
+                pair = [_lead(newer, hit), hit]
+            if "copy" in beside.signals:  # which keeps its place behind what says something else
+                pair, swapped[beside.memory.id] = pair[:1], hit if pair[1] is hit else beside
+        for one in pair:
+            mine = later.get(one.memory.id)
+            placed.setdefault(one.memory.id, replace(one, later=mine) if mine else one)
+    return list(placed.values())
+
+
+def prefer_newer(hits: Iterable[Hit], search: Search) -> list[Hit]:
+    """Put in place of each hit the newer one that is near to it, for who is shown only one."""
+    shown = list(hits)
+    newer = {hit.later.id for hit in shown if hit.later and hit.later.is_near}
+    known = {one.id: one for one in _visible_by_id(newer, search.store, search.filters)}
+    placed: dict[str, Hit] = {}
+    for hit in shown:
+        one = known.get(hit.later.id) if hit.later and hit.later.is_near else None
+        if one and one.status is hit.memory.status:
+            hit = replace(hit, memory=one, later=None)
+        placed.setdefault(hit.memory.id, hit)
+    return list(placed.values())
+
+
+def _lead(newer: Hit, hit: Hit) -> Hit:
+    """Give a hit the place of an earlier one that the query finds better; a signal tells so."""
+    leader = raise_to(newer, hit)
+    return replace(leader, signals=leader.signals | {"newer": 1.0})
+
+
 def order_pairs(hits: Sequence[Hit], search: Search) -> list[Hit]:
     """Put the latest memory about a matter before the first hit that it outdates.
 
@@ -437,7 +561,11 @@ def order_pairs(hits: Sequence[Hit], search: Search) -> list[Hit]:
     name it; one that was superseded by a memory that cannot be seen is left out.
     """
     store, filters = search.store, search.filters
-    later = relations.find_later(store, (hit.memory for hit in hits))
+    later = {
+        id: other
+        for id, other in relations.find_later(store, (hit.memory for hit in hits)).items()
+        if not other.is_near
+    }
     found = {hit.memory.id: hit for hit in hits}
     missing = {each.id for each in later.values()} - found.keys()
     known = {id: hit.memory for id, hit in found.items()}
@@ -468,13 +596,18 @@ def _visible_by_id(ids: Collection[str], store: Store, filters: Filters) -> list
     return [memory for memory in found if memory.seq in seen]
 
 
+def _asks_for_earlier(query: str, hit: Hit, newer: Hit) -> bool:
+    return bool(hit.signals["exact"]) or names_earlier(query, hit.memory, newer.memory)
+
+
 def names_earlier(query: str, earlier: Memory, later: Memory) -> bool:
-    asked = _numbers(query)
-    return not asked.isdisjoint(_numbers(earlier.content) - _numbers(later.content))
+    """Tell whether the query has a number or an identifier that only the earlier has as well."""
+    asked = _names(query)
+    return not asked.isdisjoint(_names(earlier.content) - _names(later.content))
 
 
-def _numbers(text: str) -> set[str]:
-    return set(re.findall(r"\d+(?:\.\d+)*", text))
+def _names(text: str) -> set[str]:
+    return set(re.findall(r"\w+(?:[-./:_]\w+)+|\d+", text.lower()))
 
 
 def raise_to(hit: Hit, other: Hit) -> Hit:

@@ -32,6 +32,8 @@ MOST_TOKENS = 600
 """Size of all memories of one hint."""
 TOKEN_BYTES = 4
 """UTF-8 bytes of text that make about one token."""
+EARLIER_CHARS = 80
+"""Length of an earlier text that is named beside the later one."""
 STALE = " [may be outdated: the code no longer has a value that it names]"
 
 
@@ -126,7 +128,7 @@ def find_on_error(payload: Payload, line: str, runtime: Runtime) -> list[Tied]:
         for hit in hits
         if not ledger.is_own_error(runtime.store, hit.memory, session)
     ]
-    telling = [each for each in found if each[0] or each[1] >= evidence.PROMPT]
+    telling = [each for each in found if each[0] or each[1] >= evidence.ERROR]
     telling.sort(key=lambda each: each[:2], reverse=True)
     return [(memory, "") for *_, memory in telling[:MOST_ON_ERROR]]
 
@@ -196,7 +198,7 @@ def format_entries(found: Sequence[Memory], store: Store, chars: int) -> list[st
     from ademem.store import relations
 
     later = relations.find_later(store, found)
-    marks = relations.mark_contradicted(found, later)
+    marks = _name_earlier(found, store) | relations.mark_contradicted(found, later)
     newer = relations.find_proposals(store, [one.id for one in found])
     lines = {id: each.line for id, each in newer.items()}
     return [
@@ -209,6 +211,25 @@ def mark_contradicted(found: Sequence[Memory], store: Store) -> dict[str, str]:
     from ademem.store import relations
 
     return relations.mark_contradicted(found, relations.find_later(store, found))
+
+
+def _name_earlier(found: Sequence[Memory], store: Store) -> dict[str, str]:
+    """Return marks of memories that are shown without the earlier one that says something else."""
+    from ademem.core import untrusted
+    from ademem.core.text import preview
+    from ademem.store import memory_queries, relations
+
+    shown, earlier = {memory.id for memory in found}, relations.find_earlier(store, found)
+    missing = {id: other for id, other in earlier.items() if other not in shown}
+    if not missing:
+        return {}
+    known = {one.id: one for one in memory_queries.by_ids(store, missing.values())}
+    return {
+        id: f"earlier: “{untrusted.escape(preview(one.whole_text, EARLIER_CHARS))}”"
+        f" ({one.created_at.date().isoformat()})"
+        for id, other in missing.items()
+        if (one := known[other]).status == "promoted" and not one.hidden
+    }
 
 
 def page(what: str, lines: list[str]) -> str:

@@ -324,7 +324,7 @@ def _recall(
 
     ranked = None
     if not runtime.is_read_only:
-        ranked = warm.suggest(runtime, prompt, floor=evidence.PROMPT, most=most)
+        ranked = warm.suggest(runtime, prompt, most=most)
     if ranked is not None:
         scores = {seq: (score, sure) for seq, score, sure in ranked}
         filters = of_session(runtime, UNARCHIVED)
@@ -347,6 +347,7 @@ def _recall(
     seen = logs.list_in_context(runtime.store, main, runtime.now) if found else ()
     shown: list[tuple[Memory, float]] = []
     left_out: list[Placed] = []
+    floor = evidence.prompt_floor("lexical")  # the lowest; who ranked has applied its own
     is_sure = False
     for memory, score, sure in found:
         is_own = ledger.is_own_error(runtime.store, memory, key.session_id)
@@ -355,7 +356,7 @@ def _recall(
             left_out.append(place(memory, "recalled", left_out=why))
         else:
             shown.append((memory, score))
-            is_sure |= sure >= evidence.PROMPT
+            is_sure |= sure >= floor
     return (shown if is_sure else []), left_out
 
 

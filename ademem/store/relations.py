@@ -1,8 +1,9 @@
-"""Rows of `memory_relations`: pairs of memories that cannot both hold today.
+"""Rows of `memory_relations`: pairs of memories that somebody related.
 
-A pair has one row, whatever became of it. Which of the two is the later one is a matter of when
-each was last learned, and is computed where it is asked for. A pair is settled when a person says
-that both are true (`not_conflict`), or when one of the two is no longer live.
+A pair has one row, whatever became of it; nothing is computed into it. Which of the two is the
+later one is a matter of when each was last learned, and is computed where it is asked for. A pair
+is settled when a person says that both are true (`not_conflict`), or when one of the two is no
+longer live.
 """
 
 from __future__ import annotations
@@ -30,6 +31,11 @@ RELATED = "related"
 """Both are about one subject; their relation was not judged."""
 SYSTEM = "system"
 """Kind of who marked a pair that was computed; others stated or judged it."""
+NEAR = "near"
+"""Each of the two is the nearest to the other in meaning, and none has said more of them."""
+NEAREST, LEAST, MARGIN = 0.2, 0.33, 0.02
+"""Whitened and plain cosine of two such memories, and how much nearer they are to each other than
+to a third."""
 
 
 class Conflict(Value):
@@ -79,15 +85,23 @@ class Later(Value):
         return self.relation == SUPERSEDES
 
     @property
+    def is_near(self) -> bool:
+        return self.relation == NEAR
+
+    @property
     def flag(self) -> str:
+        if self.is_near:
+            return f"newer-{self.id}"
         return f"{'superseded' if self.replaces else 'contradicted'}-by-{self.id}"
 
     @property
     def mark(self) -> str:
+        if self.is_near:
+            return f"newer: {self.id}, {self.at[:10]}"
         return f"{self.flag.partition('-')[0]} by {self.id}, {self.at[:10]}"
 
 
-def _learning_time(memory: str) -> str:
+def learning_time(memory: str) -> str:
     return (
         f"max({memory}.created_at, ifnull((select max(again.created_at)"
         f" from memory_revisions as again where again.memory_id = {memory}.id"
@@ -95,7 +109,7 @@ def _learning_time(memory: str) -> str:
     )
 
 
-def _open(memory: str) -> str:
+def is_open(memory: str) -> str:
     return (
         f"{memory}.status <> 'archived' and {memory}.deleted_at is null"
         f" and {memory}.superseded_by is null and {memory}.quarantine_reason is null"
@@ -119,7 +133,28 @@ where {_IS_PROPOSAL} and older.id in (select value from json_each(?))
   and newer.deleted_at is null and newer.superseded_by is null and newer.quarantine_reason is null
 order by pair.updated_at
 """
-_PAIRED = "relation in ('conflicts_with', 'supersedes') and judgment_status <> 'ignored'"
+
+
+def is_before(earlier: str, later: str) -> str:
+    """SQL: one was last learned before the other."""
+    return f"({learning_time(earlier)}, {earlier}.seq) < ({learning_time(later)}, {later}.seq)"
+
+
+def is_unjudged(one: str, other: str) -> str:
+    """SQL: what two memories are to each other was neither judged nor stated."""
+    return (
+        "not exists (select 1 from memory_relations as stated"
+        f" where (stated.source_id, stated.target_id) in (values ({one}.sync_id, {other}.sync_id),"
+        f" ({other}.sync_id, {one}.sync_id))"
+        " and (stated.judgment_status = 'judged' or stated.relation <> 'related'))"
+    )
+
+
+_CONTESTED = "relation in ('conflicts_with', 'supersedes') and judgment_status <> 'ignored'"
+_PAIRED = f"{_CONTESTED} and (judgment_status = 'judged' or marked_by_actor is not 'ademem')"
+"""SQL: stated by somebody; what earlier versions computed counts for nothing."""
+BY_MEANING = "nearest in meaning to each other"
+"""Reason of a pair that was proposed and not stated."""
 # Of two live memories the decision that one supersedes the other was taken back.
 _UNDECIDED = """
 case when judgment_status = 'judged' then 'conflicts_with' else relation end as relation
@@ -129,11 +164,14 @@ select earlier.id as "left", later.id as "right", ifnull(reason, '') as reason, 
 from memory_relations as pair
 join unified_memories as earlier on earlier.sync_id in (pair.source_id, pair.target_id)
 join unified_memories as later on later.sync_id in (pair.source_id, pair.target_id)
-where pair.project_id = ? and {_PAIRED} and {_open("earlier")} and {_open("later")}
-  and ({_learning_time("earlier")}, earlier.seq) < ({_learning_time("later")}, later.seq)
+where pair.project_id = ? and {_PAIRED} and {is_open("earlier")} and {is_open("later")}
+  and {is_before("earlier", "later")}
 order by pair.created_at, pair.rowid
 """
-_ANY = f"select 1 from memory_relations where {_PAIRED} limit 1"
+_ANY = f"""
+select 1 where exists (select 1 from memory_relations where {_PAIRED})
+  or exists (select 1 from memory_neighbours)
+"""
 
 # The chain of heirs of a superseded memory, and the live memories that a live one is paired with.
 _LATER = f"""
@@ -157,17 +195,34 @@ with recursive asked as (
   from asked join memory_relations as pair on pair.target_id = asked.sync_id
   where {_PAIRED} and asked.superseded_by is null
 )
-select heirs.id, later.id, {_learning_time("later")} as at, later.trust, 'supersedes', 1, later.seq
-from heirs join unified_memories as later on later.id = heirs.heir where {_open("later")}
+select * from (
+select heirs.id, later.id, {learning_time("later")} as at, later.trust,
+  'supersedes' as relation, 1, later.seq as row
+from heirs join unified_memories as later on later.id = heirs.heir where {is_open("later")}
 union all
 -- What a person said is not replaced by a proposal of others.
-select paired.id, later.id, {_learning_time("later")} as at, later.trust,
+select paired.id, later.id, {learning_time("later")} as at, later.trust,
   iif(paired.trust = 'user' and later.trust <> 'user', 'conflicts_with', relation), 0, later.seq
 from paired join unified_memories as later on later.sync_id = paired.other_id
-where {_open("later")} and (at, later.seq) > ({_learning_time("paired")}, paired.seq)
+where {is_open("later")} and (at, later.seq) > ({learning_time("paired")}, paired.seq)
   and not (later.status = 'candidate' and paired.status = 'promoted' and paired.is_stated)
   and not (paired.trust = 'user' and later.trust in ('tool', 'web'))
-order by 5, at, 7
+union all
+select asked.id, later.id, {learning_time("later")} as at, later.trust, '{NEAR}', 0, later.seq
+from asked join memory_neighbours as mine on mine.memory_id = asked.id
+join memory_neighbours as its
+  on its.memory_id = mine.neighbour_id and its.neighbour_id = mine.memory_id
+join unified_memories as later on later.id = its.memory_id
+where mine.cosine >= {NEAREST} and mine.plain >= {LEAST}
+  and mine.cosine - max(mine.second, its.second) >= {MARGIN}
+  and {is_open("asked")} and {is_open("later")} and {is_before("asked", "later")}
+  and not (asked.trust = 'user' and later.trust in ('tool', 'web'))
+  and (asked.file_scope_pattern is null or later.file_scope_pattern is null
+    or asked.file_scope_pattern = later.file_scope_pattern)
+  -- What one session said side by side holds side by side.
+  and (asked.source_session_id is null or asked.source_session_id is not later.source_session_id)
+  and {is_unjudged("asked", "later")}
+) order by relation <> '{NEAR}', relation, at, row  -- the last row of a memory counts
 """
 
 
@@ -216,34 +271,11 @@ def add(
             " marked_by_actor = :actor, marked_by_kind = :kind"
             f" where sync_id = :id and judgment_status = 'pending' and :relation <> '{RELATED}'"
             f" and (:stated or marked_by_kind = '{SYSTEM}') and (:stated or relation = '{RELATED}'"
-            f" or {_PAIRED} and (confidence < :score or source_id <> :source))",
+            f" or {_CONTESTED} and (confidence < :score or source_id <> :source))",
             values,
         )
     journal(store, id_of(earlier, later), actor, now)
     return added.rowcount > 0
-
-
-def list_proposals(store: Store, actor: str, limit: int) -> list[tuple[str, str]]:
-    return store.tuples(
-        "select one.id, other.id from memory_relations as pair"
-        " join unified_memories as one on one.sync_id = pair.source_id"
-        " join unified_memories as other on other.sync_id = pair.target_id"
-        f" where pair.project_id = :project and {_PAIRED} and judgment_status = 'pending'"
-        f" and marked_by_actor = :actor and {_open('one')} and {_open('other')}"
-        " order by pair.created_at desc, pair.rowid desc limit :limit",
-        {"project": store.project_id, "actor": actor, "limit": limit},
-    )
-
-
-def withdraw(store: Store, one: Memory, other: Memory, actor: str, now: datetime) -> None:
-    """Take a proposal back: what remains is that both are about one subject."""
-    store.db.execute(
-        f"update memory_relations set relation = '{RELATED}', updated_at = ?"
-        f" where sync_id = ? and judgment_status = 'pending' and {_PAIRED}"
-        f" and marked_by_kind = '{SYSTEM}'",
-        (stamp(now), id_of(one, other)),
-    )
-    journal(store, id_of(one, other), actor, now)
 
 
 def find(store: Store, one: Memory, other: Memory) -> tuple[str, str] | None:
@@ -283,6 +315,29 @@ def find_later_by_id(store: Store, ids: Sequence[str]) -> dict[str, Later]:
     return {id: _follow(id, steps) for id in ids if id in steps}
 
 
+_BESIDE = f"""
+select asked.value, neighbour_id from json_each(:ids) as asked
+join memory_neighbours on memory_id = asked.value
+union
+select mine.id, other.id from json_each(:ids) as asked
+join unified_memories as mine on mine.id = asked.value
+join memory_relations as pair on pair.source_id = mine.sync_id or pair.target_id = mine.sync_id
+join unified_memories as other
+  on other.sync_id = iif(pair.source_id = mine.sync_id, pair.target_id, pair.source_id)
+where {_PAIRED}
+"""
+
+
+def find_earlier(store: Store, found: Iterable[Memory]) -> dict[str, str]:
+    """Map ids to the id of a memory that says something else and was learned before."""
+    ids = [memory.id for memory in found if memory.is_personal == store.is_personal]
+    if not ids or not store.has_row(_ANY):
+        return {}
+    beside = dict(store.tuples(_BESIDE, {"ids": array(ids)})).values()
+    later = find_later_by_id(store, list(beside))
+    return {other.id: id for id, other in later.items() if other.id in ids and not other.replaces}
+
+
 def _follow(id: str, steps: Mapping[str, Later]) -> Later:
     """Return the end of a chain, which ends: each step from a live memory leads to a later one."""
     later = steps[id]
@@ -316,7 +371,7 @@ def list_replaced(store: Store, memory: Memory) -> list[str]:
         "select older.id from memory_relations as pair"
         " join unified_memories as older on older.sync_id = pair.target_id"
         f" where pair.source_id = ? and {_IS_PROPOSAL} and relation = '{SUPERSEDES}'"
-        f" and {_open('older')}",
+        f" and {is_open('older')}",
         (memory.sync_id,),
     )
 
@@ -327,12 +382,16 @@ def mark_contradicted(found: Iterable[Memory], later: Mapping[str, Later]) -> di
 
 
 def put_later_first(found: Iterable[Memory], later: Mapping[str, Later]) -> list[Memory]:
+    """Put a later memory before the first that it says otherwise, and one near to it behind it."""
     rows = {memory.id: memory for memory in found}
+    earlier = {other.id: id for id, other in later.items() if other.is_near and id in rows}
     placed: dict[str, Memory] = {}
     for id, memory in rows.items():
         if id in later and later[id].id in rows:
             placed.setdefault(later[id].id, rows[later[id].id])
         placed.setdefault(id, memory)
+        if id in earlier:
+            placed.setdefault(earlier[id], rows[earlier[id]])
     return list(placed.values())
 
 
@@ -340,35 +399,27 @@ def count(store: Store) -> int:
     return store.number("select count(*) from memory_relations")
 
 
-def list_pairs(store: Store) -> list[tuple[str, str]]:
-    """Return ids of live pairs, the earlier first, also where one was learned again."""
-    return store.tuples(
-        "select earlier.id, later.id from memory_relations as pair"
-        " join unified_memories as earlier on earlier.sync_id in (pair.source_id, pair.target_id)"
-        " join unified_memories as later on later.sync_id in (pair.source_id, pair.target_id)"
-        f" where ({_PAIRED} or relation = '{NOT_CONFLICT}')"
-        " and (earlier.created_at, earlier.id) < (later.created_at, later.id)"
-        f" and {_open('earlier')} and {_open('later')}"
-        " and not (earlier.trust = 'user' and later.trust in ('tool', 'web'))"
-        " order by later.created_at, later.id, earlier.id"
-    )
-
-
 def read_learning_times(store: Store, ids: Iterable[str]) -> dict[str, str]:
     return store.pairs(
-        f"select id, {_learning_time('memory')} from unified_memories as memory"
+        f"select id, {learning_time('memory')} from unified_memories as memory"
         " where id in (select value from json_each(?))",
         (array(ids),),
     )
 
 
 def _read_cursor(store: Store) -> tuple[int, str]:
-    change, _, at = database.value(store.db, "related").partition(" ")
-    return int(change) if change.isdecimal() else 0, at
+    change, _, rest = database.value(store.db, "related").partition(" ")
+    return int(change) if change.isdecimal() else 0, rest.partition(" ")[0]
 
 
-def save_cursor(store: Store, change: int, now: datetime) -> None:
-    database.set_value(store.db, "related", f"{change} {stamp(now)}")
+def read_learned(store: Store) -> int:
+    """Return the number of vectors of the whitening with which neighbours were computed."""
+    *_, learned = database.value(store.db, "related").split(" ")
+    return int(learned) if learned.isdecimal() else 0
+
+
+def save_cursor(store: Store, change: int, now: datetime, learned: int) -> None:
+    database.set_value(store.db, "related", f"{change} {stamp(now)} {learned}")
 
 
 def is_behind(store: Store) -> bool:
@@ -389,17 +440,19 @@ def list_changed(store: Store, model: str = "") -> list[str]:
     )
 
 
-def changed_alone(store: Store, id: str) -> bool:
-    query = "select distinct memory_id from memory_revisions where seq > ? limit 2"
-    return store.column(query, _read_cursor(store)[:1]) == [id]
-
-
 def resolve(store: Store, left: Memory, right: Memory, actor: str, now: datetime) -> bool:
-    return _judge(store, left, right, _PAIRED, (NOT_CONFLICT, "judged"), actor, now)
+    """Both are true. Return False where nothing of the pair was stated or proposed."""
+    open_ = f"({_CONTESTED} or relation = '{RELATED}' and judgment_status = 'pending')"
+    return _judge(store, left, right, open_, (NOT_CONFLICT, "judged"), actor, now)
 
 
 def reopen(store: Store, left: Memory, right: Memory, actor: str, now: datetime) -> bool:
     was = f"relation = '{NOT_CONFLICT}'"
+    if _judge(
+        *(store, left, right, f"{was} and reason = '{BY_MEANING}'"),
+        *((RELATED, "pending"), actor, now),
+    ):
+        return True
     return _judge(store, left, right, was, (CONFLICT, "pending"), actor, now)
 
 
@@ -407,7 +460,7 @@ def mark_superseded(
     store: Store, earlier: Memory, later: Memory, actor: str, now: datetime
 ) -> None:
     add(store, earlier, later, SUPERSEDES, score=1.0, reason="", actor=actor, now=now)
-    _judge(store, earlier, later, _PAIRED, (SUPERSEDES, "judged"), actor, now)
+    _judge(store, earlier, later, _CONTESTED, (SUPERSEDES, "judged"), actor, now)
 
 
 def _judge(

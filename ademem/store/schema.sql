@@ -693,6 +693,16 @@ create table adopt_mark (
   at text not null check (at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z')
 );
 
+-- Of each memory the one nearest in meaning; computed from vectors, and on this machine alone.
+create table memory_neighbours (
+  memory_id text primary key references unified_memories(id) on delete cascade,
+  neighbour_id text not null references unified_memories(id) on delete cascade,
+  cosine real not null check (typeof(cosine) = 'real'),  -- whitened
+  plain real not null check (typeof(plain) = 'real'),  -- as the model has it, the same in a store of any size
+  second real not null check (typeof(second) = 'real')  -- that of the second nearest
+);
+create index idx_memory_neighbours_neighbour on memory_neighbours(neighbour_id);
+
 create trigger unified_memory_embeddings_stale after update of title, content on unified_memories
 when old.content is not new.content or old.title is not new.title
 begin

@@ -139,7 +139,6 @@ def import_changes(
     project = runtime.project
     with locked(lock_path(project), root=project.root):
         report = _import_changes(runtime, Progress(runtime, pause, on_batch), None)
-        relate_report(report, runtime)
     return report
 
 
@@ -161,13 +160,6 @@ def _import_changes(
     if progress:
         progress.end()
     return report
-
-
-def relate_report(report: ImportReport, runtime: Runtime) -> None:
-    if report.count and runtime.environment:
-        from ademem.capture.gate import relating  # which a hook leaves to the worker
-
-        relating.relate_imported(runtime.store, runtime.clock())
 
 
 def _is_large(project: Project) -> bool:

@@ -61,7 +61,6 @@ from ademem.sync.importer import (
     combine_texts,
     import_files,
     lock_path,
-    relate_report,
     save_agreement,
     update_store,
 )
@@ -155,7 +154,6 @@ def refresh(
             progress.end()
             return Refreshed(written=(), removed=(), kept=(), bytes=0)
         report, texts = update_store(runtime, place, provenance, force=force, progress=progress)
-        relate_report(report, runtime)
         surveyed = _store_state(store)
         found = survey(store, place, texts, report.refused)
         stale = [file for file in found if not file.is_current]
@@ -289,9 +287,8 @@ def survey(
         listing = ("ls-tree", "-z", "--name-only", "HEAD", "--", FOLDER)
         return git.text(project.root, *listing).split("\0")
 
-    later = rendering.find_later(store)
     wanted = rendering.render(
-        *(lines, document, readable, place.settings, kept_lines, committed, later),
+        *(lines, document, readable, place.settings, kept_lines, committed),
         unheard=partial(memory_queries.find_unheard, store),
     )
     if sheet := _render_candidates(store, readable.get(SHEET), place):

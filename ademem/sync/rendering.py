@@ -33,7 +33,6 @@ from ademem.store import (
     kept_copies,
     memories,
     memory_queries,
-    relations,
     replication,
     revisions,
     stamps,
@@ -149,26 +148,6 @@ def each_offered(store: Store, place: Place) -> Iterator[Memory]:
             yield memory
 
 
-def find_later(store: Store) -> dict[str, str]:
-    """Return, by memory id, the id of the latest memory that contradicts it by its words.
-
-    Pairs that a person decided count, too: pages have to be equal on every machine.
-    """
-    if not (pairs := relations.list_pairs(store)):
-        return {}
-    from ademem.capture.gate import relating
-    from ademem.search import contradiction
-
-    ids = {id for pair in pairs for id in pair}
-    rows = {one.id: one for one in memory_queries.by_ids(store, ids)}
-    found = {}
-    for each in pairs:
-        earlier, later = (rows[id] for id in each)
-        if contradiction.likelihood(earlier.whole_text, later.whole_text) >= relating.LIKELY:
-            found[earlier.id] = later.id
-    return found
-
-
 def render(
     lines: Lines,
     document: CoreMemory | None,
@@ -176,7 +155,6 @@ def render(
     settings: MirrorSettings,
     refused: Callable[[], Collection[str]] = tuple,
     committed: Callable[[], Collection[str]] = tuple,
-    later: Mapping[str, str] = {},
     unheard: Callable[[Collection[str]], Collection[str]] = lambda _: (),
 ) -> dict[str, str]:
     """Render the memories that may be shown; lines of people in the *present* files stay.
@@ -185,9 +163,9 @@ def render(
     of a newer ademem, and texts of ids that *unheard* returns: the database never had them.
     *committed* returns the files of HEAD: of these a page or an archive
     without entries stays, as git reports a conflict where one side deletes a file and the other
-    changes it. A *later* memory stands before the one that it says otherwise.
+    changes it.
     """
-    pages = _render_pages(lines, document, present, settings, committed, later)
+    pages = _render_pages(lines, document, present, settings, committed)
     written = knowledge.render_lines(lines.records(), lines.others(present), present.lines(ARCHIVE))
     if ARCHIVE in present and ARCHIVE not in written and ARCHIVE in committed():
         written[ARCHIVE] = ""
@@ -205,12 +183,10 @@ def _render_pages(
     present: Texts,
     settings: MirrorSettings,
     committed: Callable[[], Collection[str]],
-    later: Mapping[str, str],
 ) -> dict[str, str]:
     kept_items = lines.kept_on_pages()
     on_page = (one for one in lines if is_on_page(one) or one.id in kept_items)
-    rows = {one.id: _PageFields(one) for one in on_page}
-    shown: list[Memory] = _put_later_first(rows, later)  # type: ignore[assignment]
+    shown: list[Memory] = [_PageFields(one) for one in on_page]  # type: ignore[misc]
     free_texts = _free_texts(present)
     stay = _topics_that_stay({memory.category for memory in shown}, present, committed)
     stay |= {_topic_in(name) for name in free_texts}
@@ -300,21 +276,3 @@ class _PageFields:
         for name in _PAGE_FIELDS:
             setattr(self, name, getattr(memory, name))
         self.tags = tuple(map(sys.intern, memory.tags))
-
-
-def _put_later_first(
-    rows: Mapping[str, _PageFields], later: Mapping[str, str]
-) -> list[_PageFields]:
-    """Put a later memory before the first that it says otherwise, and rank it no lower."""
-    for id, heir in later.items():
-        if id in rows and heir in rows:
-            one, other = rows[id], rows[heir]
-            other.tier = min(one.tier, other.tier)
-            other.importance = max(one.importance, other.importance, key=lambda each: each.weight)
-            other.confidence = max(one.confidence, other.confidence)
-    placed: dict[str, _PageFields] = {}
-    for id, row in rows.items():
-        if (heir := later.get(id, "")) in rows:
-            placed.setdefault(heir, rows[heir])
-        placed.setdefault(id, row)
-    return list(placed.values())

@@ -1,6 +1,7 @@
-"""Merge memories that say the same, and relate those that contradict each other.
+"""Merge memories that say the same in the same words.
 
-A merge says what one of its members says, which a person confirmed: no new wording is made here.
+Nearly the same words may say the opposite: those are for a person to merge. A merge says
+what one of its members says, which a person confirmed: no new wording is made here.
 """
 
 from __future__ import annotations
@@ -8,11 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
-from difflib import SequenceMatcher
-from enum import StrEnum
 
-from ademem.capture.gate import relating
-from ademem.capture.gate.relating import Pair
 from ademem.capture.gate.rows import free_sync_id, id_of, least_trusted
 from ademem.core.anchor import merge_anchors
 from ademem.core.clock import stamp
@@ -20,9 +17,8 @@ from ademem.core.failure_log import describe
 from ademem.core.memory import Memory
 from ademem.core.settings import Settings
 from ademem.core.shared_files import locked
-from ademem.core.text import dedupe_key, unique, words
+from ademem.core.text import dedupe_key, have_same_words, unique
 from ademem.core.value import Value, replace
-from ademem.search import opposition
 from ademem.store import (
     Store,
     embeddings,
@@ -47,12 +43,6 @@ class Merged(Value):
     members: tuple[str, ...]
 
 
-class Conflicting(Value):
-    left: str
-    right: str
-    why: str
-
-
 class Consolidated(Value):
     id: str = ""
     """The event for `ademem undo`; empty for a dry run and when nothing was merged."""
@@ -63,7 +53,6 @@ class Consolidated(Value):
     merged: int = 0
     created: int = 0
     merges: tuple[Merged, ...] = ()
-    conflicts: tuple[Conflicting, ...] = ()
 
 
 class ConsolidationRun(Value):
@@ -91,15 +80,11 @@ def preview(run: ConsolidationRun) -> Consolidated:
         Merged(id="", content=members[0].content, members=tuple(each.id for each in members))
         for members in (merge.members for merge in plan.merges)
     ]
-    becomes = {each.id: merge.members[0].id for merge in plan.merges for each in merge.members}
-    new = relating.find_new_pairs(run.store, run.model)
-    conflicts = (_describe_conflict(pair, becomes) for pair in new)
-    pairs = {frozenset((one.left, one.right)): one for one in conflicts if one.left != one.right}
-    return _result("", plan, merges, list(pairs.values()))
+    return _result("", plan, merges)
 
 
 def consolidate(run: ConsolidationRun, now: Callable[[], datetime]) -> Consolidated:
-    """Merge and relate, and log the run."""
+    """Merge, and log the run."""
     id, started, error = memories.new_event(), now(), None
     done = Consolidated(outcome="failed")
     try:
@@ -114,8 +99,6 @@ def consolidate(run: ConsolidationRun, now: Callable[[], datetime]) -> Consolida
                 if merges:
                     jobs.follow(run.store, at)
             done = _result(id if merges else "", plan, merges)
-            pairs = relating.catch_up(run.store, now(), run.model)
-            done = replace(done, conflicts=tuple(_describe_conflict(pair) for pair in pairs))
     except Exception as failure:
         error = describe(failure)[: jobs.ERROR_CHARS]
         raise
@@ -133,22 +116,14 @@ def consolidate(run: ConsolidationRun, now: Callable[[], datetime]) -> Consolida
     return done
 
 
-def _result(
-    id: str, plan: Plan, merges: Sequence[Merged], conflicts: Sequence[Conflicting] = ()
-) -> Consolidated:
+def _result(id: str, plan: Plan, merges: Sequence[Merged]) -> Consolidated:
     return Consolidated(
         id=id,
         clusters=plan.clusters,
         merged=sum(len(merge.members) for merge in merges),
         created=len(merges),
         merges=tuple(merges),
-        conflicts=tuple(conflicts),
     )
-
-
-def _describe_conflict(pair: Pair, became: Mapping[str, str] = {}) -> Conflicting:
-    left, right = pair.earlier.id, pair.later.id
-    return Conflicting(left=became.get(left, left), right=became.get(right, right), why=pair.why)
 
 
 def merge(planned: PlannedMerge, run: str, store: Store, now: datetime) -> Merged | None:
@@ -216,22 +191,6 @@ COMPARED = 20_000
 MERGE_COSINE = 0.85
 MERGED = 3
 """Memories with the same meaning that are merged."""
-EXCHANGED_WORDS = 2
-"""Most consecutive words that differ when one sentence is about two things."""
-SHARED_FRAME = 0.5
-"""Share of words that keep their places around the exchanged ones."""
-
-_LIMITS = frozenset("only except unless until without ohne sans sin senza без".split())
-
-
-class Relation(StrEnum):
-    """How a second text, near in meaning, relates to a first one."""
-
-    SAME = "same"
-    """It names the same or less."""
-    MORE = "more"
-    """It names something more."""
-    APART = "apart"
 
 
 class PlannedMerge(Value):
@@ -294,7 +253,7 @@ def _merges(group: Sequence[Memory], near: Sequence[Mapping[int, float]]) -> Ite
         at: [
             other
             for other in near[at]
-            if relate(group[at].whole_text, group[other].whole_text) is Relation.SAME
+            if have_same_words(group[at].whole_text, group[other].whole_text)
         ]
         for at in free
     }
@@ -311,31 +270,3 @@ def _merges(group: Sequence[Memory], near: Sequence[Mapping[int, float]]) -> Ite
             break
         yield PlannedMerge(members=tuple(group[at] for at in members))
         free -= set(members)
-
-
-def relate(left: str, right: str) -> Relation:
-    if opposition.find_opposition(left, right) or _is_about_another(left, right):
-        return Relation.APART
-    if _LIMITS & (words(left) ^ words(right)):
-        return Relation.APART
-    mine, theirs = opposition.named_tokens(left, right)
-    if set(theirs) - set(mine):
-        return Relation.APART if set(mine) - set(theirs) else Relation.MORE
-    in_order = [name for name in unique(mine) if name in theirs] == list(unique(theirs))
-    return Relation.SAME if in_order else Relation.APART
-
-
-def _is_about_another(left: str, right: str) -> bool:
-    """Tell whether they are one sentence with a word or two exchanged in their places."""
-    mine, theirs = opposition.tokenize(left), opposition.tokenize(right)
-    steps = SequenceMatcher(None, mine, theirs, autojunk=False).get_opcodes()
-    changed = [step for step in steps if step[0] != "equal"]
-    equal = sum(step[2] - step[1] for step in steps if step[0] == "equal")
-    return (
-        bool(changed)
-        and equal >= SHARED_FRAME * max(len(mine), len(theirs))
-        and all(
-            tag == "replace" and end - start <= EXCHANGED_WORDS and to - since <= EXCHANGED_WORDS
-            for tag, start, end, since, to in changed
-        )
-    )

@@ -8,7 +8,6 @@ from contextlib import nullcontext
 from functools import partial
 from itertools import chain
 
-from ademem.capture.gate import relating
 from ademem.core.clock import datetime, parse
 from ademem.core.errors import AdememError
 from ademem.search.embedding import (
@@ -47,14 +46,14 @@ def run(context: JobContext) -> datetime | None:
         return None
     context.figures |= dict.fromkeys(("batches", "embedded", "failed", "batch", "largest"), 0)
     embedded = _embed_missing(model, context)
-    if embedded and relating.catch_up(context.store, context.now(), model.id):
-        jobs.queue(context.store, "mirror", "project", context.now())
-    from ademem.search import dense
+    from ademem.search import dense, neighbours
 
     if not embeddings.counts(context.store, model.id).waiting:
         second = model_id(second_settings(context.runtime.settings.embed))  # even if not installed
         context.figures["dropped"] = embeddings.drop_others(context.store, [model.id, second])
         dense.update_whitening(context.store, model.id, DIMENSIONS)
+    if embedded:
+        neighbours.catch_up(context.store, model.id, context.now())
     if model.second and _embed_missing(model.second, context):
         import numpy as np
 

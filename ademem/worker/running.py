@@ -245,19 +245,20 @@ def is_embedding_needed(context: JobContext) -> bool:
 
 
 def relate(context: JobContext, _job: Job) -> None:
-    from ademem.capture.gate import relating
+    from ademem.search import neighbours
 
-    model = context.model.id if context.model else ""
-    found = relating.catch_up(context.store, context.now(), model, context.pause)
-    context.figures["pairs"] = len(found)
-    if found:
-        jobs.queue(context.store, "mirror", "project", context.now())
+    if context.model is not None:
+        context.figures["compared"] = neighbours.catch_up(
+            context.store, context.model.id, context.now(), context.pause
+        )
 
 
 def is_relating_needed(context: JobContext) -> bool:
     from ademem.store import relations
 
-    return relations.is_behind(context.store)
+    model = context.model
+    has_vectors = model is not None and embeddings.has_any(context.store, model.id)
+    return has_vectors and relations.is_behind(context.store)
 
 
 def sweep(context: JobContext, _job: Job) -> None:

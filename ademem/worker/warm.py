@@ -41,7 +41,7 @@ class Stranger(OSError):
 
 
 def suggest(
-    runtime: Runtime, query: str, *, floor: float, most: int
+    runtime: Runtime, query: str, *, most: int, floor: float | None = None
 ) -> list[tuple[int, float, float]] | None:
     """Return rows, scores and evidence of `engine.suggest`; None without an answer in time."""
     settings = runtime.settings.search
@@ -49,7 +49,8 @@ def suggest(
         return None
     here, mission = runtime.branch or "", mission_of(runtime.environment) or ""
     where = f'"here":{quoted(here)},"mission":{quoted(mission)}'
-    params = f'{{"query":{quoted(query)},"floor":{floor},"most":{most},{where}}}'
+    least = "null" if floor is None else floor
+    params = f'{{"query":{quoted(query)},"floor":{least},"most":{most},{where}}}'
     budget_s = settings.warm_ms / 1000
     answer = ask(runtime.project, runtime.environment, "suggest", params, budget_s)
     if answer is None:

@@ -147,7 +147,7 @@ def suggest(server: Server, runtime: Runtime, params: dict[str, Any]) -> dict[st
             elsewhere=False,
         ),
         runtime.now,
-        floor=params["floor"],
+        floor=params.get("floor"),
         most=params["most"],
         embedder=server.embedder,
     )

@@ -115,7 +115,6 @@ def test_what_is_stated_takes_the_place_of_what_was_computed_and_stays(store):
     relations.add(store, known, new, relations.SUPERSEDES, actor="ademem", **add)
     relations.add(store, known, new, relations.CONFLICT, actor="agent", stated=True, **add)
     relations.add(store, known, new, relations.SUPERSEDES, actor="ademem", **add | {"score": 0.9})
-    relations.withdraw(store, known, new, "ademem", NOW)
 
     assert relations.find(store, known, new) == (relations.CONFLICT, "pending")
 

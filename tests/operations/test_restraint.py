@@ -2,7 +2,6 @@
 
 import pytest
 
-from ademem.capture.gate import relating
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.core.value import replace
 from ademem.operations import curation, searching, writing
@@ -276,16 +275,6 @@ def test_an_agent_annotates_what_a_person_confirmed(memories):
     judged = judge(memories, "related", id=candidate(memories, OTHER).id, other=confirmed.id)
 
     assert judged["status"] == "judged"
-
-
-def test_an_agents_later_text_is_no_heir_of_what_a_person_confirmed(memories):
-    earlier = confirm(memories, candidate(memories, "The queue of billing runs on Redis"))
-    later = candidate(memories, "The queue of billing runs on Kafka now, no longer on Redis")
-    relating.relate([later], memories.store, memories.clock())
-
-    (pair,) = curation.list_conflicts(memories)
-    assert {pair.left, pair.right} == {earlier.id, later.id}
-    assert pair.relation == "conflicts_with"
 
 
 @pytest.mark.parametrize("delete", [False, True])

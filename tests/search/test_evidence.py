@@ -20,7 +20,9 @@ def hits(*weighed: float) -> list[Hit]:
     return [Hit(signals={"evidence": each}) for each in weighed]
 
 
-def choose(*weighed: float, floor: float = evidence.PROMPT, most: int = 2) -> list[float]:
+def choose(
+    *weighed: float, floor: float = evidence.prompt_floor("lexical"), most: int = 2
+) -> list[float]:
     chosen = evidence.choose(hits(*weighed), floor=floor, most=most)
     return [hit.signals["evidence"] for hit in chosen]
 
@@ -40,9 +42,12 @@ def test_what_is_shown(given, chosen):
     assert choose(*given) == chosen
 
 
-def test_a_denial_needs_more_than_a_prompt_and_may_carry_three():
-    assert choose(-0.5, floor=evidence.DENIAL) == []
-    assert choose(1.0, 0.5, 0.0, -0.5, floor=evidence.DENIAL, most=3) == [1.0, 0.5, 0.0]
+def test_each_line_says_what_it_was_chosen_on_and_when():
+    assert len({floor.name for floor in evidence.FLOORS}) == len(evidence.FLOORS)
+    for floor in evidence.FLOORS:
+        assert floor.purpose, floor.name
+        assert floor.chosen_on, floor.name
+        assert floor.date >= "2026", floor.name
 
 
 def test_each_feature_moves_the_evidence_its_way():

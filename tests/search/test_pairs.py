@@ -33,7 +33,7 @@ def pair(store, keep):
             relation,
             score=0.9,
             reason="8081 against 9090",
-            actor="ademem",
+            actor="user",
             now=NOW,
         )
         return old, new
@@ -125,7 +125,7 @@ def test_a_later_memory_that_was_outdated_in_turn_gives_way_to_its_heir(store, p
     yarn, pnpm, bun = "yarn is the package manager", "We switched to pnpm", "bun installs all"
     old, between = pair(SUPERSEDES, yarn, pnpm, created_at=NOW - WEEK / 2)
     new = keep(bun, created_at=NOW)
-    relations.add(store, between, new, SUPERSEDES, score=0.9, reason="", actor="ademem", now=NOW)
+    relations.add(store, between, new, SUPERSEDES, score=0.9, reason="", actor="user", now=NOW)
 
     first, *_ = hits = ask("which package manager").hits
     assert first.memory == new
@@ -136,7 +136,7 @@ def test_a_pair_that_waits_is_related_by_the_order_in_which_it_was_learned_last(
     old, new = pair(CONFLICT)  # an import, less trusted than what an agent says
     again = Change(operation="merge", actor="agent", at=NOW + timedelta(days=1))
     memories.update(store, old, again)
-    relations.add(store, new, old, SUPERSEDES, score=0.9, reason="", actor="ademem", now=NOW)
+    relations.add(store, new, old, SUPERSEDES, score=0.9, reason="", actor="user", now=NOW)
 
     assert [hit.memory.id for hit in current(ask(QUESTION))] == [old.id]
 

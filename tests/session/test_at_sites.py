@@ -309,10 +309,12 @@ def test_whatever_shows_two_that_contradict_each_other_says_so_at_the_earlier(tu
     for shown in (
         turn.context("session_start", source="startup", session_id="s2"),
         edit(turn, session_id="s3"),
-        turn.context("user_prompt_submit", session_id="s4", **order),
         turn.context("user_prompt_submit", session_id="s5", **slash),
     ):
         facts = [line for line in shown.splitlines() if line.startswith("- [")]
         assert [line.endswith(mark) for line in facts] == [False, True], shown
+    one = turn.context("user_prompt_submit", session_id="s4", **order)
+    assert f"earlier: “{EARLIER}” (2026-03-01)" in one, "a prompt is shown one"
+    assert one.index(LATER) < one.index(EARLIER)
     turn.fire("user_prompt_submit", session_id="s6", prompt="Fix the parser", prompt_id="p4")
     assert mark in turn.denial(session_id="s6", prompt_id="p4", tool_use_id="t1", **remove)

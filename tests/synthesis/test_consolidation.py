@@ -2,13 +2,9 @@
 
 from datetime import timedelta
 
-import numpy as np
 import pytest
 
-from ademem.capture.gate import relating
-from ademem.capture.gate.relating import catch_up
 from ademem.core.clock import stamp
-from ademem.core.memory import Status
 from ademem.core.settings import Settings
 from ademem.operations import curation
 from ademem.search.engine import Filters, search
@@ -19,9 +15,9 @@ from ademem.synthesis.consolidation import ConsolidationRun
 from ademem.synthesis.undoing import undo_event
 from tests.builders import NOW, insert, memory
 from tests.synthesis import statements
-from tests.synthesis.statements import MODEL, Statement
+from tests.synthesis.statements import MODEL
 
-INVOICES, MIGRATIONS, PORTS, UPLOADS = 1, 2, 4, 15
+INVOICES, UPLOADS = 1, 15
 DAY = timedelta(days=1)
 
 
@@ -37,7 +33,10 @@ def put(store, given, **changes):
 
 
 def group(number, marks="="):
+    """Statements of a group; those that say the same do so in the same words."""
     found = statements.group(number)
+    for first in found["="][:1]:
+        found["="] = [first._replace(text=f"{first.text}{end}") for end in ("", ".", "!")]
     return [each for mark in marks for each in found[mark]]
 
 
@@ -132,114 +131,23 @@ def test_statements_of_other_matters_stay(store):
     put(store, [each for number in range(16, 40) for each in group(number, "~")])
     done = run(store)
 
-    assert (done.merged, done.conflicts) == (0, ())
+    assert done.merged == 0
 
 
-class TestWhatContradicts:
-    def test_is_not_merged_but_related(self, store):
-        (against, *_) = put(store, group(UPLOADS, "!="))
-        done = run(store)
+def test_nearly_the_same_words_are_left_to_a_person(store):
+    put(store, statements.group(UPLOADS)["="])
+    done = run(store)
 
-        (found,) = relations.list_conflicts(store)
-        assert {found.left, found.right} == {against.id, done.merges[0].id}
-        assert found.reason == "20 mb against 50 mb"
-        assert memories.get(store, against.id).live
-
-    def test_is_related_also_where_nothing_is_merged(self, store):
-        left, right = put(store, [*group(UPLOADS)[:1], *group(UPLOADS, "!")])
-        done = run(store)
-
-        assert (done.merged, done.conflicts[0].why) == (0, "20 mb against 50 mb")
-        (found,) = relations.list_conflicts(store)
-        assert {found.left, found.right} == {left.id, right.id}
-
-    def test_may_be_farther_apart_when_it_is_a_number(self, store):
-        left, right = put(store, [group(PORTS)[0], *group(PORTS, "!")])
-        done = run(store)
-
-        (found,) = done.conflicts
-        assert (found.why, {found.left, found.right}) == ("8080 against 9090", {left.id, right.id})
-
-    def test_reports_a_candidate_that_contradicts_what_is_confirmed(self, store):
-        (old,) = put(store, group(PORTS)[:1])
-        (new,) = put(store, group(PORTS, "!"), status=Status.CANDIDATE)
-
-        (found,) = run(store).conflicts
-        assert {found.left, found.right} == {old.id, new.id}
-
-    def test_may_be_two_candidates_and_these_are_not_merged(self, store):
-        put(store, [*group(PORTS), *group(PORTS, "!")], status=Status.CANDIDATE)
-        put(store, group(INVOICES)[:1])  # a store without a confirmed one has nothing to compare
-        done = run(store)
-
-        assert (done.clusters, done.merged) == (0, 0)
-        assert {found.why for found in done.conflicts} == {"8080 against 9090"}
-
-    def test_is_reported_once(self, store):
-        put(store, [*group(UPLOADS)[:1], *group(UPLOADS, "!")])
-        assert len(run(store).conflicts) == 1
-
-        assert run(store).conflicts == ()
-        assert len(relations.list_conflicts(store)) == 1
-
-    def test_is_settled_by_the_end_of_one_of_them(self, store):
-        left, _ = put(store, [*group(UPLOADS)[:1], *group(UPLOADS, "!")])
-        run(store)
-        transitions.archive(left.id, Act(store=store, now=NOW))
-
-        assert relations.list_conflicts(store) == []
-
-    def test_is_settled_by_a_word_for_good(self, store):
-        left, right = put(store, [*group(UPLOADS)[:1], *group(UPLOADS, "!")])
-        run(store)
-        assert relations.resolve(store, right, left, "user", NOW)
-        assert not relations.resolve(store, right, left, "user", NOW)
-
-        run(store)
-        assert relations.list_conflicts(store) == []
+    assert (done.clusters, done.merged) == (1, 0)
 
 
-def test_a_proposal_is_withdrawn_once_later_memories_tell_that_it_is_about_two_things(store):
-    texts = ("payments stores its rows in MySQL", "SQLite has the rows that search writes")
-    rows = insert(store, *map(memory, texts))
-    relating.relate(rows, store, NOW)
-    before = relations.list_conflicts(store)
-    matters = ("{} has a port of its own", "Reviews of {} take a day", "{} is written in Go")
-    for thing in ("payments", "search"):
-        insert(store, *(memory(text.format(thing)) for text in matters))
-    catch_up(store, NOW)
+def test_what_says_the_opposite_is_neither_merged_nor_marked(store):
+    (against, *_) = put(store, group(UPLOADS, "!="))
+    done = run(store)
 
-    assert (len(before), relations.list_conflicts(store)) == (1, [])
-
-
-class TestWhatWasProposedByWords:
-    @pytest.fixture
-    def apart(self, store):
-        """Two memories whose words contradict and whose vectors have nothing in common."""
-        texts = ("checkout-api has 30 workers", "We gave checkout-api 45 workers")
-        vectors = np.eye(2, 384, dtype="<f4")
-        given = zip(texts, vectors, strict=True)
-        rows = put(store, [Statement(0, "~", text, vector.tobytes()) for text, vector in given])
-        assert len(relating.relate(rows, store, NOW)) == 1
-        return rows
-
-    def test_is_withdrawn_where_the_vectors_say_otherwise(self, store, apart):
-        assert run(store).conflicts == ()
-        assert relations.list_conflicts(store) == []
-
-    def test_is_proposed_again_by_words_alone(self, store, apart):
-        run(store)
-
-        assert relating.relate(apart, store, NOW) == []
-        assert len(relations.list_conflicts(store)) == 1
-
-    def test_stays_where_a_person_took_the_answer_back(self, store, apart):
-        left, right = apart
-        relations.resolve(store, left, right, "user", NOW)
-        relations.reopen(store, left, right, "user", NOW)
-        run(store)
-
-        assert len(relations.list_conflicts(store)) == 1
+    assert done.merged == 3
+    assert memories.get(store, against.id).live
+    assert relations.list_conflicts(store) == []
 
 
 def test_a_consolidation_is_one_act_that_can_be_taken_back_and_is_not_done_again(store):
@@ -273,23 +181,6 @@ def test_a_merge_says_what_a_person_confirmed_of_one_of_its_members(store):
     assert live(store) == {merged.content}
     assert merged.content in {each.text for each in group(UPLOADS)}
     assert memories.get(store, merged.id).status == "promoted"
-
-
-def test_what_each_of_them_alone_names_is_not_lost_in_a_merge(store):
-    first, second, third = group(MIGRATIONS)
-    second = second._replace(text=f"{second.text} on db/main")
-    third = third._replace(text=f"{third.text} with ./migrate.sh")
-    put(store, [first, second, third])
-
-    assert run(store).merged == 0
-
-
-def test_what_names_most_speaks_for_all(store):
-    first, second, third = group(MIGRATIONS)
-    put(store, [first, second, third._replace(text=f"{third.text} with ./migrate.sh")])
-    run(store)
-
-    assert live(store) == {f"{third.text} with ./migrate.sh"}
 
 
 def test_where_no_memory_has_a_vector_it_says_so(store):
@@ -353,7 +244,7 @@ def test_a_preview_says_what_would_be_done_and_does_nothing(store):
     put(store, group(UPLOADS, "=!"))
     before = live(store)
     seen = consolidation.preview(ConsolidationRun(store=store, settings=Settings(), model=MODEL))
-    assert (seen.merged, len(seen.conflicts)) == (3, 1)
+    assert seen.merged == 3
     assert live(store) == before
     assert maintenance.last(store, maintenance.CONSOLIDATION) is None
 

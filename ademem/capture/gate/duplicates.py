@@ -1,9 +1,6 @@
-"""Rules about remembered text: the same topic, key or text, or nearly the same words."""
+"""Rules about remembered text: the same topic, key, text or words."""
 
 from __future__ import annotations
-
-import re
-from functools import lru_cache
 
 from ademem.capture.gate.form import (
     Gate,
@@ -15,13 +12,9 @@ from ademem.capture.gate.form import (
     with_note,
 )
 from ademem.core.memory import Category, Memory, Status
-from ademem.core.text import COMPARED, fold, jaccard, preview, words
+from ademem.core.text import fold, have_same_words, jaccard, list_words, preview, words
 from ademem.core.value import replace
 from ademem.guard.injection import instruction_in
-from ademem.search.opposition import contradicts
-
-NEAR_DUPLICATE = 0.85
-"""Jaccard similarity of the words from which a draft merges into a memory."""
 
 CATEGORY_FAMILIES = (
     {Category.FACT, Category.PATTERN, Category.GOTCHA},
@@ -52,14 +45,12 @@ def echo(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
 
 
 def rejected_before(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
-    text, key = draft.whole_text, _explicit_key(draft)
+    text = draft.whole_text
 
     def is_same(refused: Memory) -> bool:
         if fold(draft.content) == fold(refused.content):
             return True
-        theirs = refused.whole_text
-        has_key = key is not None and key == refused.knowledge_key
-        return (has_key and not contradicts(text, theirs)) or _is_near(text, theirs)
+        return have_same_words(text, refused.whole_text)
 
     memory = next(filter(is_same, gate.lookup.rejected(draft)), None)
     if memory is None or gate.lookup.same(draft):
@@ -104,25 +95,18 @@ def exact_duplicate(draft: Reviewed, gate: Gate) -> Reviewed | Merge:
     return Merge(draft=draft, into=memory, why=f"{memory.id} says the same")
 
 
-def near_duplicate(draft: Reviewed, gate: Gate) -> Reviewed | Merge:
-    """Merge into the most similar memory, unless the draft is an unapproved instruction.
+def same_words(draft: Reviewed, gate: Gate) -> Reviewed | Merge:
+    """Merge into a memory of the same words, unless the draft is an unapproved instruction.
 
-    Only one of its topic counts, which `same_topic` has found where there is one.
+    Other words are for the writer to judge: a "not" is one word. Only one of its topic
+    counts, which `same_topic` has found where there is one.
     """
     if draft.topic_key:
         return draft
-    text = draft.whole_text
-    mine = words(text)
-    best = NEAR_DUPLICATE
-    into: Memory | None = None
-    for memory in gate.lookup.near(draft):
-        shared = jaccard(mine, words(memory.whole_text))
-        if shared >= best and _is_same_memory(draft, memory):
-            best, into = shared, memory
-    if into is None or (not draft.by_person and instruction_in(text)):
+    into = next((one for one in gate.lookup.near(draft) if _is_same_memory(draft, one)), None)
+    if into is None or (not draft.by_person and instruction_in(draft.whole_text)):
         return draft
-    why = f"{into.id} says it in nearly the same words ({best:.0%})"
-    return Merge(draft=draft, into=into, why=why)
+    return Merge(draft=draft, into=into, why=f"{into.id} says it in the same words")
 
 
 def _explicit_key(draft: Reviewed) -> str | None:
@@ -130,19 +114,8 @@ def _explicit_key(draft: Reviewed) -> str | None:
 
 
 def repeats(text: str, shown: str) -> bool:
-    mine, theirs = _join_words(text), _join_words(shown)
-    is_part = len(mine) >= PART_CHARS and mine in theirs
-    return mine == theirs or is_part or _is_near(text, shown)
-
-
-@lru_cache(maxsize=COMPARED)
-def _join_words(text: str) -> str:
-    return " ".join(re.findall(r"\w+", fold(text)))
-
-
-def _is_near(left: str, right: str) -> bool:
-    near = jaccard(words(left), words(right)) >= NEAR_DUPLICATE
-    return near and not contradicts(left, right)
+    mine, theirs = " ".join(list_words(text)), " ".join(list_words(shown))
+    return mine == theirs or (len(mine) >= PART_CHARS and mine in theirs)
 
 
 def _is_same_memory(draft: Reviewed, memory: Memory) -> bool:
@@ -151,7 +124,7 @@ def _is_same_memory(draft: Reviewed, memory: Memory) -> bool:
         and draft.knowledge_key in (None, memory.knowledge_key)
         and draft.path in (None, memory.file_scope_pattern)
         and any({draft.category, memory.category} <= family for family in CATEGORY_FAMILIES)
-        and not contradicts(draft.whole_text, memory.whole_text)
+        and have_same_words(draft.whole_text, memory.whole_text)
     )
 
 

@@ -9,10 +9,10 @@ from ademem.capture import EXTENSIONS
 from ademem.capture.gate.duplicates import (
     echo,
     exact_duplicate,
-    near_duplicate,
     rejected_before,
     same_key,
     same_topic,
+    same_words,
 )
 from ademem.capture.gate.form import (
     Insert,
@@ -344,7 +344,7 @@ RULES: tuple[Rule, ...] = (
     same_topic,
     same_key,
     exact_duplicate,
-    near_duplicate,
+    same_words,
     code_derivable,
     instruction_shaped,
     instruction_in_two_parts,

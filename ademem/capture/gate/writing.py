@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import re
 
 from ademem.capture.gate import rows
-from ademem.capture.gate.duplicates import NEAR_DUPLICATE
 from ademem.capture.gate.form import (
     Gate,
     Insert,
@@ -20,7 +18,7 @@ from ademem.capture.gate.form import (
 from ademem.capture.gate.rules import judge, load_rules, steps
 from ademem.core.memory import Draft, Memory, Origin, Status, Trust
 from ademem.core.redaction import redact
-from ademem.core.text import clean, fold, is_cjk, jaccard, preview, sha256_hex, words
+from ademem.core.text import clean, fold, have_same_words, is_cjk, preview, sha256_hex
 from ademem.core.value import Value, replace
 from ademem.store import Store, jobs, judged_texts, memories, memory_queries, relations
 from ademem.store.memories import Change
@@ -289,10 +287,9 @@ def _log_refusal(draft: Reviewed, rule: str, why: str, store: Store, now: dateti
 SHOWN = 500
 """Newest rows of what a session was shown that are compared with what it says."""
 POOL = 500
-"""Newest memories compared of those that share a group of words with a draft."""
-GROUPS = 64
-GROUP = 3
-"""Most groups of words in a query, and most words of one."""
+"""Newest memories compared of those that have the longest words of a draft."""
+LONGEST = 8
+"""Words by which texts of the same words are looked up."""
 
 
 class StoreLookup:
@@ -332,35 +329,24 @@ class StoreLookup:
         return memory_queries.list_shown(self._store, draft.origin.session_id, SHOWN)
 
     def near(self, draft: Reviewed, *, rejected: bool = False) -> list[Memory]:
-        """Find near duplicates, newest first, without quarantined memories."""
+        """Find memories of the same words, newest first, without quarantined ones."""
         text = draft.whole_text
-        index, groups = _probes(text)
-        if not groups:
+        index, telling = _probe(text)
+        if not telling:
             return []
-        match = " OR ".join(f"({' AND '.join(group)})" for group in groups)
         home = Home(self._store, draft.scope, draft.owner)
-        texts = home.matching_texts(index, match, POOL, rejected=rejected)
-        mine = words(text)
-        shares = {seq: jaccard(mine, words(theirs)) for seq, theirs in texts.items()}
-        near = [seq for seq in sorted(shares, reverse=True) if shares[seq] >= NEAR_DUPLICATE]
+        texts = home.matching_texts(index, " AND ".join(telling), POOL, rejected=rejected)
+        near = [seq for seq in sorted(texts, reverse=True) if have_same_words(text, texts[seq])]
         found = memories.list_by_number(self._store, near)
         return [memory for memory in found if memory.id != self._apart_from]
 
 
-def _probes(text: str) -> tuple[Index, list[list[str]]]:
-    """Return an index and groups of quoted words, of which a near duplicate has one in full.
-
-    A near duplicate lacks at most `missing` of the words, and there is one group more than that.
-    Long words first: they are rare.
-    """
-    missing = math.floor((1 - NEAR_DUPLICATE) * len(words(text)))
+def _probe(text: str) -> tuple[Index, list[str]]:
+    """Return an index and the longest words of the text, quoted: they are rare."""
     tokens = list({token.lower(): token for token in re.findall(r"[^\W_]\w*", text)}.values())
     index: Index = "unified_memories_fts"
     if is_cjk(text):  # no blanks: the trigram index knows pieces of three signs
         tokens = [token[at : at + 3] for token in tokens for at in range(0, len(token) - 2, 3)]
-        missing *= 2
         index = "unified_memories_trigram"
     tokens.sort(key=len, reverse=True)
-    count = min(missing + 1, GROUPS, len(tokens))
-    used = [f'"{token}"' for token in tokens[: count * GROUP]]
-    return index, [used[at::count] for at in range(count)]
+    return index, [f'"{token}"' for token in tokens[:LONGEST]]

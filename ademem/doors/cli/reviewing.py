@@ -228,6 +228,10 @@ def _list_waiting(
         for id, other in ((pair.right, pair.left), (pair.left, pair.right))
     ]
     conflicts += [
+        (searching.get(memories, pair.right), f"and {pair.left}: {pair.reason}")
+        for pair in ([] if narrowed else curation.list_neighbours(memories))
+    ]
+    conflicts += [
         (
             searching.get(memories, each.source),
             f"{each.actor} says {each.relation} {each.target} ({each.confidence:.0%})"
@@ -399,7 +403,8 @@ class Review:
             return Subject(memory=found.memory, misplaced=found) if found else None
         memory = searching.get(self.memories, item.id)
         if item.other:
-            pairs = curation.list_conflicts(self.memories)
+            pairs = [*curation.list_conflicts(self.memories)]
+            pairs += curation.list_neighbours(self.memories)
             if not any({pair.left, pair.right} == {item.id, item.other} for pair in pairs):
                 return None
             other = searching.get(self.memories, item.other)
@@ -413,7 +418,7 @@ class Review:
         from ademem.operations import searching
 
         memory = subject.memory
-        why = f"contradictory: {subject.conflict}" if subject.conflict else waits_for(memory)
+        why = subject.conflict or waits_for(memory)
         if subject.doubt:
             why = f"in doubt: {subject.doubt.why}"
         if subject.misplaced:
@@ -728,24 +733,14 @@ def judge(
 @on_project("relations scan")
 def scan(
     memories: Runtime,
-    apply: bool = flag("--apply", "Store the pairs that are found."),
-    limit: int = option("--limit -n", "Memories of a page.", 100, min=1, max=100),
-    cursor: int = option("--cursor", "The next page.", 0, min=0),
+    limit: Limit = 100,
 ) -> None:
-    """Look for memories that contradict each other."""
-    from ademem.operations import relating
-
-    found, rest = relating.scan_relations(memories, apply=apply, limit=limit, cursor=cursor)
-    rows = [
-        {"earlier": each.earlier.id, "later": each.later.id}
-        | {name: getattr(each, name) for name in ("relation", "score", "why")}
-        for each in found
-    ]
-    lines = (f"{row['earlier']}  {row['relation']}  {row['later']}: {row['why']}" for row in rows)
-    end = f"; `--cursor {rest}` goes on" if rest else ""
-    note = f"{len(rows)} {'stored' if apply else 'found'}{end}"
-    values = {"applied": apply, "count": len(rows), "pairs": rows, "next_cursor": rest}
-    show.report(values, lines, [note], fence=True)
+    """List pairs of memories that are near in meaning."""
+    found = curation.list_neighbours(memories)[:limit]
+    rows = [{"earlier": each.left, "later": each.right, "why": each.reason} for each in found]
+    lines = (f"{row['earlier']}  {row['later']}: {row['why']}" for row in rows)
+    values = {"count": len(rows), "pairs": rows}
+    show.report(values, lines, [f"{len(rows)} found"], fence=True)
 
 
 @command("relations deferred")

@@ -108,14 +108,13 @@ def work(
 @on_project()
 def sweep(
     memories: Runtime,
-    merge: bool = flag("--merge", "Merge memories of the same meaning instead."),
+    merge: bool = flag("--merge", "Merge memories of the same words instead."),
     dry_run: DryRun = False,
 ) -> None:
     """Age the memories: confirm used ones, archive unused ones."""
     if merge:
         done = upkeep.consolidate(memories, dry_run=dry_run)
         lines = [f"merge    {' '.join(x.members)} → {preview(x.content, 80)}" for x in done.merges]
-        lines += [f"conflict {each.left} {each.right}: {each.why}" for each in done.conflicts]
         lines.append(_consolidation_summary(done, len(curation.list_conflicts(memories)), dry_run))
         return show.report({"dry_run": dry_run} | as_dict(done), lines)
     swept = upkeep.sweep(memories, dry_run=dry_run)
@@ -137,18 +136,13 @@ def _sweep_lines(memories: Runtime, swept: Swept, dry_run: bool) -> Iterator[str
 def _consolidation_summary(done: Consolidated, waiting: int, dry_run: bool) -> str:
     if done.outcome != "ok":
         return f"{done.outcome}: no memory has a vector (`ademem model install`, `ademem work`)"
-    if not (done.merges or done.conflicts):
+    if not done.merges:
         if waiting:
             pairs = f"{counted(waiting, 'contradiction')} wait{'s' if waiting == 1 else ''}"
             return f"nothing new; {pairs} for you (`ademem review` shows them)"
-        return "no memories say the same, none contradict each other"
-    conflicts = counted(len(done.conflicts), "conflict")
-    summary = f"{done.merged} merged into {done.created}, {conflicts}"
-    if dry_run:
-        return f"would be {summary}"
-    if not done.id:
-        return f"{summary} (`ademem review` shows them)"
-    return summary + show.name_undo(done.id)
+        return "no three memories say the same in the same words"
+    summary = f"{done.merged} merged into {done.created}"
+    return f"would be {summary}" if dry_run else summary + show.name_undo(done.id)
 
 
 @on_project()

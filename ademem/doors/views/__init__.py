@@ -85,8 +85,9 @@ def why_unprompted(hit: Hit, hits: Sequence[Hit]) -> str:
     """Return the reason for which a prompt with the same words is not shown a hit."""
     mine = hit.signals["evidence"]
     best = max(each.signals["evidence"] for each in hits)
-    if mine < evidence.PROMPT:
-        return f"evidence {mine:.2f}, below the floor of {evidence.PROMPT}"
+    floor = evidence.prompt_floor("hybrid" if "cosine" in hit.signals else "lexical")
+    if mine < floor:
+        return f"evidence {mine:.2f}, below the floor of {floor}"
     if mine < best - evidence.CUT:
         return f"evidence {mine:.2f}, more than {evidence.CUT} below the best"
     return f"evidence {mine:.2f}, and a prompt is shown at most {evidence.MOST}"

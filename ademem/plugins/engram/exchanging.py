@@ -6,7 +6,6 @@ from collections.abc import Callable
 from contextlib import nullcontext
 
 from ademem.capture import provenance
-from ademem.capture.gate import relating
 from ademem.core.errors import UsageError
 from ademem.core.memory import Trust
 from ademem.core.value import Value
@@ -99,10 +98,7 @@ def receive(runtime: Runtime, *, dry_run: bool = False) -> Received:
         event_id=new_event(),
         is_shared=True,
     )
-    received = chunks.receive(runtime.project, job, dry_run=dry_run)
-    if any(each.inserted or each.updated for each in received.reports) and not dry_run:
-        relating.relate_imported(runtime.store, runtime.clock())
-    return received
+    return chunks.receive(runtime.project, job, dry_run=dry_run)
 
 
 def leave(runtime: Runtime) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ademem.capture.gate import relating
 from ademem.core.errors import UsageError
 from ademem.core.value import Value
 from ademem.plugins.exchange import folder
@@ -48,7 +47,7 @@ def sync_folder(runtime: Runtime, path: str, *, force: bool = False) -> Exchange
     that is empty though it was used before.
     """
     project = runtime.project
-    exchanged = folder.exchange(
+    return folder.exchange(
         runtime.store,
         project,
         runtime.settings.gate,
@@ -58,9 +57,6 @@ def sync_folder(runtime: Runtime, path: str, *, force: bool = False) -> Exchange
         trusted=provenance_of(runtime).trusts_everybody,
         force=force,
     )
-    if exchanged.changed:
-        relating.relate_imported(runtime.store, runtime.clock())
-    return exchanged
 
 
 def preview_sync(runtime: Runtime, path: str, *, force: bool = False) -> Preview:

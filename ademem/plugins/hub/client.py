@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 from typing import Any
 
-from ademem.capture.gate import relating
 from ademem.core.clock import stamp
 from ademem.core.errors import Conflict
 from ademem.core.value import Value
@@ -58,12 +57,9 @@ def _hub(runtime: Runtime) -> Hub:
 
 def sync(runtime: Runtime) -> Round:
     try:
-        done = _hub(runtime).run()
+        return _hub(runtime).run()
     except hub_state.LeaseHeld as error:
         raise Conflict("another process syncs with the hub now", "try again in a minute") from error
-    if done.changed:
-        relating.relate_imported(runtime.store, runtime.clock())
-    return done
 
 
 def open_page(runtime: Runtime) -> str:

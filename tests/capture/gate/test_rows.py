@@ -20,7 +20,7 @@ def merged(known, draft, *, corroborates=True, may_change_text=True):
     return rows.merge_row(
         known,
         draft,
-        rule="near_duplicate",
+        rule="same_words",
         corroborates=corroborates,
         may_change_text=may_change_text,
         now=LATER,
@@ -141,7 +141,7 @@ def test_what_two_writers_add_is_united():
     assert row.importance is Importance.HIGH
     assert (row.title, row.bead, row.file_scope_pattern) == ("WAL", "b-1", "db/*")
     assert (row.pinned, row.tier) == (True, Tier.PINNED)
-    assert row.write_gate_reason == "near_duplicate"
+    assert row.write_gate_reason == "same_words"
     assert (row.category, row.created_at) == (known.category, known.created_at)
 
 

@@ -93,6 +93,7 @@ def test_a_list_shows_dates_and_names_the_later_of_two_facts(ademem):
     ademem.inside()
     row = ademem.json("add", "We switched to pnpm")["memory"]
     ademem.outside()
+    ademem("relations", "judge", row["id"], "conflicts_with", "--other", earlier)
 
     later, day = row["id"], row["created_at"][:10]
     first, second = ademem("list", "--all").splitlines()

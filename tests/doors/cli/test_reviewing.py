@@ -86,7 +86,7 @@ class Person:
             for id in ids or (self.other,):
                 curation.promote(memories, id)
                 pair = (searching.get(memories, self.known), searching.get(memories, id))
-                why = {"score": 0.9, "reason": "one says Mondays", "actor": "ademem"}
+                why = {"score": 0.9, "reason": "one says Mondays", "actor": "user"}
                 relations.add(memories.store, *pair, relations.CONFLICT, **why, now=clock.now())
             waiting = curation.review(memories)
             curation.decide_all(memories, waiting, "reject")
@@ -575,7 +575,7 @@ def test_status_the_page_and_a_review_tell_one_number_of_what_waits(person, monk
         pairs = [(person.known, person.lesson), (person.known, person.other)]
         for one, other in pairs:
             both = searching.get(memories, one), searching.get(memories, other)
-            why = {"score": 0.9, "reason": "one says Mondays", "actor": "ademem"}
+            why = {"score": 0.9, "reason": "one says Mondays", "actor": "user"}
             relations.add(memories.store, *both, relations.CONFLICT, **why, now=clock.now())
         more = Draft(content="Refunds are booked on working days", origin=origin)
         curation.skip(memories, writing.write(memories, more).memory.id)

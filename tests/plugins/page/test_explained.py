@@ -23,7 +23,7 @@ class Ranked:
     ("mine", "best", "why"),
     [
         pytest.param(-3.0, -1.0, "below the floor", id="too little"),
-        pytest.param(-1.9, 1.0, "below the best", id="far behind"),
+        pytest.param(-1.5, 1.5, "below the best", id="far behind"),
         pytest.param(-1.0, -0.5, "at most", id="enough others"),
     ],
 )

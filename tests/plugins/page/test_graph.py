@@ -95,7 +95,7 @@ def test_a_memory_has_all_its_relations_and_says_where_there_are_more(browser):
 
         def relate(found):
             for other in found:
-                named = {"score": 1.0, "reason": "", "actor": "ademem", "now": builders.NOW}
+                named = {"score": 1.0, "reason": "", "actor": "user", "now": builders.NOW}
                 relations.add(memories.store, centre, other, "conflicts_with", **named)
             graph = get_graph(memories, "memory", centre.id)
             return len(graph.nodes), graph.is_cut

@@ -48,7 +48,7 @@ def test_a_memory_that_was_shown_passes_every_stage(asked):
     assert found.was_shown
     assert [name for name, stage in stages.items() if not stage.passed] == []
     assert stages["Ranked"].figures["place"] == 1
-    assert stages["Evidence"].figures["evidence"] >= evidence.PROMPT
+    assert stages["Evidence"].figures["evidence"] >= evidence.prompt_floor("lexical")
 
 
 def test_a_memory_about_something_else_has_no_evidence(asked):

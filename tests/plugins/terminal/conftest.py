@@ -37,6 +37,7 @@ class Desk:
         world.know(KNOWN)
         self.known = world.live()[0].id
         self.contradicting, *self.lessons, self.order = self.learn(CONTRADICTING, *LESSONS, ORDER)
+        self.world.contradict(self.get(self.known), self.get(self.contradicting), "other words")
 
     def live_through_a_session(self):
         """A session is briefed and asked something."""

@@ -49,7 +49,7 @@ def test_what_a_later_memory_contradicts_is_not_shown(store):
         relations.SUPERSEDES,
         score=0.9,
         reason="8081 against 9090",
-        actor="ademem",
+        actor="user",
         now=NOW,
     )
     assert contents(briefing.knowledge(reader(store))) == ["billing is on 9090"]
@@ -63,7 +63,7 @@ def test_what_a_later_memory_contradicts_is_not_shown(store):
 def test_of_two_that_contradict_each_other_the_later_is_shown_first_whatever_its_worth(store):
     old = memory("billing is on 8081", importance="high", created_at=NOW - timedelta(days=9))
     old, new, _ = insert(store, old, memory("billing is on 9090"), memory("search is on 7070"))
-    kind = {"score": 0.5, "reason": "", "actor": "ademem", "now": NOW}
+    kind = {"score": 0.5, "reason": "", "actor": "user", "now": NOW}
     relations.add(store, old, new, relations.CONFLICT, **kind)
     found = briefing.knowledge(reader(store))
 
@@ -87,7 +87,7 @@ def test_beside_a_confirmed_memory_stands_no_candidate_of_another_branch(store):
         memory("billing is on 8081", created_at=NOW - timedelta(days=9)),
         memory("billing is on 9090", status="candidate", source_branch="feature"),
     )
-    kind = {"score": 0.5, "reason": "", "actor": "ademem", "now": NOW}
+    kind = {"score": 0.5, "reason": "", "actor": "user", "now": NOW}
     relations.add(store, old, new, relations.CONFLICT, **kind)
 
     assert contents(briefing.knowledge(reader(store))) == ["billing is on 8081"]
@@ -271,7 +271,7 @@ def test_what_found_no_room_is_named_by_its_section(store, monkeypatch):
 
 def test_memories_that_contradict_each_other_are_named_until_a_person_decided(store):
     left, right = insert(store, memory("Deploys go on Mondays"), memory("Deploys go on Fridays"))
-    kind = {"score": 0.9, "reason": "days", "actor": "ademem", "now": NOW}
+    kind = {"score": 0.9, "reason": "days", "actor": "user", "now": NOW}
     relations.add(store, left, right, relations.CONFLICT, **kind)
     (entry,) = briefing.conflicts(reader(store))
 

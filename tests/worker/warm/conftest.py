@@ -13,7 +13,6 @@ import pytest
 
 from ademem import operations
 from ademem.core import clock
-from ademem.search import evidence
 from ademem.store import jobs
 from ademem.worker import running, warm, warm_server
 from tests import builders, persons
@@ -35,7 +34,7 @@ from ademem.worker import warm
 from ademem.store.runtime import open_runtime
 
 runtime = open_runtime(project.at(sys.argv[2]), environ, clock.now())
-hits = warm.suggest(runtime, sys.argv[3], floor=-2.0, most=2)
+hits = warm.suggest(runtime, sys.argv[3], most=2)
 loaded = sorted(sys.modules)
 import json
 print(json.dumps([loaded, hits]))
@@ -76,7 +75,7 @@ class World:
         given = json.dumps(params)
         return warm.ask(self.project, self.environment, method, given, budget_s)
 
-    def suggest(self, query, floor=evidence.PROMPT, most=2):
+    def suggest(self, query, floor=-1.9, most=2):
         return self.ask("suggest", query=query, floor=floor, most=most, here="", mission="")
 
     @contextmanager

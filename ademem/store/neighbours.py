@@ -1,0 +1,112 @@
+"""Rows of `memory_neighbours`: of each memory the one nearest in meaning, computed from vectors.
+
+Two memories that are each the nearest to the other may say of one matter what held then and what
+holds now, or the same twice, or that two things are alike. So the pair decides where both stand in
+an answer, and what a person is asked to judge, and nothing else. The rows stay on this machine.
+"""
+
+from __future__ import annotations
+
+from ademem.core.json_text import array
+from ademem.core.memory import DIALOGUE, STATEMENTS
+from ademem.core.value import Value
+from ademem.store import BROWSED, CURRENT, Store, relations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ademem.core.memory import Memory
+    from ademem.store.relations import Conflict
+
+PROPOSED = 0.35
+"""Whitened cosine from which two that are nearest to each other are proposed in a review."""
+APART = 0.1
+"""How much nearer they are to each other than either is to any third, to be proposed."""
+MOST = 50
+"""Proposals that are listed, the nearest first."""
+
+
+class Nearest(Value):
+    """The memory that is nearest to one, and the cosine of the second nearest."""
+
+    id: str
+    neighbour: str
+    cosine: float
+    plain: float
+    second: float
+
+
+class Place(Value):
+    """Where a statement holds; only statements of one place are compared."""
+
+    seq: int
+    id: str
+    home: tuple[str, ...]
+
+
+_PLACES = f"""
+select seq, id, scope, ifnull(scope_owner_id, ''), ifnull(source_branch, '')
+from unified_memories as memory
+where project_id = ? and status <> 'archived' and {CURRENT} and {BROWSED}
+  and (status <> 'candidate' or stage <> 'heard')
+  and category in ({", ".join(f"'{each}'" for each in sorted(STATEMENTS))})
+  and instr(' ' || tags || ' ', ' {DIALOGUE} ') = 0
+order by seq
+"""
+_PROPOSALS = f"""
+select earlier.id as "left", later.id as "right",
+  '{relations.BY_MEANING} (' || printf('%.2f', mine.cosine) || ')' as reason,
+  'related' as relation
+from memory_neighbours as mine
+cross join memory_neighbours as its  -- in this order: pairs are few
+  on its.memory_id = mine.neighbour_id and its.neighbour_id = mine.memory_id
+cross join unified_memories as earlier on earlier.id = mine.memory_id
+cross join unified_memories as later on later.id = its.memory_id
+where earlier.project_id = :project and mine.cosine >= :least
+  and mine.cosine - max(mine.second, its.second) >= :apart
+  and {relations.is_open("earlier")} and {relations.is_open("later")}
+  and {relations.is_before("earlier", "later")}
+  and {relations.is_unjudged("earlier", "later")}
+order by mine.cosine desc, earlier.seq limit :most
+"""
+
+
+def list_places(store: Store) -> list[Place]:
+    """List the statements that are compared, by row number."""
+    return [
+        Place(seq=seq, id=id, home=tuple(home))
+        for seq, id, *home in store.tuples(_PLACES, (store.project_id,))
+    ]
+
+
+def list_all(store: Store) -> list[Nearest]:
+    query = "select memory_id as id, neighbour_id as neighbour, cosine, plain, second"
+    return [Nearest(**row) for row in store.dicts(f"{query} from memory_neighbours")]
+
+
+def save(store: Store, stale: Iterable[str], found: Iterable[Nearest]) -> None:
+    """Replace the rows of *stale* memories, and those that were *found*."""
+    with store.transaction() as db:
+        query = "delete from memory_neighbours where memory_id in (select value from json_each(?))"
+        db.execute(query, (array(stale),))
+        db.executemany(
+            "insert or replace into memory_neighbours"
+            " (memory_id, neighbour_id, cosine, plain, second)"
+            " select memory.id, other.id, ?3, ?4, ?5"
+            " from unified_memories as memory, unified_memories as other"
+            " where memory.id = ?1 and other.id = ?2",  # which may have been deleted since
+            [(each.id, each.neighbour, each.cosine, each.plain, each.second) for each in found],
+        )
+
+
+def is_proposed(store: Store, one: Memory, other: Memory) -> bool:
+    """Tell whether a pair is proposed whose relation was not judged."""
+    ids = {one.id, other.id}
+    return any({pair.left, pair.right} == ids for pair in list_proposals(store))
+
+
+def list_proposals(store: Store) -> list[Conflict]:
+    """List the pairs for a person to judge, the nearest first."""
+    values = {"project": store.project_id, "least": PROPOSED, "apart": APART, "most": MOST}
+    return [relations.Conflict(**row) for row in store.dicts(_PROPOSALS, values)]
