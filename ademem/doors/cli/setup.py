@@ -119,6 +119,7 @@ def install(
         done += git_setup.add_hooks(root, absolute, dry_run=dry_run)
     if not dry_run and where is not Where.SHARED:
         done += configuring.offer_reader(found, os.environ)
+        done += install_.offer_status_line(root, hooks, os.environ)
     _show_change(change, done, dry_run, *REGISTERED)
 
 

@@ -14,11 +14,12 @@ from shlex import quote
 from typing import Any
 
 from ademem.core import bytecode, confined, plugins
+from ademem.core.client import config_dir
 from ademem.core.errors import AdememError, NotEnrolled, UsageError
 from ademem.core.shared_files import read_text, remove, write_atomic
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value, as_dict
-from ademem.operations.install import json_text, registration
+from ademem.operations.install import client_settings, json_text, registration
 from ademem.operations.install.json_text import Keys
 from ademem.store.runtime import program
 
@@ -171,6 +172,16 @@ def find_commands(project: str, where: Where) -> dict[str, str]:
 
 def has_record(project: str, where: Where) -> bool:
     return read_record(*_record(project, where)) is not None
+
+
+def offer_status_line(root: str, hooks: str, environment: Mapping[str, str]) -> list[str]:
+    """Say how the client's status line shows memory, unless one is set, which is left alone."""
+    sources = client_settings.read_sources(root, environment)
+    if any("statusLine" in source.values for source in sources):
+        return []
+    entry = {"type": "command", "command": os.path.join(hooks, "statusline.sh")}
+    there = os.path.join(config_dir(environment), "settings.json")
+    return [f'a status line shows memory, with "statusLine": {json.dumps(entry)} in {there}']
 
 
 def own_commands() -> dict[str, str]:

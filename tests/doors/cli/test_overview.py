@@ -93,3 +93,11 @@ def test_a_review_takes_some_seconds_a_decision():
         *("about a minute", "about a minute"),
         *("about 2 minutes", "about 4 minutes"),
     ]
+
+
+def test_install_offers_a_status_line_unless_one_is_set(ademem):
+    assert "statusline.sh" in ademem("install")
+    own = ademem.root / ".claude/settings.json"
+    own.write_text('{"statusLine": {"type": "command", "command": "date"}}')
+
+    assert "statusline.sh" not in ademem("install")
