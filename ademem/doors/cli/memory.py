@@ -5,19 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
-from ademem.core import clock, who
-from ademem.core import project as project_
-from ademem.core.anchor import is_choice, of_command, of_key, replace_parts
+from ademem.core import who
+from ademem.core.anchor import is_choice, of_command, of_key
 from ademem.core.errors import Deleted, NoSuchMemory, UsageError
 from ademem.core.memory import NOTE, RULE, STOP, Category, Draft, Importance, Status, Trust
 from ademem.core.text import counted, preview
-from ademem.core.value import as_dict, replace
+from ademem.core.value import replace
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import command, on_project, open_project
-from ademem.doors.cli.filtering import make_filters
 from ademem.doors.cli.options import argument, flag, option
 from ademem.doors.cli.parameters import (
     Anchors,
@@ -45,8 +42,7 @@ from ademem.doors.cli.parameters import (
     split_words,
     text_or_stdin,
 )
-from ademem.store.filters import choose_statuses
-from ademem.store.runtime import Runtime, personal_project
+from ademem.store.runtime import Runtime
 
 if TYPE_CHECKING:
     from ademem.capture.stating import Stated
@@ -211,8 +207,12 @@ def search(
     project: Project = None,
 ) -> None:
     """Find memories that answer WORDS, in pages of previews."""
+    from datetime import UTC, datetime
+
     from ademem.core.times import parse_time
+    from ademem.doors.cli.filtering import make_filters
     from ademem.operations import browsing
+    from ademem.store.filters import choose_statuses
 
     query = " ".join(words or ())
     if not query.strip():
@@ -336,7 +336,11 @@ def list_(
     project: Project = None,
 ) -> None:
     """List memories, newest first."""
+    from datetime import UTC, datetime
+
+    from ademem.doors.cli.filtering import make_filters
     from ademem.operations import searching
+    from ademem.store.filters import choose_statuses
 
     wanted = parse_choice(Status, status)
     statuses = (wanted,) if wanted else choose_statuses(candidates=True, archived=all_)
@@ -481,7 +485,11 @@ def restore(
     project: Project = None,
 ) -> None:
     """Restore an archived or deleted memory, or a backup."""
+    from ademem.core import clock
+    from ademem.core import project as project_
+    from ademem.core.value import as_dict
     from ademem.operations import curation, searching
+    from ademem.store.runtime import personal_project
 
     if backup is not None and id is None:
         from ademem.operations import recovery
@@ -556,6 +564,7 @@ def edit(
     ),
 ) -> None:
     """Change a memory; without options the text opens in $EDITOR."""
+    from ademem.core.anchor import replace_parts
     from ademem.operations import curation, searching, writing
 
     require_person(memories, id, "edit")
