@@ -1,8 +1,7 @@
 """Tell from its words whether a typed prompt may state what outlives its task.
 
 It decides only if Claude is asked: nothing is stored as true by it, and an error costs one line.
-The words are English and German. Anything else that reads a prompt and returns a sentence, such as
-a trained judge, can take the place of `may_teach`.
+The words are English and German; prompts in other languages are for the judge `states` alone.
 """
 
 from __future__ import annotations
@@ -14,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 READ_CHARS = 4000
+JUDGED_CHARS = 1200
+"""Characters of a prompt that are judged; the rest of a longer one is mostly pasted."""
 FEWEST_WORDS = 4
 LONGEST = 400
 """Characters of a sentence that is looked at; a longer one is pasted."""
@@ -153,11 +154,26 @@ _MINE = _words("i my me mine please ich mein meine mir bitte now jetzt should so
 
 
 def may_teach(prompt: str) -> str | None:
-    """Return the first sentence of a typed prompt that may hold beyond its task."""
-    for sentence in _sentences(prompt):
-        if _states(sentence):
-            return sentence
-    return None
+    """Return a sentence of a typed prompt that may hold beyond its task.
+
+    It is the first that reads so by its words, which are English and German; of a prompt without
+    one, that which the judge `states` finds, trained on prompts in ten languages.
+    """
+    typed = list(_sentences(prompt))
+    return next(filter(_states, typed), None) or _find_judged(typed)
+
+
+def _find_judged(sentences: Sequence[str]) -> str | None:
+    """Judge a prompt as a whole, as its author wrote it; return what scores highest in it."""
+    from ademem.core import judge
+
+    stated = [sentence for sentence in sentences if not sentence.endswith(("?", "？"))]
+    try:
+        if not stated or not judge.load("states").holds("\n".join(sentences)[:JUDGED_CHARS]):
+            return None
+        return max(stated, key=judge.load("states").highest)
+    except judge.DamagedJudge:
+        return None
 
 
 def _sentences(prompt: str) -> Iterator[str]:

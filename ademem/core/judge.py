@@ -6,7 +6,7 @@ import os
 import struct
 from array import array
 from functools import cache
-from math import isfinite, sqrt
+from math import inf, isfinite, sqrt
 
 from ademem.core.errors import AdememError
 from ademem.core.hashed_words import BUCKETS, HashedWords
@@ -25,9 +25,7 @@ class Held(Value):
     score: float
     limit: float
     piece: str
-    """Words of the text that scored most together."""
-    because: tuple[str, ...]
-    """Three runs of them that weigh most; evidence, and no reasons."""
+    because: tuple[str, ...]  # the runs of its words that weigh most
 
 
 class Judge:
@@ -40,10 +38,12 @@ class Judge:
         return self.explain(read, piece, score) if score > self.limit else None
 
     def all_held(self, text: str) -> list[Held]:
-        """Return all pieces over the limit in the order of the text, the whole text first."""
         read = HashedWords(text)
-        over = [found for found in self.scores(read) if found[0] > self.limit]
+        over = (each for each in self.scores(read) if each[0] > self.limit)
         return [self.explain(read, piece, score) for score, piece in over]
+
+    def highest(self, text: str) -> float:
+        return max((score for score, _ in self.scores(HashedWords(text))), default=-inf)
 
     def scores(self, read: HashedWords) -> list[tuple[float, tuple[int, int]]]:
         return [(self.score(read.features(*piece)), piece) for piece in read.pieces()]
@@ -54,10 +54,10 @@ class Judge:
 
     def explain(self, read: HashedWords, piece: tuple[int, int], score: float) -> Held:
         weigh = self.weights.__getitem__
-        runs = ((at, at + size) for at in range(*piece) for size in (1, 2, 3))
-        within = [run for run in runs if run[1] <= piece[1]]
+        places = range(piece[0], piece[1] + 1)
+        runs = [(at, end) for at in places for end in places if at < end <= at + 3]
         most: list[tuple[int, int]] = []
-        for run in sorted(within, key=lambda run: -sum(map(weigh, read.features(*run)))):
+        for run in sorted(runs, key=lambda run: -sum(map(weigh, read.features(*run)))):
             if all(run[1] <= low or high <= run[0] for low, high in most):
                 most.append(run)
         because = tuple(read.quote(*run) for run in sorted(most[:3]))

@@ -66,7 +66,7 @@ TRAININGS = {
         with_manuals=True,
     ),
     "states": Training(
-        strength=100, false_near=0.05, false_far=0.005, far=("commit",), with_manuals=False
+        strength=100, false_near=0.02, false_far=0.005, far=("commit",), with_manuals=False
     ),
 }
 

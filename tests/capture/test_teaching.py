@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ademem.capture.teaching import LONGEST, may_teach
+from ademem.core import judge
 
 HERE = Path(__file__).parent
 NOTICED = {"tune": 0.85, "held_out": 0.8}
@@ -38,6 +39,43 @@ NOTICED = {"tune": 0.85, "held_out": 0.8}
 )
 def test_a_statement_of_what_holds_is_noticed(prompt):
     assert may_teach(prompt)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "au fait, l'export de nuit tourne sur le réplica, pas sur la base principale",
+        "por cierto, las migraciones las aplica el equipo de datos, nosotros nunca",
+        "кстати, ночной экспорт идёт с реплики, а не с основной базы",
+        "ちなみに夜間エクスポートはプライマリではなくレプリカで動いています",
+        "顺便说一下，夜间导出跑在副本上，不是主库",
+    ],
+)
+def test_a_statement_in_a_language_of_no_rule_is_noticed_by_the_judge(prompt):
+    assert may_teach(prompt) == prompt
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "lance les tests et montre-moi ce qu'ils affichent",
+        "ejecuta otra vez la exportación y enséñame la salida",
+        "もう一度エクスポートを実行して結果を見せて",
+        "再跑一遍导出，把输出给我看",
+    ],
+)
+def test_an_order_in_such_a_language_is_not(prompt):
+    assert may_teach(prompt) is None
+
+
+def test_without_a_judge_the_words_of_the_rules_decide(tmp_path, monkeypatch):
+    monkeypatch.setattr(judge, "FOLDER", str(tmp_path))
+    judge.load.cache_clear()
+    try:
+        assert may_teach("por cierto, las migraciones las aplica el equipo de datos") is None
+        assert may_teach("the demo account must not be deleted")
+    finally:
+        judge.load.cache_clear()
 
 
 @pytest.mark.parametrize(

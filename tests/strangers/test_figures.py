@@ -109,7 +109,7 @@ def test_a_prompt_that_only_goes_on_searches_little_and_brings_nothing(world):
 
     assert searched.count(False) <= 12
     assert searched.count(True) >= 18
-    assert len(brought) <= 4, brought  # "commit it" brings what is bound to commits
+    assert len(brought) <= 5, brought  # "commit it" brings what is bound to commits
 
 
 def test_a_failure_brings_the_memory_about_it(world):
@@ -181,6 +181,6 @@ def test_secrets_are_redacted_and_what_looks_like_one_stays():
 def test_what_a_prompt_states_is_heard_and_orders_of_the_moment_are_not():
     heard = [each["kind"] for each in cases("statements") if may_teach(each["prompt"])]
 
-    assert heard.count("statement") >= 20  # of 20 in English and German, and 20 in others
-    assert heard.count("lookalike") <= 1
+    assert heard.count("statement") >= 34  # of 20 in English and German, and 20 in others
+    assert heard.count("lookalike") <= 3
     assert heard.count("neutral") <= 1
