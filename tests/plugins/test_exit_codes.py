@@ -29,6 +29,7 @@ LESSON = Wording(title="Ship it", trigger="asked to ship", markdown="1. Run `npm
 
 DONE = {
     "add": 'add "Invoices are in euro" --dry-run --explain',
+    "adopt": "adopt --dry-run",
     "archive": "archive CONFIRMED",
     "at": "at CONFIRMED --at src/auth.py",
     "backup": "backup",
