@@ -45,6 +45,7 @@ Section = tuple[str, list[str], int]
 """Name, entries, and how many there are in all."""
 
 PREVIEW_CHARS, NEIGHBOUR_CHARS, FOCUS_CHARS = 240, 150, 500
+ITEM_CHARS = 300
 SEARCH_CHARS, TIMELINE_CHARS, PART_CHARS = 6000, 4000, 9000
 """Sizes of whole results."""
 SESSION_KEYS = ("id", "started_at", "ended_at", "summary")
@@ -110,12 +111,22 @@ def find(
         shown = [logs.Shown(memory_id=row["id"], score=row["score"]) for row in page]
         searching.log_shown(runtime, place, shown, turn)
     rest = ranked[last:]
+    items = [] if cursor else searching.find_instructions(runtime, query, filters, key)
+    told = [
+        {
+            "at": escape(each.where),
+            "kind": each.kind,
+            "text": escape(preview(each.text, ITEM_CHARS)),
+        }
+        for each in items
+    ]
     return {
         "query": query,
         **{name: head[name] for name in ("mode", "relaxed")},
         "count": len(page),
         "total": head["total"],
         "memories": page,
+        **({"instructions": told} if told else {}),
         **({"next_cursor": _write_cursor(head, rest)} if rest else {}),
     }
 

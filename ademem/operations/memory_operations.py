@@ -81,7 +81,7 @@ def search(
     Row,
     Answer(
         always=("query", "mode", "relaxed", "count", "total", "memories"),
-        sometimes=("next_cursor",),
+        sometimes=("instructions", "next_cursor"),
     ),
 ]:
     """Search project memory by words of a task, a path or an error. Call it before you change

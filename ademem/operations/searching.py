@@ -61,8 +61,7 @@ def _search_both(
     for each in runtime.with_own():
         options["embedder"] = load_embedder(each)
         found.append(find(query, each.store, filters, each.clock(), limit, **options))
-    is_plain = not (filters.scopes or filters.categories or filters.types or filters.path)
-    items = find_instructions(runtime, query) if is_plain and not filters.owner else ()
+    items = find_instructions(runtime, query, filters)
     results = replace(found[0], instructions=tuple(items))
     if not any(other.hits for other in found[1:]):
         return results
@@ -71,12 +70,20 @@ def _search_both(
     return replace(results, hits=tuple(best))
 
 
-def find_instructions(runtime: Runtime, query: str) -> list[Instruction]:
-    """Return items of adopted instruction files; in a session none that Claude Code loads."""
+def find_instructions(
+    runtime: Runtime, query: str, filters: Filters, turn: TurnKey | None = None
+) -> list[Instruction]:
+    """Return items of adopted instruction files; in a session none that Claude Code loads.
+
+    Filters of what only memories have leave nothing.
+    """
+    of_memories = (filters.scopes, filters.categories, filters.types, filters.path, filters.owner)
+    if any(of_memories) or filters.since or filters.until:
+        return []
     from ademem.search import instruction_search
 
     found = instruction_search.search(runtime, query)
-    in_session = turn_of(runtime) is not None
+    in_session = (turn or turn_of(runtime)) is not None
     return [each for each in found if not (in_session and each.loaded)]
 
 

@@ -238,17 +238,19 @@ def search(
     rest = show.left_out(len(page["memories"]) - len(rows))
     if show.as_json:
         show.json(page)
-    elif not rows:
+    elif not rows and not page.get("instructions"):
         nothing = f"nothing in memory answers that {rest}".rstrip()
         show.echo(nothing, err=not show.to_model())
     else:
-        show.fenced(map(show.preview_line, rows))
+        items = page.get("instructions", ())
+        lines = [f"{each['at']}  [{each['kind']}] {each['text']}" for each in items]
+        show.fenced([*map(show.preview_line, rows), *lines])
         if rest:
             show.echo(rest, err=not show.to_model())
         elif page.get("next_cursor"):  # thousands of letters, which `--json` has
             more = f"({page['total']:,} in all; `--limit` shows more)"
             show.echo(more, err=not show.to_model())
-    raise SystemExit(show.exit_code(answers))
+    raise SystemExit(show.exit_code(answers or page.get("instructions", ())))
 
 
 @on_project()

@@ -49,6 +49,16 @@ def test_recall_names_file_and_line(files):
     assert files.exit_code == 0
 
 
+def test_search_names_them_too(files):
+    assert "instructions" not in files.json("search", "which script makes the api")
+    files("adopt")
+    (found,) = files.json("search", "which script makes the api")["instructions"]
+
+    assert found == {"at": "AGENTS.md:3", "kind": "rule", "text": LINE}
+    assert "AGENTS.md:3  [rule] Never edit" in files("search", "which script makes the api")
+    assert "instructions" not in files.json("search", "which script makes the api", "-c", "fact")
+
+
 def test_a_person_says_yes_and_no(files):
     assert files.json("adopt", "--yes")["may_stop"]
     assert not files.json("adopt", "--no")["may_stop"]
