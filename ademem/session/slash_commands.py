@@ -14,17 +14,16 @@ from ademem.core.text import counted, preview, sha256_hex
 from ademem.core.untrusted import visible
 from ademem.core.value import replace
 from ademem.search.engine import Filters, as_shown, current, search
-from ademem.session import linked_files, notices
+from ademem.session import linked_files, notices, review_list
 from ademem.session.turn_tracking import new_key
 from ademem.store import (
     adopted,
-    evidence,
     injections,
     kept_copies,
     ledger,
     logs,
     memories,
-    memory_queries,
+    relations,
     revisions,
     transitions,
     turns,
@@ -45,8 +44,8 @@ if TYPE_CHECKING:
 NEEDS_TERMINAL = "`ademem review` in your own terminal shows it and asks"
 HITS = 5
 LISTED = 20
-PROVED = 2
-"""Newest pieces of evidence that are shown of a memory."""
+MOST_DIGITS = 3
+"""Longest number of an item in a list; a memory's id is longer."""
 CHARS = 100
 DECIDE_CHANGE = (
     "/ademem:review take ID lets theirs hold, /ademem:review mine ID yours, for everybody"
@@ -54,8 +53,8 @@ DECIDE_CHANGE = (
 DECIDE = "/ademem:review keep ID confirms, /ademem:review drop ID removes; several ids are fine"
 HOW_TO_EDIT = "/ademem:edit ID NEW TEXT changes one"
 HOW_TO_PIN = "/ademem:pin ID shows it in each briefing, /ademem:pin off ID no longer"
-HOW_TO_KEEP = "/ademem:keep ID confirms one, also several; without an id what was named last"
-HOW_TO_DROP = "/ademem:drop ID removes one, also several; without an id what was named last"
+HOW_TO_KEEP = "/ademem:keep ID or its number confirms one; without either what was named last"
+HOW_TO_DROP = "/ademem:drop ID or its number removes one; without either what was named last"
 HOW_TO_UNDO = "/ademem:undo ID takes back its last change, with an event of `ademem log` that act"
 
 
@@ -139,7 +138,7 @@ def review(text: str, payload: Payload, runtime: Runtime) -> str:
     if verb == "changes":
         return client.block("\n".join(_change_lines(runtime)))
     if verb not in DECISIONS:
-        return client.block("\n".join(_waiting_lines(runtime)))
+        return client.block("\n".join(_waiting_lines(payload, runtime)))
     return _act_on(DECISIONS[verb], ids, DECIDE, payload, runtime)
 
 
@@ -153,31 +152,65 @@ def drop(text: str, payload: Payload, runtime: Runtime) -> str:
 
 
 def _decide(change: Change, how: str, text: str, payload: Payload, runtime: Runtime) -> str:
-    ids = text.split() or ledger.list_offered(runtime.store, payload.session_id)
+    """Decide by ids, by numbers of the list that was printed last, or what was named last."""
+    words = text.split()
+    numbers = [word for word in words if word.isdecimal() and len(word) <= MOST_DIGITS]
+    if numbers and len(numbers) + sum(word in review_list.CHOICES for word in words) == len(words):
+        printed = review_list.find_printed(payload.session_id, runtime)
+        if printed is None:
+            return client.block("\n".join(_waiting_lines(payload, runtime)))
+        return _decide_numbered(change, how, words, printed, payload, runtime)
+    ids = words or ledger.list_offered(runtime.store, payload.session_id)
     return _act_on(change, ids, how, payload, runtime)
 
 
-def _waiting_lines(runtime: Runtime) -> list[str]:
-    waiting = memory_queries.in_review(runtime.store, limit=LISTED + 1)
-    held = [memory for memory in waiting if memory.quarantine_reason]
-    shown = [memory for memory in waiting if not memory.quarantine_reason][:LISTED]
-    lines = ["ademem: nothing waits for review"]
-    if shown:
-        wait = "waits" if len(shown) == 1 else "wait"
-        lines = [f"ademem: {counted(len(shown), 'memory')} {wait} for review"]
-        proof = evidence.list_by_memory(runtime.store, [memory.id for memory in shown])
-        for memory in shown:
-            lines.append(_line(memory))
-            found = proof.get(memory.id, [])[-PROVED:]
-            lines += [f"    {preview(visible(each.line), CHARS)}" for each in found]
-        lines.append(DECIDE)
+def _decide_numbered(
+    change: Change,
+    how: str,
+    words: Sequence[str],
+    printed: Sequence[review_list.Item],
+    payload: Payload,
+    runtime: Runtime,
+) -> str:
+    """Decide about items by their numbers, and about a contradiction by the word behind it."""
+    chosen: dict[str, str] = {}
+    last = ""
+    for word in words:
+        if word in review_list.CHOICES:
+            chosen[last] = word if last else ""
+        elif not 0 < int(word) <= len(printed):
+            return client.block("\n".join(_waiting_lines(payload, runtime)))
+        else:
+            last = printed[int(word) - 1].key
+            chosen[last] = ""
+    pairs = {item.key: item.found for item in printed if len(item.found) > 1}
+
+    def decide(key: str, act: Act) -> str:
+        if key not in pairs:
+            return change(key, act)
+        older, newer = pairs[key]
+        match chosen[key]:
+            case "new":
+                transitions.supersede(older.id, act, newer.id)
+                return f"keeps: {_text(newer)}"
+            case "old":
+                transitions.supersede(newer.id, act, older.id)
+                return f"keeps: {_text(older)}"
+            case "both":
+                relations.resolve(act.store, older, newer, act.actor, act.now)
+                return f"both are true: {_text(older)}"
+        raise CannotDo("two memories contradict each other", "say which: new, old or both")
+
+    return _act_on(decide, list(chosen), how, payload, runtime)
+
+
+def _waiting_lines(payload: Payload, runtime: Runtime) -> list[str]:
+    lines = review_list.print_items(payload.session_id, runtime)
     lines += linked_files.describe_missing(runtime)
     if adopted.is_taken(runtime.store):
         from ademem.sync import instruction_state
 
         lines += map(visible, instruction_state.describe_lost(runtime))
-    if held or len(waiting) > LISTED:
-        lines.append("more, and texts that read like orders to a model: `ademem review`")
     return lines
 
 
@@ -219,8 +252,13 @@ def why(_text: str, payload: Payload, runtime: Runtime) -> str:
         return client.block("ademem: this session was shown no memory yet")
     more = len(shown) - LISTED
     rest = [f"and {more} more: `ademem why` shows all, with the texts"] if more > 0 else []
+    from ademem.store import effects  # few prompts ask
+
     number = counted(len(shown), "memory")
-    return client.block("\n".join([f"ademem: Claude was shown {number}", *lines, *rest]))
+    done = effects.collect(runtime, session=payload.session_id).counts
+    told = [f"{kind} {count:,}" for kind, count in done.items() if count]
+    head = f"This session: {', '.join(told)} · " if told else ""
+    return client.block("\n".join([f"{head}Claude was shown {number}", *lines, *rest]))
 
 
 def _list_shown(session: str, runtime: Runtime) -> dict[str, tuple[str, Memory | None]]:

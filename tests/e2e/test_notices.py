@@ -33,7 +33,7 @@ def test_the_person_sees_a_line_and_a_slash_command_asks_the_model_nothing(
     )
     assert len(session.requests) == 2
     assert "Login tokens expire in UTC" in session.requests[1].news
-    assert not any("waits for review" in request.text for request in session.requests)
+    assert not any("for your word" in request.text for request in session.requests)
 
 
 @pytest.mark.contract(full_only=True)

@@ -1,6 +1,7 @@
 """Slash commands that a person types in a session."""
 
 import json
+from datetime import timedelta
 
 import pytest
 
@@ -38,14 +39,50 @@ def candidate(world, text):
 def test_review_lists_what_waits_without_asking_the_model(world):
     memory = candidate(world, "Use pnpm, not npm")
 
-    text = answered(world, "/ademem:review")
-    assert text.splitlines()[0] == "ademem: 1 memory waits for review"
-    assert f"{memory.id}  [convention] Use pnpm, not npm" in text
-    assert "/ademem:review keep ID" in text
+    first, _, about, text, *_ = answered(world, "/ademem:review").splitlines()
+    assert first == "1 waits for your word"
+    assert about.startswith(" 1  ")
+    assert text.strip() == memory.content
+
+
+def test_numbers_stand_for_the_list_that_was_printed_last(world):
+    kept, dropped = candidate(world, "Use pnpm, not npm"), candidate(world, "Tokens expire in UTC")
+    listed = answered(world, "/ademem:review")
+    number = 1 + (listed.index(kept.content) > listed.index(dropped.content))
+
+    assert max(map(len, listed.splitlines())) <= 64
+    assert answered(world, f"/ademem:keep {number}").startswith("ademem: confirmed: Use pnpm")
+    changed = answered(world, f"/ademem:drop {3 - number}")
+    assert changed.startswith("1 waits for your word"), "the list is another one by now"
+    assert answered(world, "/ademem:drop 1").startswith("ademem: removed: Tokens expire")
+
+
+def test_numbers_end_after_ten_minutes_and_in_another_session(world):
+    candidate(world, "Use pnpm, not npm")
+    answered(world, "/ademem:review")
+    world.now += timedelta(minutes=11)
+
+    assert answered(world, "/ademem:keep 1").startswith("1 waits for your word")
+
+
+def test_a_contradiction_is_decided_by_a_word(world):
+    for texts, word in ((("Port 1", "Port 2"), "new"), (("Port 3", "Port 4"), "both")):
+        world.know(*texts)
+        one, other = (next(m for m in world.live() if m.content == text) for text in texts)
+        world.contradict(one, other)
+        listed = answered(world, "/ademem:review")
+        assert "contradiction · which one is true now?" in listed
+        assert "say which: new, old or both" in answered(world, "/ademem:keep 1")
+        answered(world, "/ademem:review")
+        answered(world, f"/ademem:keep 1 {word}")
+    left = {memory.content for memory in world.live()}
+
+    assert left == {"Port 2", "Port 3", "Port 4"}
+    assert answered(world, "/ademem:review") == "nothing waits for review"
 
 
 def test_review_says_so_when_nothing_waits(world):
-    assert answered(world, "/ademem:review") == "ademem: nothing waits for review"
+    assert answered(world, "/ademem:review") == "nothing waits for review"
 
 
 def test_what_the_person_keeps_is_confirmed_and_what_they_drop_is_rejected(world):
@@ -149,7 +186,7 @@ def test_why_lists_what_the_session_was_shown_and_the_reason(world):
     typed(world, "/ademem:recall login tokens")
 
     lines = answered(world, "/ademem:why").splitlines()
-    assert lines[0] == "ademem: Claude was shown 2 memories"
+    assert lines[0].endswith("Claude was shown 2 memories")
     assert lines[1] == "when the session started"
     assert lines[3] == "looked up: login tokens"
 
