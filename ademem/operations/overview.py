@@ -84,10 +84,22 @@ def _next(runtime: Runtime, *, has_hooks: bool, waiting: int) -> str:
         return "install"
     if _has_failed(runtime):
         return "doctor"
+    if _has_instructions(runtime):
+        return "adopt"
     if waiting:
         return "review"
     page = plugins.named("page")
     return "web" if page and not any(map(_is_missing, page.PACKAGES)) else ""
+
+
+def _has_instructions(runtime: Runtime) -> bool:
+    """Tell whether the project has instructions for agents that nobody decided about."""
+    from ademem.store import adopted
+
+    if adopted.is_taken(runtime.store) or runtime.settings.adopt.files == ("off",):
+        return False
+    names = ("CLAUDE.md", os.path.join(".claude", "CLAUDE.md"), "AGENTS.md")
+    return any(os.path.isfile(os.path.join(runtime.project.root, name)) for name in names)
 
 
 def _is_missing(package: str) -> bool:

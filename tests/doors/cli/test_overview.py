@@ -77,6 +77,14 @@ def test_a_failed_hook_comes_before_the_review(ademem, registered):
     assert ademem.json()["next"] == "doctor"
 
 
+def test_instructions_that_nobody_decided_about_come_before_the_review(ademem, registered):
+    (ademem.root / "CLAUDE.md").write_text("- Use pnpm, never npm\n")
+
+    assert ademem.json()["next"] == "adopt"
+    ademem("adopt")
+    assert ademem.json()["next"] != "adopt"
+
+
 def test_it_loads_no_parser_and_no_printer(ademem):
     code = "import sys; sys.argv = ['ademem']\nfrom ademem.doors import cli\n"
     code += "try: cli.main()\nexcept SystemExit: pass\nprint(*sys.modules)"
