@@ -14,6 +14,7 @@ from ademem.guard.injection import ORDER as HELD
 from ademem.guard.injection import phrases, structure_in
 from ademem.operations import (
     curation,
+    doctor,
     files,
     judging,
     placing,
@@ -172,6 +173,13 @@ def test_without_a_judge_a_text_from_elsewhere_waits(world, without_judge):
     (reason,) = world.rows("select quarantine_reason from unified_memories")
 
     assert tuple(reason) == ("could not be judged",)
+
+
+def test_the_doctor_tells_of_a_missing_judge(world, without_judge):
+    found = doctor.judge_is_whole(world)
+
+    assert not found.ok
+    assert "texts from elsewhere wait for review" in found.message
 
 
 def test_without_a_judge_what_the_own_agent_writes_is_judged_by_its_form(world, without_judge):

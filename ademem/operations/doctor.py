@@ -425,10 +425,11 @@ def second_model_is_sound(patient: Patient) -> Finding:
 
 def judge_is_whole(_patient: Patient) -> Finding:
     try:
-        judge.load("orders")
+        for name in ("orders", "states"):
+            judge.load(name)
     except judge.DamagedJudge as error:
         return _bad("judge", f"{error}; texts from elsewhere wait for review", REINSTALL)
-    return _good("judge", "of texts that read like orders to an assistant")
+    return _good("judge", "of orders to an assistant, and of what a prompt states")
 
 
 def ai_can_be_asked(patient: Patient) -> Finding:

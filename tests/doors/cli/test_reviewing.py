@@ -210,6 +210,25 @@ def test_answers_decide_by_their_first_letter(person):
     assert end.endswith("rejected 1, accepted 1, pinned 1\n")
 
 
+def test_what_held_a_text_is_shown_and_harmless_releases_it_until_undo(person):
+    held, released, *_ = person.answer("harmless", "undo", "quit")
+
+    assert "held: it tells to forget instructions, by a known phrase" in held
+    assert f"released {person.order}" in released
+    assert person.get(person.order).quarantine_reason
+
+    person.answer("harmless", "quit")
+
+    assert person.get(person.order).quarantine_reason is None
+    assert person.get(person.order).status == "candidate"
+
+
+def test_only_a_quarantined_memory_is_released(person):
+    said = "".join(person.answer("skip", "harmless", "quit"))
+
+    assert f"{person.lesson} is not in quarantine" in said
+
+
 def test_an_order_is_approved_by_a_persons_answer(person):
     person.answer("accept", "quit")
 
