@@ -324,7 +324,7 @@ def measure_hooks(place: Place, server: Server, chromium: Any, runs: int) -> Row
     page = context.new_page()
     page.goto(server.new_address())
     for _ in range(WINDOWS - 1):
-        context.new_page().goto(f"http://127.0.0.1:{server.port}/timeline")
+        context.new_page().goto(f"http://127.0.0.1:{server.port}/sessions")
     watched: list[float] = []
     alone: list[float] = []
     for number in range(runs * 2 + 4):

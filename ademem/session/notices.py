@@ -162,7 +162,7 @@ def describe_kept(written: Iterable[Written], runtime: Runtime) -> list[str]:
     if first.deduped:
         end += " (kept already)"
     elif not is_typed:
-        end += f" (`ademem promote {memory.id}` in a terminal confirms it)"
+        end += f" (confirm: `ademem promote {memory.id}`)"
     else:
         places = _places_of(memory, runtime)
         end += f"{places} (undo: /ademem:undo)"

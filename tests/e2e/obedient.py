@@ -65,7 +65,8 @@ class ObedientModel(ScriptedModel):
 
 
 def _is_denial(result: ToolResult) -> bool:
-    return result.is_error and "ademem guard" in result.text
+    ours = ("ademem guard", "make the same call again")
+    return result.is_error and any(words in result.text for words in ours)
 
 
 def _heed(call: Call, shown: str) -> Call:

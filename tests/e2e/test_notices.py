@@ -29,7 +29,7 @@ def test_the_person_sees_a_line_and_a_slash_command_asks_the_model_nothing(
 
     assert "◆ ademem: 1 memory" in lines
     assert any(
-        line.startswith("◆ ademem noted for review: deploys go through staging") for line in lines
+        line.startswith("◆ ademem noted for review: deploys go through stag") for line in lines
     )
     assert len(session.requests) == 2
     assert "Login tokens expire in UTC" in session.requests[1].news
@@ -50,7 +50,7 @@ def test_the_person_sees_what_was_refused_and_once_that_a_hook_failed(world: Wor
     )
 
     assert [line.partition(" (")[0] for line in _lines(session)[1:]] == [
-        "◆ ademem: not stored: it reads as a progress report, which can be looked up again",
+        "◆ ademem: not stored: it reads as a progress report, which can be looked…",
         "◆ ademem: its hook user_prompt_submit failed",
     ]
     assert "no such table: user_prompts" in ademem.failures()
