@@ -425,9 +425,8 @@ def _sum_up(changes: Sequence[tuple[str, str]]) -> tuple[str, str]:
 def describe_refused(first: confined.Refused, others: int = 0) -> str:
     more = f" (and {others} more)" if others else ""
     name = confined.printable(os.path.basename(first.path))
-    return _fitting(
-        "ademem left ", name, f" alone{more}: it {first.reason}. See `ademem files check`"
-    )
+    reason = "is too large" if " bytes" in first.reason else first.reason
+    return _fitting("ademem left ", name, f" alone{more}: it {reason}. See `ademem files check`")
 
 
 NOTICES: tuple[Notice, ...] = (refused_files, settings_in_doubt, pending_import, changed_sources)

@@ -42,7 +42,7 @@ def test_the_plugin_alone_has_every_command_that_its_briefing_names(plugin: Worl
             model(bash(f'ademem add "{LESSON}" --category gotcha')),
             model(bash('ademem recall "staging deploys"')),
             model(bash("ademem list")),
-            model(bash("ademem review")),
+            model(bash("ademem graph")),
             model("done"),
         )
         added, recalled, listed, refused = (each.results[0] for each in session.requests[1:])

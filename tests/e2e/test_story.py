@@ -109,16 +109,17 @@ def test_nothing_is_confirmed_where_no_person_sits_before_the_client(story: Stor
     assert set(LESSONS) <= set(story.ademem.memories("candidate"))
 
 
-def test_a_comment_on_a_task_becomes_one_line_of_knowledge(story: Story) -> None:
-    (line,) = [line for line in story.ademem.knowledge() if line["content"] == COMMENTED]
+def test_a_comment_on_a_task_is_a_candidate_that_no_tracked_file_has(story: Story) -> None:
+    memory = story.ademem.memories()[COMMENTED]
 
-    assert (line["type"], line["bead"]) == ("learned", "BD-1")
+    assert ("learned" in memory["tags"], memory["bead"]) == (True, "BD-1")
+    assert [line for line in story.ademem.knowledge() if line["content"] in LESSONS] == []
 
 
-def test_a_new_session_is_shown_each_lesson_once(story: Story) -> None:
+def test_a_new_session_is_briefed_with_what_is_confirmed_alone(story: Story) -> None:
     briefed = story.fixed.requests[0].text
 
-    assert [briefed.count(lesson) for lesson in LESSONS] == [1, 1, 1]
+    assert [briefed.count(lesson) for lesson in (*LESSONS, CONFIRMED)] == [0, 0, 0, 1]
 
 
 def test_changes_are_denied_until_memory_was_searched(story: Story) -> None:

@@ -88,7 +88,7 @@ def test_each_memory_is_stored_with_its_section_and_its_use(world):
 
 
 def test_what_had_no_room_or_was_seen_is_stored_as_left_out(world):
-    world.configure("[briefing]\nhints = 1\n")
+    world.configure("[briefing]\nhints = 1\nprompt = 2\n")
     world.fire("session_start", source="startup")
     world.know("auth tokens are short", "auth keys are long", path="src/auth.py")
     edit = EDIT | {"tool_input": {"file_path": str(world.root / "src/auth.py")}}
@@ -104,6 +104,7 @@ def test_what_had_no_room_or_was_seen_is_stored_as_left_out(world):
 
 
 def test_a_filler_comes_beside_a_better_memory_only(world):
+    world.configure("[briefing]\nprompt = 2\n")
     world.fire("session_start", source="startup")
     world.know("Login tokens of the staging gateway rotate daily", "The gateway logs in UTC")
     world.know("Invoices are rounded half to even", "make clean empties the cache")
