@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ademem.core.clock import parse, stamp, timedelta
+from ademem.core.memory import CLIENT_FILE
 from ademem.core.text import preview
 from ademem.core.untrusted import visible
 from ademem.core.value import Value
@@ -53,7 +54,8 @@ def list_items(runtime: Runtime) -> tuple[list[Item], int]:
     proof = evidence.list_by_memory(store, [memory.id for memory in alone])
     for memory in alone:
         last = proof[memory.id][-1] if proof.get(memory.id) else None
-        why = f"{last.kind.replace('_', ' ')}, {last.at[:10]}" if last else ""
+        file = f" {memory.source_id}" if memory.source_type == CLIENT_FILE else ""
+        why = f"{last.kind.replace('_', ' ')}{file}, {last.at[:10]}" if last else ""
         items.append(Item(found=(memory,), why=why))
     return items, held
 

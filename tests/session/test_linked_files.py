@@ -277,7 +277,7 @@ def test_the_review_names_the_file_and_what_is_gone(claude):
     )["reason"]
 
     assert "5 files of Claude's own memory" in said
-    assert "(agent, client_file f6.md, " in said
+    assert "client file f6.md, " in said
     with claude.world.memories() as memories:
         assert linked_files.describe_missing(memories)
 

@@ -103,7 +103,8 @@ def test_the_selection_is_saved_as_the_command_exports_it(taught):
     data = {"csrf": taught.token, "id": rows}
     answer = taught.client.post("/memories/export", data=data)
     with taught.world.memories() as memories:
-        known = {row["sync_id"]: row for row in files.export_memories(memories)}
+        listed = files.export_memories(memories, include_personal=True)
+        known = {row["sync_id"]: row for row in listed}
 
     assert "attachment" in answer.headers["content-disposition"]
     assert [json.loads(line) for line in answer.text.splitlines()] == [
