@@ -27,6 +27,7 @@ from ademem.core.redaction import redact
 from ademem.core.text import fold, jaccard, sha256_hex, words
 from ademem.core.value import as_dict, replace
 from ademem.files import enrolment
+from ademem.search.common_words import rare_words
 from ademem.store import ledger, memories, memory_queries, missions, relations
 from ademem.store.maintenance import ADEMEM
 from ademem.store.runtime import Runtime, is_personal
@@ -96,12 +97,18 @@ def find_nearest(runtime: Runtime, memory: Memory) -> list[Memory]:
 
 
 def _propose(runtime: Runtime, memory: Memory, nearest: Iterable[Memory]) -> tuple[Candidate, ...]:
-    """Return memories near to one that was written, each with a relation that waits."""
+    """Return memories near to one that was written, each with a relation that waits.
+
+    A pair that shares nothing but common words is named to the writer, and not stored.
+    """
     store, now = runtime.store, runtime.clock()
     mine, candidates = words(memory.whole_text), []
+    telling = rare_words(memory.whole_text)
     with store.transaction():
         for other in nearest:
             if not are_about_one_place(memory, other):
+                continue
+            if telling.isdisjoint(rare_words(other.whole_text)):
                 continue
             score = round(jaccard(mine, words(other.whole_text)), 3)
             relations.add(
