@@ -94,8 +94,10 @@ def build(root: Path) -> World:
     with world.memories() as memories:
         files.refresh_files(memories)
         db = memories.store.db
-        memory, project = db.execute("select id, project_id from unified_memories").fetchone()
+        query = "select id, project_id from unified_memories order by seq limit 2"
+        (memory, project), (other, _) = db.execute(query).fetchall()
         known = {"project_id": project, "memory_id": memory, "procedure_memory_id": memory}
+        known["neighbour_id"] = other
         known["attempts"] = 0  # what failed too often is a finding of its own
         with memories.store.transaction():
             for table in filled.tables(db):

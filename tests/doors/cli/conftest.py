@@ -46,6 +46,7 @@ class Shell:
 def ademem(tmp_path, monkeypatch, capsys):
     for name in [name for name in os.environ if name.startswith(("ADEMEM_", "CLAUDE"))]:
         monkeypatch.delenv(name)
+    monkeypatch.delenv("CI", raising=False)  # where nobody sits before a session
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setenv("ADEMEM_JOBS_AUTO", "false")
