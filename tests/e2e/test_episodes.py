@@ -16,6 +16,7 @@ from .world import World
 pytestmark = pytest.mark.e2e
 
 TASK = "Fix the login bug in src/auth.py"
+CORRECTION = "no, use unittest instead of pytest"
 TEST = "python -m unittest discover -s tests"
 PASSES = "import unittest\nclass T(unittest.TestCase):\n    def test_x(self):\n        pass\n"
 
@@ -31,7 +32,7 @@ def work(world: World) -> Session:
         helper("Written."),
         model(bash(TEST)),
         model("Decision: tokens expire in UTC, because servers differ."),
-        person("no, use unittest instead of pytest"),
+        person(CORRECTION),
         model("I will."),
     )
 
@@ -80,7 +81,7 @@ def test_an_episode_describes_the_session(worked: Worked) -> None:
     assert [run["command"] for run in episode["tests"]] == [TEST]
     assert [(run["passed"], run["error"]) for run in episode["tests"]] == [(1, "")]
     assert episode["decisions"] == ["tokens expire in UTC, because servers differ."]
-    assert episode["corrections"] == ["Use unittest, not pytest"]
+    assert episode["corrections"] == [CORRECTION]
     assert any("cp nothing.txt" in error for error in episode["errors"])
     assert {action["kind"] for action in episode["actions"]} >= {"search", "edit", "test"}
 

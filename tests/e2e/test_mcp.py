@@ -1,4 +1,4 @@
-"""Memory by MCP in the real client: its search lifts the guard, what it saves briefs the next."""
+"""Memory by MCP in the real client: its search lifts the guard, what it saves can be confirmed."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def rows(world: World) -> dict[str, tuple[str, str | None, str]]:
     ],
     indirect=["armed"],
 )
-def test_a_search_by_mcp_precedes_a_write_and_what_is_saved_briefs_the_next_session(
+def test_a_search_by_mcp_precedes_a_write_and_what_is_saved_briefs_once_confirmed(
     armed: Product, mode: str
 ) -> None:
     world = armed.world
@@ -118,5 +118,8 @@ def test_a_search_by_mcp_precedes_a_write_and_what_is_saved_briefs_the_next_sess
     assert by_mcp[NOTED] == (session.events[-1].data["session_id"], None, "mcp")
     assert by_mcp[NOTED][0] != session.id, "after /clear"
 
+    before = world.chat(person("Hello"), model("Hello."))
+    armed("promote", armed.memories("candidate")[LESSON]["id"])
     after = world.chat(person("Hello"), model("Hello."))
-    assert LESSON in after.requests[0].text
+    assert not [text for text in (LESSON, AGENTS, NOTED) if text in before.requests[0].text]
+    assert [text for text in (LESSON, AGENTS, NOTED) if text in after.requests[0].text] == [LESSON]

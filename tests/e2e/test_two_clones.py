@@ -85,8 +85,10 @@ def test_two_clones_learn_from_each_other_through_git(anna: Product, ben: Produc
     assert told.count(RULE) >= 1
     assert f"from git and hand edits: edited {learned['id']}" in heard
     assert f"{RULE} (" in heard  # what Anna confirmed stays in force until she decides
-    (changed,) = (line for line in heard.splitlines() if EDITED in line)
-    assert "unconfirmed, came with the files" in changed
+    assert EDITED not in heard
+    (theirs,) = (line for line in anna("review", "--changes").splitlines() if EDITED in line)
+    assert theirs.startswith(f"theirs: {learned['id']} ")
+    assert "(candidate, came with the files" in theirs
     assert pages(anna.world) == pages(ben.world)
     assert EDITED in pages(anna.world)["conventions.md"]
     assert [world.git("status", "--porcelain", FOLDER) for world in (anna.world, ben.world)] == [
