@@ -123,7 +123,7 @@ def find_codes(error: str) -> tuple[str, ...]:
 
 def find_details(error: str) -> tuple[str, ...]:
     """Return the codes and numbers of the decisive line, which other words for it have, too."""
-    line = essential(error)
+    line = redact(essential(error)).text
     for pattern, stand_in in _VARYING[:2]:
         line = pattern.sub(stand_in, line)
     return unique((*find_codes(line), *_NUMBER.findall(line)))[:MOST_CODES]

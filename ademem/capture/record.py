@@ -153,7 +153,10 @@ def capture_error(payload: Payload, runtime: Runtime) -> None:
 
 
 def _detail_keys(payload: Payload, runtime: Runtime) -> list[str]:
-    """Return a key for each changing program of the command with each detail of its error."""
+    """Return a key for each changing program of the command with each detail of its error.
+
+    It is a digest, as either may be a secret that is not known as one.
+    """
     from ademem.capture import errors
     from ademem.guard import shell
     from ademem.guard.mutation import judge_part, parts_in
@@ -164,7 +167,8 @@ def _detail_keys(payload: Payload, runtime: Runtime) -> list[str]:
         return []
     parts = parts_in(script, runtime.settings.guard)
     programs = dict.fromkeys(part.key for part in parts if judge_part(part).mutates)
-    return [f"{program}\t{detail}\t" for program in programs for detail in details]
+    pairs = ((program, detail) for program in programs for detail in details)
+    return [f"{sha256_hex(*pair)[:16]}:" for pair in pairs]
 
 
 def _is_telling(payload: Payload) -> bool:

@@ -103,8 +103,8 @@ def add(
     row = Evidence(
         memory_id=memory_id,
         kind=EvidenceKind(kind),
-        session_id=session_id,
-        prompt_id=prompt_id,
+        session_id=redact(session_id).text,
+        prompt_id=redact(prompt_id).text,
         message=in_one_line(clean(redact(message).text)),
         quote=truncate(in_one_line(clean(redact(quote).text)), MAX_QUOTE_CHARS),
         tainted=tainted,

@@ -27,7 +27,10 @@ ERROR = "error_capture"
 TYPED = "typed"
 """Type of an entry for a prompt that a person typed; its key is `session:prompt`."""
 ERROR_DETAIL = "error_detail"
-"""Type of an entry for a detail of an error of a program; its key is both, and that of ERROR."""
+"""Type of an entry for a detail of an error of a program.
+
+Its key is a digest of both, which may be secrets, and the key of ERROR.
+"""
 OPERATION = "operation"
 """Type of an entry for a write that its caller may repeat; its key is the caller's id of it."""
 READ = "files_read"
