@@ -91,7 +91,7 @@ def test_a_search_by_mcp_precedes_a_write_and_what_is_saved_briefs_once_confirme
     file = world.project / "src/auth.py"
     file.parent.mkdir()
     session = world.chat(
-        person("Fix the login bug in src/auth.py"),
+        person("Fix the login bug"),  # names no file, so that no rule is said with it
         model(write(file, "early\n")),
         model(Call(f"{server}memory_search", {"query": "login auth"})),
         model(write(file)),
