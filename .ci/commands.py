@@ -15,7 +15,7 @@ from pathlib import Path
 import typer
 
 from ademem.doors import cli
-from ademem.doors.cli import commands
+from ademem.doors.cli import typer_app
 
 PROGRAM = sys.argv[1]
 sys.path.append(str(Path(__file__).parents[1]))
@@ -66,7 +66,7 @@ def run(*arguments, code=0, **variables):
 
 started = time.monotonic()
 sys.meta_path.insert(0, Refused())
-count = print_all_helps(typer.main.get_command(commands.load()))
+count = print_all_helps(typer.main.get_command(typer_app.load()))
 assert count > 60, count
 
 
@@ -79,7 +79,8 @@ def join_as_person(*arguments):
 
 for path in ((), ("recall",), ("sync",), ("hub", "serve"), ("mcp",)):
     run(*path, "--help")
-assert "Every day:" in run(code=2)
+assert "Every day:" in run("--help")
+assert "ademem init" in run()
 run("--version")
 assert "Did you mean 'list'" in run("lst", code=2)
 for words, last in (("ademem sy", "1"), ("ademem hub mem", "2"), ("ademem list --sta", "2")):
