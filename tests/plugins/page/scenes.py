@@ -48,9 +48,10 @@ def fill(world):
     world.fire("user_prompt_submit", prompt="Who sends invoices?", prompt_id="p1")
     call = {"tool_name": "Bash", "tool_input": {"command": "git push --force"}}
     world.fire("pre_tool_use", tool_use_id="t1", prompt_id="p1", **call)
-    with world.memories() as memories:
+    with world.terminal() as memories:  # an agent's change would stay here, for a review
         found = [each for each in searching.list_memories(memories) if not each.quarantine_reason]
         curation.edit(memories, found[-1].id, title="About the branch")
+    with world.memories() as memories:
         files.update_brief(memories, {"notes": ["Ask Ada first"]})
         operations.start_mission(memories, "Ship passkeys")
         golden.add(memories, "Who sends invoices?", [found[-1].id])
