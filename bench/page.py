@@ -250,7 +250,7 @@ def measure_keys(place: Place, server: Server, chromium: Any, runs: int) -> Row:
             continue
         page.goto(f"http://127.0.0.1:{server.port}/memories")
         page.evaluate(WATCH_ROWS)
-        page.focus("#words")
+        page.focus("#find")
         page.keyboard.type(question, delay=20)
         spent.append(page.evaluate(WAIT_FOR_ROWS))
     page.context.close()

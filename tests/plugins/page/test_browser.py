@@ -113,8 +113,8 @@ def test_several_are_selected_and_decided_by_keyboard(shown):
 def test_all_memories_shown_are_selected_at_once(shown):
     shown.learn(*CANDIDATES[:4])
     page = shown.window("/memories?q=night")
-    page.fill("#words", "")
-    page.press("#words", "Enter")
+    page.fill("#find", "")
+    page.press("#find", "Enter")
     expect(page.locator("#rows .rows > li")).to_have_count(4)
     page.check("#select-all")
     page.locator("#rows .rows input").first.uncheck()
@@ -133,7 +133,7 @@ def test_search_as_you_type_keeps_the_focus(shown):
     expect(page.locator("#rows .rows > li")).to_have_count(1)
 
     assert "Login tokens" in page.locator("#rows").inner_text()
-    assert page.evaluate("document.activeElement.id") == "words"
+    assert page.evaluate("document.activeElement.id") == "find"
     expect(page).to_have_url(re.compile("q=tokens"))
 
 
@@ -142,9 +142,9 @@ def test_a_request_that_a_newer_one_replaces_is_no_problem(shown):
     page = shown.window("/memories")
     page.route("**/memories?q=invoices*", lambda route: None)  # which is never answered
     with page.expect_request("**/memories?q=invoices*"):
-        page.fill("#words", "invoices")
+        page.fill("#find", "invoices")
     with page.expect_event("requestfailed"):
-        page.fill("#words", "refunds")
+        page.fill("#find", "refunds")
     expect(page.locator("#rows .rows > li")).to_have_count(1)
 
     assert shown.problems == []
@@ -154,7 +154,7 @@ def test_a_request_that_the_network_fails_is_a_problem(shown):
     page = shown.window("/memories")
     page.route("**/memories?q=invoices*", lambda route: route.abort("connectionreset"))
     with page.expect_console_message(lambda line: line.text.startswith("htmx:sendError")):
-        page.fill("#words", "invoices")
+        page.fill("#find", "invoices")
 
     assert [line for line in shown.problems if line.startswith("htmx:sendError")]
     shown.problems.clear()
@@ -165,7 +165,7 @@ def test_the_way_back_leads_past_what_was_typed_and_shows_what_is_there_now(show
     page = shown.window("/missions")
     shown.go(page, "/memories")
     for words in ("login", "login tokens"):
-        page.fill("#words", words)
+        page.fill("#find", words)
         expect(page).to_have_url(re.compile(words.replace(" ", "(%20|\\+)") + "&"))
     expect(page.locator("#rows .rows > li")).to_have_count(1)
     page.click("#rows a")
@@ -173,7 +173,7 @@ def test_the_way_back_leads_past_what_was_typed_and_shows_what_is_there_now(show
     with shown.world.terminal() as memories:
         curation.delete(memories, page.url.rpartition("/")[2], hard=True)
     page.go_back()
-    expect(page.locator("#words")).to_have_value("login tokens")
+    expect(page.locator("#find")).to_have_value("login tokens")
     assert page.locator("#rows .rows > li").count() == 0
     page.go_back()
 
