@@ -198,10 +198,6 @@ def config_dir(environment: Mapping[str, str]) -> str:
     )
 
 
-def transcript_folder(directory: str) -> str:
-    return "".join(char if char.isascii() and char.isalnum() else "-" for char in directory)
-
-
 def session_of(environment: Mapping[str, str]) -> str:
     ids = filter(None, map(environment.get, SESSIONS))
     return safe_id(next(ids, ""))
@@ -209,9 +205,13 @@ def session_of(environment: Mapping[str, str]) -> str:
 
 def is_unattended(environment: Mapping[str, str]) -> bool:
     """Tell whether a program started the client, and nobody sits before it."""
-    by_program = environment.get("CLAUDE_CODE_ENTRYPOINT", "").startswith("sdk")
-    attended = environment.get("CLAUDE_CODE_SESSION_ATTENDED") != "0"
-    return by_program or not attended or bool(environment.get("CI"))
+    return is_run_by_program(environment) or bool(environment.get("CI"))
+
+
+def is_run_by_program(environment: Mapping[str, str]) -> bool:
+    """Tell whether the client says itself that a program runs it."""
+    entry = environment.get("CLAUDE_CODE_ENTRYPOINT", "")
+    return entry.startswith("sdk") or environment.get("CLAUDE_CODE_SESSION_ATTENDED") == "0"
 
 
 def mission_of(environment: Mapping[str, str]) -> str | None:

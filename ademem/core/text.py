@@ -29,7 +29,6 @@ LONG = 1 << 20
 """Characters of a text above which its digest is computed in parts."""
 
 _AROUND = ".,;:!?…()[]{}\"'`“”‘’«»*"
-EDGE = f"{_AROUND}<>"
 _SENTENCE_ENDS = (". ", "! ", "? ", "; ", "。", "！", "？")
 _CONTROL = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160))) | {13: 10}
 

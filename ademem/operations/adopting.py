@@ -22,7 +22,6 @@ MOST_COMPARED = 300
 NEAR = 3
 ALIKE = 0.4
 """Share of common words from which a person is asked to read a memory and an item together."""
-MATCHED_WORDS = 12
 
 
 class Disagreement(Value):

@@ -345,13 +345,6 @@ def is_dead_by_id(store: Store, id: str) -> bool:
     return store.has_row(query, (id, id + "~"))
 
 
-_SHARING_WORDS = Query(
-    "seq in (select rowid from unified_memories_fts where unified_memories_fts match :match"
-    f"  order by rank limit :limit) and {_HOME} and {_UNQUARANTINED}",
-    by_key=True,
-)
-
-
 class Home:
     def __init__(self, store: Store, scope: str, owner: str | None) -> None:
         self._store = store
@@ -385,11 +378,6 @@ class Home:
             {"match": match, "limit": limit, "project": self._store.project_id} | self._values,
         )
         return {seq: text_.with_title(title, content) for seq, title, content in found}
-
-    def sharing_words(self, match: str, limit: int) -> list[Memory]:
-        if not match:
-            return []
-        return _SHARING_WORDS(self._store, match=match, limit=limit, **self._values)
 
     def _find(self, where: str, tail: str = "", **values: Any) -> list[Memory]:
         return memories.find(self._store, where, tail, **values, **self._values)

@@ -399,14 +399,6 @@ def count(store: Store) -> int:
     return store.number("select count(*) from memory_relations")
 
 
-def read_learning_times(store: Store, ids: Iterable[str]) -> dict[str, str]:
-    return store.pairs(
-        f"select id, {learning_time('memory')} from unified_memories as memory"
-        " where id in (select value from json_each(?))",
-        (array(ids),),
-    )
-
-
 def _read_cursor(store: Store) -> tuple[int, str]:
     change, _, rest = database.value(store.db, "related").partition(" ")
     return int(change) if change.isdecimal() else 0, rest.partition(" ")[0]

@@ -137,13 +137,6 @@ def any_promoted(store: Store) -> bool:
     )
 
 
-def any_confirmed(store: Store) -> bool:
-    query = (
-        f"select 1 from unified_memories where project_id = ? and status = 'promoted' and {CURRENT}"
-    )
-    return store.has_row(f"{query} limit 1", (store.project_id,))
-
-
 def any_quarantined(store: Store, id: str = "") -> bool:
     return store.has_row(
         "select 1 from unified_memories where project_id = :project"

@@ -227,16 +227,6 @@ def read_merged(
     return found
 
 
-def keep_in_step(runtime: Runtime) -> bool:
-    """Read the files again if they changed and are few; return True if a worker has to do it."""
-    if not state.is_behind(runtime):
-        return False
-    if state.needs_worker(runtime):
-        return True
-    adopt(runtime)
-    return False
-
-
 def note_times(runtime: Runtime) -> int:
     """Note of each file the time of its last commit; the worker does."""
     root, store = runtime.project.root, runtime.store

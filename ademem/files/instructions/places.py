@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 MOST = 8
-SPAN_CHARS = 200
 MANIFEST_BYTES = 64_000
 _SPAN = re.compile(r"(?<!`)`([^`\n]{1,200})`(?!`)")
 _PATH = re.compile(r"[\w.@+\[\]()$/{},*?-]+")
