@@ -35,7 +35,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hooks import NOUNS, run_below_login
+from hooks import NOUNS, run_below_login, send
 from tests.persons import type_command
 
 if TYPE_CHECKING:
@@ -238,7 +238,7 @@ def run_hook(hook: Hook, payload: dict[str, Any], root: Path, trace: Path | None
     text = json.dumps(payload, separators=(",", ":")).encode()
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        sending = threading.Thread(target=_send, args=(ours, text))
+        sending = threading.Thread(target=send, args=(ours, text))
         sending.start()
         done = subprocess.run(
             command,
@@ -251,13 +251,6 @@ def run_hook(hook: Hook, payload: dict[str, Any], root: Path, trace: Path | None
         theirs.close()
         sending.join()
     return done.stdout.decode("utf-8", "replace")
-
-
-def _send(to: socket.socket, text: bytes) -> None:
-    with suppress(OSError):
-        to.sendall(text)
-    with suppress(OSError):
-        to.shutdown(socket.SHUT_WR)
 
 
 def yardstick() -> float:

@@ -162,9 +162,11 @@ def of_hook(
     line = line_above(client.parent, read)
     if agent := _agent_in(line):
         return agent
-    entry = environment.get("CLAUDE_CODE_ENTRYPOINT", "")
-    if entry.startswith("sdk") or environment.get("CLAUDE_CODE_SESSION_ATTENDED") == "0":
+    from ademem.core.client import is_run_by_program  # a hook has it, a command may not need it
+
+    if is_run_by_program(environment):
         return Who(by=By.UNKNOWN, why="no person sits before this client (a program runs it)")
+    entry = environment.get("CLAUDE_CODE_ENTRYPOINT", "")
     if entry in ("", "cli") and not client.terminal:
         return Who(by=By.UNKNOWN, why="the client has no terminal")
     return _attended(line, environment, read)

@@ -6,7 +6,7 @@ from ademem.core.globs import Scope
 from ademem.core.json_text import loads
 from ademem.core.value import Value
 from ademem.search import meeting
-from ademem.store import adopted
+from ademem.store import adopted, bindings
 from ademem.store.adopted import is_loaded
 from ademem.store.bindings import Binding
 
@@ -40,11 +40,7 @@ def meet(
     is where the call works.
     """
     store, root = runtime.store, runtime.project.root
-    paths = meeting.relative_paths(touch.writes, root) if touch.changes else []
-    keys = {key for path in paths for key in meeting.path_keys(path)}
-    keys |= {("program", argv[0]) for argv in touch.argvs}
-    if touch.changes:
-        keys |= {("runs", name) for name in meeting.run_keys(touch, root)}
+    paths, keys = meeting.named_keys(touch, root)
     if not keys:
         return []
     rows = adopted.at_keys(store, root, keys)
@@ -61,7 +57,7 @@ def meet(
             continue
         if not (_is_in_scope(row, paths) if is_scope else _is_at(row, touch, paths, works)):
             continue
-        binding = meeting.read_binding(row)
+        binding = bindings.from_row(row)
         each = MetItem(row=row, binding=binding, is_scope=is_scope)
         if item := _judge(each, stops, runtime):
             found[row["id"]] = item

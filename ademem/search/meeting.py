@@ -45,14 +45,11 @@ class Met(Value):
 
 def meet(touch: Touch, root: str, store: Store, agent: str = "") -> list[Met]:
     """Return memories that may be shown and that a call meets below *root*, the surest first."""
-    paths = relative_paths(touch.writes, root) if touch.changes else []
-    keys = {key for path in paths for key in path_keys(path)}
-    keys |= {("program", argv[0]) for argv in touch.argvs}
+    paths, keys = named_keys(touch, root)
     keys |= {("act", act) for act in touch.acts}
     families = _families(touch)
     if touch.changes:  # to look something up with the other program is no fault
         keys |= {("family", name) for name in families}
-        keys |= {("runs", name) for name in run_keys(touch, root)}
         keys |= _literal_keys(touch, store)
     if not keys:
         return []
@@ -64,6 +61,16 @@ def meet(touch: Touch, root: str, store: Store, agent: str = "") -> list[Met]:
         if holds(row, touch, paths, families):
             keep(row, found)
     return sorted(found.values(), key=lambda each: (each.rank, -each.binding.weight))
+
+
+def named_keys(touch: Touch, root: str) -> tuple[list[str], set[tuple[str, str]]]:
+    """Return the paths below *root* that a call writes, and keys of these and of what it runs."""
+    paths = relative_paths(touch.writes, root) if touch.changes else []
+    keys = {key for path in paths for key in path_keys(path)}
+    keys |= {("program", argv[0]) for argv in touch.argvs}
+    if touch.changes:
+        keys |= {("runs", name) for name in _runs(touch, root)}
+    return paths, keys
 
 
 def meet_failure(error: str, store: Store, agent: str = "") -> list[Met]:
@@ -85,7 +92,7 @@ def meet_failure(error: str, store: Store, agent: str = "") -> list[Met]:
 def keep(row: sqlite3.Row, found: dict[str, Met]) -> None:
     from ademem.store import memories
 
-    binding = read_binding(row)
+    binding = table.from_row(row)
     known = found.get(row["id"])
     if known is None:
         columns = memories.columns(row).items()
@@ -93,11 +100,6 @@ def keep(row: sqlite3.Row, found: dict[str, Met]) -> None:
         found[row["id"]] = Met(memory=memories.from_values(fields), binding=binding)
     elif STRENGTHS.index(binding.strength) < known.rank:
         found[row["id"]] = Met(memory=known.memory, binding=binding)
-
-
-def read_binding(row: sqlite3.Row) -> Binding:
-    names = ("kind", "key", "pattern", "op", "strength", "reach", "weight", "state")
-    return Binding(**{name: row[f"bound_{name}"] for name in names})
 
 
 def relative_paths(writes: Iterable[str], root: str) -> list[str]:
@@ -145,7 +147,7 @@ def _families(touch: Touch) -> dict[str, set[str]]:
     return found
 
 
-def run_keys(touch: Touch, root: str) -> list[str]:
+def _runs(touch: Touch, root: str) -> list[str]:
     named = [each for each in touch.runs if not os.path.isabs(each)]
     return named + relative_paths((each for each in touch.runs if os.path.isabs(each)), root)
 

@@ -30,10 +30,8 @@ MOST = 8
 _FILES = "'path', 'dir', 'glob', 'anchor', 'suffix'"
 """Kinds of places at which words that an edit shares with a memory bring it up."""
 _SURE = "'given', 'read', 'named', 'learned'"
-_BOUND = ", ".join(
-    f"binding.{name} as bound_{name}"
-    for name in ("kind", "key", "pattern", "op", "strength", "reach", "weight", "state")
-)
+_NAMES = ("kind", "key", "pattern", "op", "strength", "reach", "weight", "state")
+_BOUND = ", ".join(f"binding.{name} as bound_{name}" for name in _NAMES)
 _TOLD = f"""memory.project_id = :project and {SHOWABLE}
 and (scope = 'project' or scope = 'agent' and scope_owner_id is :agent)"""
 _ROWS = f"""select memory.*, {_BOUND}
@@ -81,6 +79,11 @@ class Binding(Value):
     def place(self) -> str:
         """What a call has to meet, as the outcome of a denial is stored with."""
         return " ".join((self.kind, self.key, self.pattern, self.op)).strip()
+
+
+def from_row(row: sqlite3.Row) -> Binding:
+    """Read the binding of a row that has a memory's columns, too."""
+    return Binding(**{name: row[f"bound_{name}"] for name in _NAMES})
 
 
 def at_keys(store: Store, keys: Iterable[tuple[str, str]], agent: str) -> list[sqlite3.Row]:
@@ -202,8 +205,7 @@ def list_gone(store: Store) -> list[tuple[str, Binding]]:
         " where binding.state = 'gone' and binding.kind in ('path', 'dir', 'glob', 'runs')"
         f" and binding.strength in ({_SURE}) and {SHOWABLE} order by memory.seq, binding.key"
     )
-    names = ("kind", "key", "pattern", "op", "strength", "reach", "weight", "state")
-    return [(row["id"], Binding(**{name: row[f"bound_{name}"] for name in names})) for row in rows]
+    return [(row["id"], from_row(row)) for row in rows]
 
 
 def mark_due(store: Store, paths: Iterable[str] | None) -> None:
@@ -222,22 +224,20 @@ def mark_due(store: Store, paths: Iterable[str] | None) -> None:
 
 
 def list_of(store: Store, memory: Memory) -> list[Binding]:
-    rows = store.db.execute(
-        "select kind, key, pattern, op, strength, source, reach, weight, state from memory_bindings"
-        " where memory_seq = ? and kind <> 'due'",
-        (memory.seq,),
-    )
-    found = [Binding(**dict(row)) for row in rows]
-    return sorted(found, key=lambda each: (STRENGTHS.index(each.strength), -each.weight, each.key))
+    """Return where a memory applies, the surest first."""
+    return _map(store, (memory,)).get(memory.id, [])
 
 
 def map_sure(store: Store, found: Iterable[Memory]) -> dict[str, list[Binding]]:
     """Map ids of memories to the places that somebody chose, or that text or session tell."""
+    return _map(store, found, f"and strength in ({_SURE})")
+
+
+def _map(store: Store, found: Iterable[Memory], where: str = "") -> dict[str, list[Binding]]:
     ids = {memory.seq: memory.id for memory in found}
     rows = store.db.execute(
-        "select memory_seq, kind, key, pattern, op, strength, source, reach, weight, state"
-        " from memory_bindings where kind <> 'due'"
-        f" and strength in ({_SURE}) and memory_seq in (select value from json_each(?))",
+        f"select memory_seq, {', '.join(_NAMES)}, source from memory_bindings"
+        f" where kind <> 'due' and memory_seq in (select value from json_each(?)) {where}",
         (array(ids),),
     )
     places: dict[str, list[Binding]] = {}

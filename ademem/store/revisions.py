@@ -47,8 +47,8 @@ class Revision(Value):
         return {name: getattr(memory, name) for name in memories.KEPT}
 
 
-def count_all(store: Store) -> int:
-    """Return a number that each change of a memory makes larger."""
+def last_number(store: Store) -> int:
+    """Return the number of the last change of a memory; 0 if there is none."""
     return store.number("select ifnull(max(seq), 0) from memory_revisions")
 
 

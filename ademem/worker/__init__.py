@@ -82,9 +82,9 @@ def _note_idle(runtime: Runtime) -> None:
 def _state(runtime: Runtime) -> str:
     """Return what changes with memories and commits."""
     from ademem.core.repository import commit
-    from ademem.store.revisions import count_all
+    from ademem.store.revisions import last_number
 
-    return f"{count_all(runtime.store)} {commit(runtime.project.root)}"
+    return f"{last_number(runtime.store)} {commit(runtime.project.root)}"
 
 
 def start_server(runtime: Runtime) -> None:
