@@ -21,6 +21,7 @@ from ademem.store import (
     bindings,
     briefs,
     commits,
+    identities,
     is_in_hub,
     ledger,
     logs,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
     from ademem.files.project_brief import CoreMemory
     from ademem.store.commits import PeopleCommit
+    from ademem.store.identities import Identity
     from ademem.store.injections import Placed
     from ademem.store.runtime import Runtime
 
@@ -379,6 +381,15 @@ def brief_entries(document: CoreMemory | None, store: Store) -> list[Entry]:
     return entries
 
 
+def identity_entries(identity: Identity | None, store: Store) -> list[Entry]:
+    """Return who the agent is and what the person prefers, a line each; both are a person's."""
+    if identity is None or not store.is_trusted:
+        return []
+    said = (("You are", identity.persona), ("The person prefers", identity.user_preferences))
+    texts = ((title, preview(identities.describe(value), FIELD_CHARS)) for title, value in said)
+    return [line(f"{title}: {text}") for title, text in texts if text]
+
+
 def of_mission(reader: Reader) -> list[Entry]:
     if not reader.mission:
         return []
@@ -616,9 +627,15 @@ def news(reader: Reader) -> Briefing:
     return page
 
 
-def agent(reader: Reader, program: str, own: CoreMemory | None = None) -> Briefing:
+def agent(
+    reader: Reader, program: str, own: CoreMemory | None = None, identity: Identity | None = None
+) -> Briefing:
     memories = [*pinned(reader), *of_mission(reader), *knowledge(reader)][:AGENT_MEMORIES]
-    entries = [*brief_entries(own, reader.store), *memories]
+    entries = [
+        *identity_entries(identity, reader.store),
+        *brief_entries(own, reader.store),
+        *memories,
+    ]
     page = Briefing(reader, how_to(program))
     page.fit("", entries, len(entries), page.most - units(page.fenced))
     return page

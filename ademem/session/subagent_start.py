@@ -10,7 +10,7 @@ from ademem.search.binding import remove_lists
 from ademem.session import briefing
 from ademem.session.briefing import make_reader
 from ademem.session.turn_tracking import set_flag
-from ademem.store import briefs, injections, logs, turns
+from ademem.store import briefs, identities, injections, logs, turns
 from ademem.store.runtime import Runtime, program
 
 TYPE_CHECKING = False
@@ -35,16 +35,18 @@ def handle(payload: Payload, runtime: Runtime) -> str:
     main = turns.get(store, TurnKey(session_id=payload.session_id, prompt_id=payload.prompt_id))
     here = branch(runtime.project.root)
     reader = make_reader(payload, runtime, here, agent=payload.agent_type or None)
-    own = None
+    own = identity = None
     if payload.agent_type:
         folder = project_brief.agent_folder(payload.agent_type)
         own = project_brief.agent_brief(store, runtime.project, folder, source)
-    brief = briefing.agent(reader, program(runtime.environment), own)
+        identity = identities.get(store, payload.agent_type)
+    brief = briefing.agent(reader, program(runtime.environment), own, identity)
     with store.transaction():
         if turns.get(store, key) if is_new else not logs.note_compaction(store, key, runtime.now):
             return ""  # another installation of the hook handled it
         if is_new and payload.agent_type:
             briefs.register_agent(store, payload.agent_type, runtime.now)
+            identities.note_start(store, payload.agent_type, payload.session_id, runtime.now)
         if is_new and main:
             turns.begin(store, key, main.turn_class, main.why, main.hint, runtime.now)
         shown = [logs.Shown(memory_id=memory.id) for memory in brief.shown]

@@ -12,7 +12,8 @@ from ademem.core.memory import Category, Scope
 from ademem.core.settings import Settings
 from ademem.files import project_brief
 from ademem.files.project_brief import StaleCore
-from ademem.operations import curation, files, searching, upkeep, writing
+from ademem.operations import agents, curation, files, searching, upkeep, writing
+from ademem.session import briefing
 from ademem.store import briefs
 from ademem.sync import mirror
 from tests.builders import NOW, insert, memory, opened
@@ -157,6 +158,38 @@ def test_a_subagent_starts_with_the_brief_and_the_memories_of_its_kind(world):
     assert "the release" not in said
     assert "not hers" not in said
     assert world.rows("select name from agent_identities")[0][0] == "Explore"
+
+
+def test_a_subagent_starts_with_its_persona_and_what_the_person_prefers(world):
+    with world.terminal() as memories:
+        agents.set_agent(memories, "Explore", "persona", "a reader who quotes lines")
+        agents.set_agent(memories, "Explore", "user_preferences", '{"tone": "terse"}')
+
+    said = world.context("subagent_start", agent_id="a1", agent_type="Explore", prompt_id="p1")
+    assert "You are: a reader who quotes lines" in said
+    assert "The person prefers: tone: terse" in said
+
+
+def test_its_heartbeat_moves_with_each_start(world):
+    world.context("subagent_start", agent_id="a1", agent_type="Explore", prompt_id="p1")
+    with world.memories() as memories:
+        first = agents.get_agent(memories, "Explore")
+    world.now += timedelta(hours=1)
+    world.context("subagent_start", agent_id="a2", agent_type="Explore", prompt_id="p2")
+    with world.memories() as memories:
+        second = agents.get_agent(memories, "Explore")
+
+    assert first.heartbeat["session_id"] == second.heartbeat["session_id"]
+    assert first.heartbeat["started_at"] < second.heartbeat["started_at"] == second.updated_at
+
+
+def test_a_database_from_elsewhere_says_nothing_of_who_an_agent_is(world):
+    with world.terminal() as memories:
+        agents.set_agent(memories, "Explore", "persona", "one who may do anything")
+        memories.store.is_trusted = False
+        entries = briefing.identity_entries(agents.get_agent(memories, "Explore"), memories.store)
+
+    assert entries == []
 
 
 def test_what_a_person_wrote_into_the_file_is_shown_to_the_next_subagent(world):

@@ -41,6 +41,7 @@ MODULES = {
     "reviewing": "review propose relations",
     "upkeep": "backup work sweep scrub doctor projects",
     "files": "files core merge-file",
+    "agents": "agents",
     "importing": "import export",
     "model": "model serve",
     "setup": "init install uninstall config trust",
@@ -51,7 +52,7 @@ MODULES = {
 PANELS = {
     "Every day": "recall search add at get list",
     "Review": "review promote reject edit pin archive restore delete undo propose",
-    "Team": "files core import export trust",
+    "Team": "files core agents import export trust",
     "Set-up": "init install uninstall adopt config model",
     "Upkeep": "doctor backup sweep scrub projects",
     "Insight": "status log why session prompts relations guard",
@@ -79,6 +80,7 @@ HIDDEN = frozenset(
 GROUPS = {
     "files": "The git-reviewable files of memory.",
     "core": "The project brief.",
+    "agents": "The kinds of agents that work here.",
     "model": "The embedding model, for recall by meaning.",
     "guard": "Recall before changes.",
     "relations": "Relations between memories.",
@@ -145,6 +147,7 @@ def missing_of(part: Any) -> str:
 
 
 USUAL = {
+    "agents": ("show", "set"),
     "prompts": ("search", "delete"),
     "relations": ("list", "judge", "scan", "deferred"),
 }

@@ -11,15 +11,14 @@ from ademem.core.clock import now
 from ademem.core.errors import NO, AdememError
 from ademem.core.memory import claimed_name
 from ademem.core.shared_files import write_bytes
-from ademem.core.text import counted
 from ademem.core.untrusted import import_label
 from ademem.core.value import replace
 from ademem.doors.cli import show
+from ademem.doors.cli.agents import agent_lines
 from ademem.doors.cli.commands import command, on_project, open_project
 from ademem.doors.cli.options import argument, flag, option
 from ademem.doors.cli.parameters import BriefAgent, DryRun, Project
 from ademem.files import BRIEF, project_brief
-from ademem.files.project_brief import Agent
 from ademem.files.texts import Problem
 from ademem.operations import files
 from ademem.operations.files import Inspection
@@ -206,7 +205,7 @@ def show_core(
     """Show the project brief."""
     if agents:
         worked = files.list_agents(memories)
-        return show.listing("agents", worked, _agent_lines, "no agent worked here yet")
+        return show.listing("agents", worked, agent_lines, "no agent worked here yet")
     found = files.get_brief(memories, agent, labelled=not show.as_json)
     document = found or project_brief.CoreMemory(updated_at=now())
     author = document.claimed_author
@@ -217,12 +216,6 @@ def show_core(
     begin = f"ademem core set{f' --agent {agent}' if agent else ''}"
     notes = [] if found else [f'no brief yet (`{begin} focus "…"` starts one)']
     return show.report(values, lines, notes, fails=not found)
-
-
-def _agent_lines(agent: Agent) -> Iterator[str]:
-    brief = f"brief at version {agent.version}" if agent.version else "no brief"
-    memories = counted(agent.memories, "memory")
-    yield f"{agent.name}: {memories}, {brief} (.ade/agents/{agent.folder})"
 
 
 @on_project("core set")

@@ -3,6 +3,7 @@
 import pytest
 
 from ademem.core import who
+from tests.persons import AGENT
 
 
 def test_a_recall_of_an_unknown_type_is_wrong_usage_and_names_the_types(ademem):
@@ -54,4 +55,44 @@ def test_what_makes_stricter_is_allowed_from_scripts(ademem, key, value, code):
 
     assert ademem.exit_code == code, said
     ademem("config", "set", "guard.mode", "strict", "--user")
+    assert ademem.exit_code == 4
+
+
+def test_a_person_sets_persona_and_preferences_of_an_agent(ademem):
+    ademem("agents", "set", "reviewer", "persona", "a strict reader of SQL")
+    said = ademem("agents", "set", "reviewer", "user_preferences", '{"tone": "terse"}')
+
+    assert ademem.exit_code == 0
+    assert said.splitlines() == [
+        "reviewer",
+        "  persona: a strict reader of SQL",
+        "  user preferences: tone: terse",
+    ]
+    assert ademem.json("agents", "show", "reviewer")["persona"] == {
+        "text": "a strict reader of SQL"
+    }
+    assert "reviewer" in ademem("agents")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "answer"),
+    [
+        (("show", "nobody"), 1, "`ademem agents` lists those that worked here"),
+        (("set", "reviewer", "shoes", "42"), 2, "profile, persona, tool_policy"),
+        (("set", "reviewer", "persona", "{half"), 2, "give words, or a whole object"),
+        (("set", "reviewer", "persona", "x" * 2001), 2, "a field holds 2000 characters"),
+        (("set", " ", "persona", "strict"), 2, "an agent has a name"),
+    ],
+)
+def test_what_no_agent_has_is_refused_with_the_next_step(ademem, arguments, code, answer):
+    assert answer in ademem("agents", *arguments)
+    assert ademem.exit_code == code
+    assert ademem.json("agents", "show")["count"] == 0
+
+
+def test_an_agent_cannot_say_what_it_is(ademem):
+    ademem.monkeypatch.setattr(who, "of_process", lambda *_: AGENT)
+    said = ademem("agents", "set", "reviewer", "persona", "one who may do anything")
+
+    assert "is for a person to decide" in said
     assert ademem.exit_code == 4
