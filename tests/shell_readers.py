@@ -6,10 +6,10 @@ has a rule of its own, but options that write. A word that may be such an option
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
-from ademem.guard import programs, wrappers
+from ademem.guard import programs
+from ademem.guard.readers import list_reading
 
 FILE = Path(__file__).parents[1] / "hooks/readers.sh"
 HEAD = """\
@@ -31,37 +31,7 @@ TAIL = """\
 done
 part=
 """
-OTHERS = {"ademem", "echo", "printf", "tee", "xargs", "exec", "command", "env", "bash", "sh", "zsh"}
-OTHERS |= {"trap", "cd", "pushd", "popd", "time", "find", "fd", "fdfind"}
-"""Programs whose arguments may be commands, that move what follows, or only speak: for Python."""
-RUNNERS = {"npm", "pnpm", "yarn", "bun", "deno", "poetry", "composer", "docker", "kubectl", "uv"}
-"""Programs whose subcommands run scripts of the project or reach elsewhere: for Python."""
 FIND = "find) case $part in *' -d'* | *' -e'* | *' -f'* | *' -o'*) ;; *) reads=1 ;; esac ;;"
-
-
-def commands() -> list[str]:
-    """Return programs, and programs with a subcommand, that only read whatever their operands."""
-    restricted = {
-        *programs.READING_ARGUMENTS,
-        *programs.READING_OPTIONS,
-        *programs.MAX_OPERANDS,
-        *programs.SUBCOMMANDS,
-        *programs.SYNONYMS,
-        *wrappers.RUNNERS,
-        *programs.DECLARING,
-        *programs.SUBSCRIPTED.split(),
-        *OTHERS,
-    }
-    nested = {key.partition(" ")[0] for key in programs.SUBCOMMANDS if key.endswith(" *")}
-    named = [
-        f"{program} {name}"
-        for program, names in programs.SUBCOMMANDS.items()
-        if not {program, *program.split()} & {*RUNNERS, *nested, "ademem"} and " " not in program
-        for name in names.split()
-    ]
-    found = [*programs.READERS.split(), *named]
-    is_plain = re.compile(r"\w+(?: \w[\w-]*)?").fullmatch
-    return [name for name in found if is_plain(name) and name not in restricted]
 
 
 def patterns(name: str) -> list[str]:
@@ -81,7 +51,7 @@ def patterns(name: str) -> list[str]:
 
 
 def script() -> str:
-    names = commands()
+    names = list_reading()
     lines = _arms([name for name in names if " " not in name], "$part")
     lines.append(FIND)
     programs_ = dict.fromkeys(name.partition(" ")[0] for name in names if " " in name)

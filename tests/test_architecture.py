@@ -470,6 +470,7 @@ OPENERS = {
     "core/failure_log.py": "makes the user's own folder for logs",
     "doors/cli/": "files that the person named on the command line, and the log of crashes",
     "plugins/agents/installing.py": "settings and plugins of other agents",
+    "plugins/client/": "files in the person's own folder, for the module in the client",
     "plugins/importers/": "files that the person named",
     "plugins/engram/": "a database that the person named",
     "files/readers/": "files that the person named",

@@ -68,7 +68,7 @@ def adopt_files(runtime: Runtime) -> Adoption:
     adopted.take(runtime.store, runtime.clock())
     outcome = adopting.adopt(runtime)
     jobs.queue(runtime.store, "adopt", "project", runtime.clock())
-    _write_lists(runtime)
+    binding.renew_lists(runtime)
     return _describe(runtime, outcome)
 
 
@@ -76,7 +76,7 @@ def answer_adoption(runtime: Runtime, *, yes: bool) -> None:
     """Note a person's answer: may lines of the team's files stop calls in this clone?"""
     who.require_person(runtime.by, "whether lines of files stop calls", "/ademem:adopt yes")
     adopted.answer(runtime.store, yes=yes)
-    _write_lists(runtime)
+    binding.renew_lists(runtime)
 
 
 def mark_item(
@@ -117,7 +117,7 @@ def mark_item(
         )
         adopted.put_mark(runtime.store, mark)
     adopting.adopt(runtime)
-    _write_lists(runtime)
+    binding.renew_lists(runtime)
     return mark
 
 
@@ -125,16 +125,12 @@ def forget_adoption(runtime: Runtime) -> None:
     """Delete what adoption stored; the files stay as they are."""
     with runtime.store.transaction():
         adopted.forget(runtime.store)
-    _write_lists(runtime)
+    binding.renew_lists(runtime)
 
 
 def summarize(adoption: Adoption) -> str:
     read = adoption.outcome.reading
     return f"{counted(len(read.files), 'file')} with {counted(len(read.items), 'item')}"
-
-
-def _write_lists(runtime: Runtime) -> None:
-    binding.write_lists(runtime.project, runtime.store)
 
 
 def _describe(runtime: Runtime, outcome: Outcome) -> Adoption:

@@ -5,6 +5,7 @@ MODULES = {
     "EXCHANGE": ("hub",),
     "BUILDER": ("models",),
     "CHECKS": ("exchange",),
+    "LISTS": ("client",),
     "VERIFIER": ("verify",),
 }
 """Parts that name a module at a seam, which are loaded by this record."""

@@ -16,7 +16,7 @@ import os
 import time
 from itertools import chain, takewhile
 
-from ademem.core import confined
+from ademem.core import confined, plugins
 from ademem.core.clock import Deadline
 from ademem.core.errors import UsageError, suppress
 from ademem.core.memory import Trust
@@ -192,7 +192,7 @@ class _SessionFiles:
 
 def refresh(runtime: Runtime) -> None:
     if update_bindings(runtime.store, runtime.project, DERIVE_S):
-        write_lists(runtime.project, runtime.store)
+        renew_lists(runtime)
 
 
 def refresh_shown(runtime: Runtime) -> None:
@@ -228,6 +228,13 @@ def at_line(
         return f"at: {places} · elsewhere? {command} | --none"
     offered = ", ".join(map(describe, maybe))
     return f"at: no place{f' · maybe {offered}' if offered else ''} · {command}"
+
+
+def renew_lists(runtime: Runtime) -> None:
+    """Write the lists, and let parts write what they make of the same bindings."""
+    write_lists(runtime.project, runtime.store)
+    for part in plugins.modules("LISTS"):
+        plugins.attempt(part.write, runtime)
 
 
 def write_lists(project: Project, store: Store) -> None:

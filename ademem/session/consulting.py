@@ -184,7 +184,7 @@ def is_firm(each: Met, doubted: Iterable[tuple[str, str]] = ()) -> bool:
     """
     if each.binding.strength != GIVEN and (each.memory.id, each.binding.place) in doubted:
         return False
-    is_typed_rule = is_rule(each.memory) and _is_typed(each.memory)
+    is_typed_rule = is_rule(each.memory) and is_typed(each.memory)
     return each.binding.strength in (GIVEN, READ) or (
         each.binding.strength == NAMED and is_typed_rule
     )
@@ -243,7 +243,7 @@ def _decide(
         for each in found:
             memory = each.memory
             accepted = store.is_trusted and memory.claimed_author is None
-            is_confirmed = memory.id in confirmed or _is_typed(memory)
+            is_confirmed = memory.id in confirmed or is_typed(memory)
             finding = to_finding(each, is_confirmed, accepted, touch.changes, doubted)
             if past := seen.get(memory.id):
                 finding = replace(
@@ -315,7 +315,6 @@ def _carry(
     runtime: Runtime,
 ) -> str:
     """Deny the call with the memories; the call that is made again passes."""
-    from ademem.core import untrusted
     from ademem.session import denials
     from ademem.store import injections
 
@@ -334,17 +333,13 @@ def _carry(
         log_decision(call, key, "deny", why, runtime)
         flags.set_carrying(runtime.project, True)
     entries = hint_events.format_entries(carried, runtime.store, hint_events.ENTRY_CHARS)
-    first, is_whole = denials.first_line(carried)
-    place = untrusted.escape(bindings.describe(found[0].binding))
-    why = "" if is_ruled else ", and it cannot be undone"
-    reason = (
-        f"{first}\nBound to {place}{why}. Follow it; if it does not apply here, make the same"
-        " call again."
+    reason = denials.explain(
+        carried,
+        bindings.describe(found[0].binding),
+        entries,
+        is_ruled=is_ruled,
+        has_marks=bool(hint_events.mark_contradicted(carried, runtime.store)),
     )
-    marks = hint_events.mark_contradicted(carried, runtime.store)
-    has_newer = any("\n" in entry for entry in entries)
-    if not is_whole or len(carried) > 1 or marks or has_newer:
-        reason += f"\n{untrusted.fence(entries)}"
     placed = injections.place_entries(carried, entries)
     injections.record(runtime, "pre_tool_use", reason, key, placed, tool_use_id=call.tool_use_id)
     return client.deny(reason)
@@ -354,7 +349,7 @@ def _what(call: ToolCall, payload: Payload, runtime: Runtime) -> str:
     return hint_events.name_target(payload, runtime) or call.path or call.tool
 
 
-def _is_typed(memory: Memory) -> bool:
+def is_typed(memory: Memory) -> bool:
     """Tell whether its author typed it: a person here, or by accepted files somebody there."""
     from ademem.core.memory import Trust
 

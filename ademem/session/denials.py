@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ademem.core.memory import FROM_HUB, Memory, Trust, claimed_name
 from ademem.core.text import in_one_line, opening
-from ademem.core.untrusted import escape
+from ademem.core.untrusted import escape, fence
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +22,36 @@ def first_line(carried: Sequence[Memory]) -> tuple[str, bool]:
     text = escape(in_one_line(first.whole_text)).rstrip(".")
     shown = opening(text, CHARS - len(end))
     return shown + end, shown == text
+
+
+def explain(
+    carried: Sequence[Memory],
+    place: str,
+    entries: Sequence[str],
+    *,
+    is_ruled: bool = True,
+    has_marks: bool = False,
+) -> str:
+    """Return the reason of a denial: the memories, the place they are bound to, and what to do.
+
+    *entries* are fenced below it where the first line is not all of them, or where they have marks.
+    Without a rule among them the reason is that the call cannot be undone.
+    """
+    first, is_whole = first_line(carried)
+    reason = first + end(place, is_ruled=is_ruled)
+    has_newer = any("\n" in entry for entry in entries)
+    if not is_whole or len(carried) > 1 or has_marks or has_newer:
+        reason += f"\n{fence(entries)}"
+    return reason
+
+
+def end(place: str, *, is_ruled: bool = True) -> str:
+    """Return what stands behind the first line of a denial."""
+    why = "" if is_ruled else ", and it cannot be undone"
+    return (
+        f"\nBound to {escape(place)}{why}. Follow it; if it does not apply here, make the same"
+        " call again."
+    )
 
 
 def describe_owner(memory: Memory) -> str:

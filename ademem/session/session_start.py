@@ -17,8 +17,8 @@ from ademem.search.binding import (
     DERIVE_S,
     prune_lists,
     remove_lists,
+    renew_lists,
     update_bindings,
-    write_lists,
 )
 from ademem.session import briefing, flags, notices
 from ademem.session.briefing import make_reader
@@ -94,7 +94,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
             update_bindings(runtime.store, runtime.project, DERIVE_S)
         if has_bindings(runtime.store, "anchor"):
             jobs.queue(runtime.store, "anchors", "project", runtime.now)
-        write_lists(runtime.project, runtime.store)
+        renew_lists(runtime)
         remove_lists(runtime.project, key)
         prune_lists(runtime.project, runtime.now)
         if skill_files.have_changed(runtime.project):

@@ -304,7 +304,7 @@ def adopt(text: str, _payload: Payload, runtime: Runtime) -> str:
         adopted.answer(runtime.store, yes=word == "yes")
     read = adopting.adopt(runtime).reading
     jobs.queue(runtime.store, "adopt", "project", runtime.now)
-    binding.write_lists(runtime.project, runtime.store)
+    binding.renew_lists(runtime)
     binds = [each for each in read.items if each.is_current and mentions.binds(each.text)]
     lines = [
         f"ademem: {counted(len(read.items), 'item')} of {counted(len(read.files), 'file')} adopted"

@@ -296,6 +296,15 @@ def list_all(store: Store, hidden: Iterable[str] = ()) -> list[Binding]:
     return [Binding(kind=row[0], key=row[1], pattern=row[2]) for row in rows]
 
 
+def list_showable(store: Store) -> list[sqlite3.Row]:
+    """Return what `at_keys` does for all keys, and for memories of every agent."""
+    return store.db.execute(
+        f"{_ROWS} where binding.kind <> 'due' and memory.project_id = ? and {SHOWABLE}"
+        " and scope in ('project', 'agent') order by memory.seq",
+        (store.project_id,),
+    ).fetchall()
+
+
 def list_weak(store: Store, hidden: Iterable[str] = ()) -> list[tuple[Binding, str]]:
     """Return the places that words suggest, as `list_all` does, each with its memory's text."""
     rows = store.db.execute(

@@ -206,7 +206,7 @@ def adopt(context: JobContext, _job: Job) -> None:
         return
     done = adopting.adopt(context.runtime)
     adopting.note_times(context.runtime)
-    binding.write_lists(context.runtime.project, context.store)
+    binding.renew_lists(context.runtime)
     context.figures |= {"items": len(done.reading.items), "added": done.added}
 
 

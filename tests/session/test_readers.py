@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ademem.guard import readers
 from ademem.guard.mutation import judge
 from ademem.guard.shell import parse
 from tests import shell_readers
@@ -59,7 +60,7 @@ def test_a_command_reads_if_each_part_of_its_pipeline_does(command, expected, sh
     assert reads(command, shell) is expected
 
 
-NAMES = [*shell_readers.commands(), "find", "git", "rm", "sh", "tee", "xargs", "git push", "sed"]
+NAMES = [*readers.list_reading(), "find", "git", "rm", "sh", "tee", "xargs", "git push", "sed"]
 WORDS = st.sampled_from(
     "a -o -uo --output --out=x --o -w -n -i --fix --write -delete -exec rm {} + -x * ? src . -- | ;"
     " > < & ' \\ $x `x` = -c -u --pre=sh --update drop x=1 sh || && ~ ! (x) log -d -D".split()
