@@ -4,7 +4,8 @@
 #   hooks    the folder of this file and of the scripts
 #   python   the interpreter that has ademem; empty means the one install.sh made, or any of a plugin
 # and sources this file under `trap 'exit 0' 0`: an exit code of 2 would block the tool call, and a
-# shell exits with 2 by itself when a file it sources is damaged.
+# shell exits with 2 by itself when a file it sources is damaged. Where a person wants a call denied
+# whose hook fails, PreToolUse has no trap, and every way out of here that decides nothing is not 0.
 #
 # Most tool calls need nothing from ademem. The file of their event lets them through in two
 # milliseconds, because starting Python takes fifteen. A wrong guess there may only cost time, or a
@@ -53,6 +54,15 @@ post_tool_batch)
   # Only after a denial that carries memories does anything follow from the end of the calls.
   [ -f "$folder/.ade/run/carrying" ] || exit 0
   ;;
+file_changed | instructions_loaded)
+  . "$hooks/notes.sh"
+  exit 0
+  ;;
+late_recall)
+  # A prompt whose search took longer than its hook may has a file in there.
+  set -- "$folder"/.ade/run/late/*
+  [ -f "$1" ] || exit 0
+  ;;
 esac
 
 python=${python:-${ADEMEM_PREFIX:-$HOME/.local/share/ademem}/bin/python}
@@ -62,7 +72,7 @@ python=${python:-${ADEMEM_PREFIX:-$HOME/.local/share/ademem}/bin/python}
 find_python() {
   package=${hooks%/hooks}
   case $package in /*) ;; *) package=$PWD/$package ;; esac
-  [ -d "$package/ademem" ] || exit 0
+  [ -d "$package/ademem" ] || exit 1
   note=${ADEMEM_DATA_DIR:-${XDG_DATA_HOME:-$HOME/.local/share}/ademem-data}/python
   { read -r python <"$note"; } 2>/dev/null
   [ ! -x "$python" ] || return 0
@@ -105,5 +115,10 @@ start_python() {
 
 case $hook in
 pre_tool_use | post_tool_use) { printf '%s' "$payload" | start_python; } 2>/dev/null ;;
+late_recall)
+  # The client reads what stands on the other stream when this ends with 2, which the trap makes of 3.
+  text=$(start_python)
+  [ -z "$text" ] || { printf '%s\n' "$text" >&2 && exit 3; }
+  ;;
 *) start_python ;;
 esac

@@ -14,7 +14,7 @@ from ademem import operations
 from ademem.core import who
 from ademem.doors.cli import typer_app
 from ademem.operations import doctor
-from ademem.session import session_start
+from ademem.session import session_start, shell_notes
 from ademem.store import database
 from ademem.store.runtime import Runtime
 from tests import persons
@@ -60,6 +60,7 @@ def time_to_read():
     """In this process a session that starts imports what is new however busy the machine is."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(session_start, "READING_S", 600.0)
+        patch.setattr(shell_notes, "READING_S", 600.0)
         yield
 
 

@@ -602,6 +602,8 @@ DAY = (
     ("post_tool_use", bash('bd comment BD-1 "LEARNED: tokens expire in UTC, never locally"')),
     ("post_tool_use_failure", ERROR),
     ("post_tool_batch", {"tool_calls": []}),
+    ("cwd_changed", {}),
+    ("late_recall", bash("make")),
     ("pre_compact", {"trigger": "auto"}),
     ("subagent_start", AGENT),
     ("subagent_stop", AGENT | FINAL),

@@ -28,6 +28,8 @@ EVENTS = {
     "subagent_start": "SubagentStart",
     "subagent_stop": "SubagentStop",
     "session_end": "SessionEnd",
+    "cwd_changed": "CwdChanged",
+    "late_recall": "PostToolUse",
 }
 
 

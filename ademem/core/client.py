@@ -28,6 +28,8 @@ SLASH = "/ademem:"
 
 WITHOUT_AGENTS = (2, 1, 197)
 """The newest version that is known to leave AGENTS.md alone."""
+WATCHING = (2, 1, 332)
+"""The oldest version that is known to watch files for its hooks."""
 
 NAME_BYTES = 255
 """Longest id or name, as those of turns and agents become names of files."""
@@ -135,9 +137,19 @@ def read(raw: bytes) -> Payload:
     )
 
 
-def context(event: str, text: str, notices: Sequence[str] = ()) -> str:
-    answer = {"hookEventName": event, "additionalContext": text}
-    return _answer(answer, notices) if text else notice(*notices)
+def context(
+    event: str,
+    text: str,
+    notices: Sequence[str] = (),
+    *,
+    watched: Sequence[str] = (),
+    reloads_skills: bool = False,
+) -> str:
+    """Return a text for the model, and at a start the paths that the client is to watch."""
+    answer = {"hookEventName": event} | ({"additionalContext": text} if text else {})
+    more = f',"watchPaths":[{",".join(map(quoted, watched))}]' if watched else ""
+    more += ',"reloadSkills":true' if reloads_skills else ""
+    return _answer(answer, notices, more) if text or more else notice(*notices)
 
 
 def notice(*lines: str) -> str:
@@ -185,11 +197,15 @@ def reads_agents(environment: Mapping[str, str]) -> bool:
 
     It names itself `claude-code_2-1-332_…`; one that names no version is taken for a newer one.
     """
+    found = version(environment)
+    return not found or found > WITHOUT_AGENTS
+
+
+def version(environment: Mapping[str, str]) -> tuple[int, ...]:
+    """Return the version that the client names itself; empty if it names none."""
     numbers = environment.get("AI_AGENT", "").removeprefix("claude-code_").partition("_")[0]
     parts = numbers.split("-")
-    if not all(part.isdecimal() for part in parts):
-        return True
-    return tuple(map(int, parts)) > WITHOUT_AGENTS
+    return tuple(map(int, parts)) if all(part.isdecimal() for part in parts) else ()
 
 
 def config_dir(environment: Mapping[str, str]) -> str:
@@ -233,9 +249,9 @@ def safe_id(id: str) -> str:
     return f"redacted-{sha256_hex(id)[:16]}"
 
 
-def _answer(output: dict[str, str], notices: Sequence[str]) -> str:
+def _answer(output: dict[str, str], notices: Sequence[str], more: str = "") -> str:
     shown = f'"systemMessage":{quoted(_marked(notices))},' if notices else ""
-    return f'{{{shown}"hookSpecificOutput":{_object(output)}}}'
+    return f'{{{shown}"hookSpecificOutput":{_object(output)[:-1]}{more}}}}}'
 
 
 def _marked(lines: Sequence[str]) -> str:

@@ -47,7 +47,7 @@ REMOVABLE = tuple(
 """Paths below `.ade/`, or a folder in its place, that ademem makes and may delete."""
 
 FOLDERS = (
-    *("memory", "run", "run/clear", "run/keys", "run/index", "log"),
+    *("memory", "run", "run/clear", "run/keys", "run/index", "run/loaded", "run/late", "log"),
     *("cto", "cto/daily", "agents", "skills", "sync", "sync/chunks"),
 )
 """Folders below `.ade/`; `refusals` reports a file of such a name."""

@@ -32,7 +32,7 @@ from ademem.core.text import counted
 from ademem.core.value import Value
 from ademem.files import enrolment
 from ademem.operations import init, install, open_memories, recovery, reports, searching
-from ademem.operations.install import client_settings
+from ademem.operations.install import client_settings, registration
 from ademem.search.embedding import published, second_settings
 from ademem.search.embedding.cache import State
 from ademem.store import (
@@ -342,7 +342,27 @@ def hooks_are_installed(patient: Patient) -> Finding:
     if not paths:
         hint = "`ademem install` registers them (or enable the plugin)"
         return _bad("hooks", "not in any settings file", hint)
-    return _good("hooks", f"registered in {', '.join(paths)}")
+    where = f"registered in {', '.join(paths)}"
+    lacks = [why for each in places if (why := _find_lack(patient, each))]
+    if lacks:
+        return _bad("hooks", f"{where}; {lacks[0]}", "`ademem install` registers them again")
+    return _good("hooks", where)
+
+
+def _find_lack(patient: Patient, where: install.Where) -> str:
+    """Return what the client on PATH knows and the settings file does not use."""
+    if where is install.Where.SHARED:  # which clients of any version read
+        return ""
+    version, root = install.client_version(), patient.project.root
+    known = {event.name for event in registration.events_of(version)}
+    missing = sorted(known - _find_installed(patient, where).keys())
+    if version and missing:
+        return f"this Claude Code also knows {', '.join(missing)}"
+    is_closed = install.fails_closed(root, where)
+    if version >= registration.BLOCKING and is_closed != install.blocks_on_failure(root, where):
+        fails = "blocks" if is_closed else "passes"
+        return f"by guard.fail, a call whose hook cannot answer {fails}, but not as registered"
+    return ""
 
 
 def hooks_fire(patient: Patient) -> Finding:

@@ -177,14 +177,19 @@ def suggest(
 
 
 def suggest_for(
-    prompt: str, runtime: Runtime, store: Store | None = None, embedder: Embedder | None = None
+    prompt: str,
+    runtime: Runtime,
+    store: Store | None = None,
+    embedder: Embedder | None = None,
+    *,
+    most: int | None = None,
 ) -> list[Hit]:
     return suggest(
         prompt,
         store or runtime.store,
         of_session(runtime, UNARCHIVED),
         runtime.now,
-        most=runtime.settings.briefing.prompt,
+        most=most or runtime.settings.briefing.prompt,
         embedder=embedder,
     )
 

@@ -29,6 +29,8 @@ REPORTING = ("session_start", "user_prompt_submit", "pre_tool_use", "post_tool_u
 """Events whose failure is shown to the person; what PreCompact prints goes to a model."""
 WRITING = ("user_prompt_submit", "post_tool_use", "stop", "subagent_stop")
 """Events that may write a memory, whose bindings a call may meet at once."""
+FOLLOWING = ("user_prompt_submit", "pre_tool_use")
+"""Events before which the store is brought in step with files that changed since."""
 READ_ONLY = ("session_start", "user_prompt_submit")
 """Events that are answered from a copy where the project cannot be written."""
 
@@ -96,6 +98,10 @@ def answer(
             return ""
         runtime.by = by
         try:
+            if event in FOLLOWING and not runtime.is_read_only:
+                from ademem.session import shell_notes
+
+                shell_notes.follow(payload, runtime)
             text = handle(payload, runtime) or ""
             if event in WRITING and not runtime.is_read_only:
                 from ademem.search import binding

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from itertools import islice
 
 from ademem.core import untrusted
@@ -16,6 +15,7 @@ from ademem.core.untrusted import import_label
 from ademem.core.value import Value, replace
 from ademem.files import project_brief
 from ademem.session import linked_files
+from ademem.session.folder_weights import folder_of, weigh_places
 from ademem.store import (
     Store,
     bindings,
@@ -50,8 +50,6 @@ HALF_LIFE_DAYS = 30.0
 """Age at which half of what a memory's freshness adds is gone."""
 FRESH = 0.5
 """Part of the worth that is freshness; the rest does not age."""
-HERE, ELSEWHERE = 2.0, 0.5
-"""Weights of a memory with a place in the folder of the session, and in another one alone."""
 ENTRY_CHARS = 400
 RECENT_MEMORIES = 5
 MISSION_MEMORIES = 200
@@ -160,11 +158,7 @@ class Reader(Value):
 
     def weigh_places(self, ids: Iterable[str]) -> dict[str, float]:
         """Weigh memories of the folder in which the session works more than those of others."""
-        if not self.folder:
-            return {}
-        here = set(bindings.find_below(self.store, self.folder, POOL * self.level))
-        elsewhere = bindings.find_placed(self.store, ids) - here
-        return dict.fromkeys(here, HERE) | dict.fromkeys(elsewhere, ELSEWHERE)
+        return weigh_places(self.store, self.folder, ids, POOL * self.level)
 
     def current(self, found: Sequence[Memory]) -> list[Entry]:
         """Return the later of a pair first, found or not, and none that a later one replaced."""
@@ -210,14 +204,8 @@ def make_reader(
         seen=frozenset(seen),
         own=tuple(one for one in own if one.id not in loaded),
         loaded=loaded,
-        folder=_folder(payload.cwd, runtime.project.root),
+        folder=folder_of(payload.cwd, runtime.project.root),
     )
-
-
-def _folder(cwd: str, root: str) -> str:
-    """Return the folder below the root; empty for the root itself and for what is outside."""
-    inside = os.path.relpath(os.path.realpath(cwd or root), root)
-    return "" if inside == os.curdir or inside.startswith(os.pardir) else inside
 
 
 def list_own(runtime: Runtime) -> tuple[Memory, ...]:

@@ -20,7 +20,7 @@ from ademem.search.binding import (
     renew_lists,
     update_bindings,
 )
-from ademem.session import briefing, flags, notices
+from ademem.session import briefing, flags, notices, shell_notes
 from ademem.session.briefing import make_reader
 from ademem.store import adopted, agreements, injections, jobs, ledger, logs, sessions
 from ademem.store import commits as table
@@ -54,6 +54,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     """Return the briefing at a start, with a question after compaction; only news on resume."""
     source = payload.source or "startup"
     if source == "compact" and not runtime.is_read_only:
+        shell_notes.forget_loaded(runtime.project, payload.agent_id or payload.session_id)
         _rearm(payload, runtime)  # even for the hook of a second installation
         if payload.agent_id:
             from ademem.session import subagent_start
@@ -82,7 +83,8 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     with suppress(OSError):
         ignore(runtime.project)
     flags.prune(runtime.project, runtime.now)
-    imported, problems = _import_changes(runtime)
+    shell_notes.prune(runtime.project, runtime.now)
+    imported, problems = import_changes(runtime, Deadline(time.monotonic, READING_S))
     commits.look(runtime.project, runtime.store, runtime.now, Deadline(time.monotonic, GIT_S))
     flags.set_client_memory(runtime.project, client_memory.moved(runtime.environment))
     reconciling.run(runtime)
@@ -97,7 +99,8 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         renew_lists(runtime)
         remove_lists(runtime.project, key)
         prune_lists(runtime.project, runtime.now)
-        if skill_files.have_changed(runtime.project):
+        has_skills = skill_files.have_changed(runtime.project)
+        if has_skills:
             jobs.queue(runtime.store, "skills", "project", runtime.now)
         for left in sessions.list_left_open(runtime.store, runtime.now, payload.session_id):
             jobs.queue(runtime.store, "episode", left, runtime.now)
@@ -125,7 +128,10 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     line = notices.choose(payload.session_id, lines, runtime)
     if source in BEGINNINGS:
         line = [*line, *notices.summarize(brief.total, payload.session_id, runtime)][:1]
-    return client.context("SessionStart", text, line)
+    watched = shell_notes.list_watched(runtime)
+    # The client listed its skills before this hook, in which an import or another process wrote.
+    reloads = has_skills and bool(watched)
+    return client.context("SessionStart", text, line, watched=watched, reloads_skills=reloads)
 
 
 def follow_instructions(runtime: Runtime) -> None:
@@ -143,7 +149,8 @@ def follow_instructions(runtime: Runtime) -> None:
     jobs.queue(runtime.store, "adopt", "project", runtime.now)
 
 
-def _import_changes(runtime: Runtime) -> tuple[str, Sequence[Problem]]:
+def import_changes(runtime: Runtime, deadline: Deadline) -> tuple[str, Sequence[Problem]]:
+    """Import files that changed; return what to tell of it, and the problems in them."""
     try:
         if import_waits(runtime.project):
             jobs.queue(runtime.store, "mirror", "project", runtime.now)
@@ -155,7 +162,7 @@ def _import_changes(runtime: Runtime) -> tuple[str, Sequence[Problem]]:
         from ademem.sync.importer import import_changes_until
 
         jobs.queue(runtime.store, "mirror", "project", runtime.now)
-        taken = import_changes_until(Deadline(time.monotonic, READING_S), runtime)
+        taken = import_changes_until(deadline, runtime)
     except confined.Refused:  # a notice reports it, and the session is briefed nevertheless
         return "", ()
     if taken is None:

@@ -24,6 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ademem.capture.gate import Written
     from ademem.guard.prompts import Classification
+    from ademem.search.embedding import Embedder
     from ademem.search.ranking import Hit
     from ademem.store.injections import Placed
     from ademem.store.runtime import Runtime
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 MOST_CHARS = 20_000
 HINT_WORDS = 4
 MOST_DICTATED = 8
+POOL = 4
+"""Hits that are asked for in the place of one, where the folder of the session weighs, too."""
+MOST_PLACED = 200
 SAVED_LINE = "Saved to project memory, as the person asked:"
 NOTED_LINE = "Noted for a person's review:"
 """Dictated texts that are shown to the model; all are stored."""
@@ -55,7 +59,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     )
     key = new_key(payload, runtime)
     # Search before the transaction, which holds the lock of the database.
-    found = _find(prompt, classified, key, runtime)
+    found = _find(prompt, payload.cwd, classified, key, runtime)
     if runtime.is_read_only or not runtime.by.is_proven:
         why = runtime.copy_notice or f"ademem: {runtime.by.why}"
         notice = f"{why}; your text was not stored"
@@ -63,7 +67,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         if not runtime.is_read_only:
             set_flag(key, runtime)
         return (
-            client.context("UserPromptSubmit", "\n".join(_lines(found.entries)), unstored) or None
+            client.context("UserPromptSubmit", "\n".join(describe(found.entries)), unstored) or None
         )
     heard = None if dictations(prompt) else asking.find(prompt, payload, runtime)
     with runtime.store.transaction():
@@ -105,7 +109,9 @@ class Found(Value):
     left_out: list[Placed]
 
 
-def _find(prompt: str, classified: Classification, key: TurnKey, runtime: Runtime) -> Found:
+def _find(
+    prompt: str, cwd: str, classified: Classification, key: TurnKey, runtime: Runtime
+) -> Found:
     recalls = classified.turn is not TurnClass.NONE
     loaded = linked_files.loaded_ids(runtime)
     hits: list[tuple[Memory, float]] = []
@@ -113,7 +119,7 @@ def _find(prompt: str, classified: Classification, key: TurnKey, runtime: Runtim
     bound = _find_bound(prompt, classified, key, runtime)
     bound = [memory for memory in bound if memory.id not in loaded]
     if recalls and names_subject(prompt) and _may_answer(prompt, runtime):
-        hits, left_out = _recall(prompt, key, loaded, runtime)
+        hits, left_out = _recall(prompt, cwd, key, loaded, runtime)
     hits = [(memory, 1.0) for memory in bound] + [
         (memory, score) for memory, score in hits if memory.id not in {one.id for one in bound}
     ]
@@ -140,7 +146,7 @@ def _log_shown(
     logs.log_shown(runtime.store, "prompt", shown, runtime.now, key=key)
     if recalls and classified.is_routine:
         turns.note_search(runtime.store, key, runtime.now)
-    return _lines(found.entries)
+    return describe(found.entries)
 
 
 def _follow_instructions(runtime: Runtime) -> None:
@@ -308,41 +314,99 @@ def _write_dictated(prompt: str, key: TurnKey, runtime: Runtime) -> list[Written
     return [one for one in dictated if one]
 
 
+Ranked = tuple[Memory, float, float]
+"""A memory, its score, and the evidence that it answers."""
+
+
 def _recall(
-    prompt: str, key: TurnKey, loaded: frozenset[str], runtime: Runtime
+    prompt: str, cwd: str, key: TurnKey, loaded: frozenset[str], runtime: Runtime
 ) -> tuple[list[tuple[Memory, float]], list[Placed]]:
-    """Search by meaning in a process with a loaded model; without an answer in time, by words.
-
-    A memory with too little evidence comes only beside a better one.
-    """
-    most = runtime.settings.briefing.prompt
-    if not most:
+    """Search by meaning in a process with a loaded model; without an answer in time, by words."""
+    if not runtime.settings.briefing.prompt:
         return [], []
-    from ademem.search import evidence  # which "thanks" does not need
-    from ademem.store.filters import UNARCHIVED, of_session, visible
-    from ademem.worker import warm
-
-    ranked = None
-    if not runtime.is_read_only:
-        ranked = warm.suggest(runtime, prompt, most=most)
-    if ranked is not None:
-        scores = {seq: (score, sure) for seq, score, sure in ranked}
-        filters = of_session(runtime, UNARCHIVED)
-        memories = visible(list(scores), runtime.store, filters, UNARCHIVED, most)
-        found = [(memory, *scores[memory.seq]) for memory in memories]
-    else:
-        from ademem.search.engine import suggest_for
-
-        found = [_weigh(hit) for hit in suggest_for(prompt, runtime)]
+    found = None if runtime.is_read_only else rank_by_meaning(prompt, cwd, runtime)
+    if found is None:
+        found = rank(prompt, cwd, runtime)
         if not runtime.is_read_only:
             from ademem import worker
 
-            worker.start_server(runtime)
-    if own := runtime.open_personal():
-        from ademem.search.engine import suggest_for
+            if worker.start_server(runtime):
+                from ademem.session import shell_notes
 
-        found += map(_weigh, suggest_for(prompt, runtime, own.store))
-        found = sorted(found, key=lambda each: -each[1])[:most]
+                shell_notes.note_late(key, runtime)
+    return choose(found, key, loaded, runtime)
+
+
+def rank(prompt: str, cwd: str, runtime: Runtime, embedder: Embedder | None = None) -> list[Ranked]:
+    """Search in this process: by words alone without the model."""
+    from ademem.search.engine import suggest_for
+    from ademem.session.folder_weights import folder_of
+
+    most, folder = runtime.settings.briefing.prompt, folder_of(cwd, runtime.project.root)
+    hits = suggest_for(prompt, runtime, embedder=embedder, most=_wanted(folder, most))
+    found = _weigh_places([_weigh(hit) for hit in hits], folder, runtime)[:most]
+    return _with_own(found, prompt, runtime)
+
+
+def rank_by_meaning(
+    prompt: str, cwd: str, runtime: Runtime, budget_s: float | None = None
+) -> list[Ranked] | None:
+    """Ask the process with the model; None without an answer in time."""
+    from ademem.session.folder_weights import folder_of
+    from ademem.store.filters import UNARCHIVED, of_session, visible
+    from ademem.worker import warm
+
+    most, folder = runtime.settings.briefing.prompt, folder_of(cwd, runtime.project.root)
+    wanted = _wanted(folder, most)
+    ranked = warm.suggest(runtime, prompt, most=wanted, budget_s=budget_s)
+    if ranked is None:
+        return None
+    scores = {seq: (score, sure) for seq, score, sure in ranked}
+    filters = of_session(runtime, UNARCHIVED)
+    memories = visible(list(scores), runtime.store, filters, UNARCHIVED, wanted)
+    found = [(memory, *scores[memory.seq]) for memory in memories]
+    return _with_own(_weigh_places(found, folder, runtime)[:most], prompt, runtime)
+
+
+def _wanted(folder: str, most: int) -> int:
+    """Return how many are asked for: below the root more, as their places weigh, too."""
+    return POOL * most if folder else most
+
+
+def _weigh_places(found: list[Ranked], folder: str, runtime: Runtime) -> list[Ranked]:
+    """Put what applies in the folder of the session before what has as much evidence."""
+    if not folder or len(found) < 2:
+        return found
+    from ademem.search import evidence
+    from ademem.session.folder_weights import weigh_places
+
+    floor = evidence.prompt_floor("lexical")
+    ids = [memory.id for memory, *_ in found]
+    weights = weigh_places(runtime.store, folder, ids, MOST_PLACED)
+    weighed = [(memory, score * weights.get(memory.id, 1.0), sure) for memory, score, sure in found]
+    return sorted(weighed, key=lambda each: (each[2] < floor, -each[1]))
+
+
+def _with_own(found: list[Ranked], prompt: str, runtime: Runtime) -> list[Ranked]:
+    """Add the person's own memories, which no server has."""
+    own = runtime.open_personal()
+    if own is None:
+        return found
+    from ademem.search.engine import suggest_for
+
+    found = found + [_weigh(hit) for hit in suggest_for(prompt, runtime, own.store)]
+    return sorted(found, key=lambda each: -each[1])[: runtime.settings.briefing.prompt]
+
+
+def choose(
+    found: list[Ranked], key: TurnKey, loaded: frozenset[str], runtime: Runtime
+) -> tuple[list[tuple[Memory, float]], list[Placed]]:
+    """Return what is shown of *found*, and what is left out as the model has it.
+
+    A memory with too little evidence comes only beside a better one.
+    """
+    from ademem.search import evidence  # which "thanks" does not need
+
     main = TurnKey(session_id=key.session_id)
     seen = logs.list_in_context(runtime.store, main, runtime.now) if found else ()
     shown: list[tuple[Memory, float]] = []
@@ -360,11 +424,11 @@ def _recall(
     return (shown if is_sure else []), left_out
 
 
-def _weigh(hit: Hit) -> tuple[Memory, float, float]:
+def _weigh(hit: Hit) -> Ranked:
     return hit.memory, hit.score, hit.signals["evidence"]
 
 
-def _lines(entries: list[str]) -> list[str]:
+def describe(entries: list[str]) -> list[str]:
     if not entries:
         return []
     return [

@@ -395,7 +395,12 @@ def drop_mark(store: Store, id: str) -> None:
 
 
 def is_loaded(row: sqlite3.Row, runtime: Runtime) -> bool:
-    """Tell whether Claude Code itself puts the file of an item before the model."""
+    """Tell whether Claude Code itself puts the file of an item before the model.
+
+    It does not say so of each (none of AGENTS.md), and may of others than its rules name.
+    """
+    if row["path"] in runtime.loaded_files:
+        return True
     if row["load"] == "alone":
         return reads_agents(runtime.environment)
     return row["load"] in ("client", "matching")

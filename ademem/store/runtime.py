@@ -64,6 +64,8 @@ class Runtime:
         self.embedder: Any = None
         """The model, once it was loaded for this project."""
         self.copy_notice = copy_notice
+        self.loaded_files: frozenset[str] = frozenset()
+        """Instruction files that the client said it put before the model of a hook."""
 
     @property
     def is_read_only(self) -> bool:

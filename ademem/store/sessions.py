@@ -178,6 +178,15 @@ def has_prompt(store: Store, session_id: str, prompt_id: str) -> bool:
     return store.has_row(query, (session_id, prompt_id))
 
 
+def find_prompt(store: Store, session_id: str, prompt_id: str) -> str:
+    """Return the first prompt of a turn; empty where none is stored."""
+    query = (
+        "select content from user_prompts where session_id = ? and prompt_id = ?"
+        " and deleted_at is null order by seq limit 1"
+    )
+    return store.first(query, (session_id, prompt_id), "")
+
+
 def was_typed(store: Store, session_id: str, prompt: str) -> bool:
     """Tell whether the session had a prompt of this text before."""
     query = "select 1 from user_prompts where session_id = ? and content = ?"

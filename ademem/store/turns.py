@@ -83,6 +83,11 @@ def end(store: Store, key: TurnKey, now: datetime) -> None:
     store.db.execute(query, as_dict(key) | {"now": stamp(now)})
 
 
+def has_ended(store: Store, key: TurnKey) -> bool:
+    query = f"select 1 from turns where {_TURN} and ended_at is not null"
+    return bool(store.db.execute(query, as_dict(key)).fetchone())
+
+
 def latest(store: Store, session_id: str) -> TurnKey | None:
     row = store.db.execute(
         "select prompt_id from turns where session_id = ? and agent_id = ''"

@@ -87,19 +87,19 @@ def _state(runtime: Runtime) -> str:
     return f"{last_number(runtime.store)} {commit(runtime.project.root)}"
 
 
-def start_server(runtime: Runtime) -> None:
-    """Keep the model loaded in a process that answers prompts.
+def start_server(runtime: Runtime) -> bool:
+    """Keep the model loaded in a process that answers prompts; True if the model is of use here.
 
     Not without the model, and not while another process serves this project, or one that was
     started so serves any project of the user.
     """
     settings = runtime.settings
     if not (settings.search.warm and settings.search.hybrid and settings.jobs.auto):
-        return
+        return False
     from ademem.store.memories import any_vector
 
     if runtime.environment.get("ADEMEM_DISABLE") or not any_vector(runtime.store):
-        return
+        return False
     from ademem.core.shared_files import is_held
     from ademem.search.embedding import cache
     from ademem.worker.warm import socket_path, socket_root
@@ -107,9 +107,12 @@ def start_server(runtime: Runtime) -> None:
     folder = cache.folder(runtime.environment, settings.embed.dtype)
     path = socket_path(runtime.project, runtime.environment)
     serves = is_held(f"{path}.lock", root=socket_root(runtime.project, path))
-    if cache.state(folder) is cache.State.INSTALLED and not (serves or cache.is_served(folder)):
+    if cache.state(folder) is not cache.State.INSTALLED:
+        return False
+    if not (serves or cache.is_served(folder)):
         program = RUN.format("serve")
         _detach([sys.executable, "-I", "-c", program, package_folder(), runtime.project.root])
+    return True
 
 
 def package_folder() -> str:

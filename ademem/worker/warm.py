@@ -41,7 +41,12 @@ class Stranger(OSError):
 
 
 def suggest(
-    runtime: Runtime, query: str, *, most: int, floor: float | None = None
+    runtime: Runtime,
+    query: str,
+    *,
+    most: int,
+    floor: float | None = None,
+    budget_s: float | None = None,
 ) -> list[tuple[int, float, float]] | None:
     """Return rows, scores and evidence of `engine.suggest`; None without an answer in time."""
     settings = runtime.settings.search
@@ -51,7 +56,7 @@ def suggest(
     where = f'"here":{quoted(here)},"mission":{quoted(mission)}'
     least = "null" if floor is None else floor
     params = f'{{"query":{quoted(query)},"floor":{least},"most":{most},{where}}}'
-    budget_s = settings.warm_ms / 1000
+    budget_s = settings.warm_ms / 1000 if budget_s is None else budget_s
     answer = ask(runtime.project, runtime.environment, "suggest", params, budget_s)
     if answer is None:
         return None

@@ -139,6 +139,21 @@ def test_hooks_of_an_enabled_plugin_are_registered(machine):
     assert (finding.ok, finding.message) == (True, "registered in the plugin ademem@ademem")
 
 
+def test_what_the_client_knows_and_the_registered_hooks_lack_is_named(machine, monkeypatch):
+    monkeypatch.setattr(install, "client_version", lambda: (2, 1, 197))
+    machine.install()
+    assert doctor.hooks_are_installed(machine.patient).ok
+    monkeypatch.setattr(install, "client_version", lambda: (2, 1, 332))
+    assert "also knows CwdChanged, File" in doctor.hooks_are_installed(machine.patient).message
+    machine.install()
+    assert doctor.hooks_are_installed(machine.patient).ok
+    monkeypatch.setattr(install, "fails_closed", lambda *_: True)
+    assert "cannot answer blocks" in doctor.hooks_are_installed(machine.patient).message
+    machine.install()
+
+    assert doctor.hooks_are_installed(machine.patient).ok
+
+
 @pytest.mark.parametrize("text", ["{ // mine\n}", "[]"], ids=["a comment", "a list"])
 def test_a_settings_file_that_the_client_ignores_is_found(machine, text):
     path = machine.set("user", text)

@@ -14,8 +14,10 @@ from shlex import quote
 from typing import Any
 
 from ademem.core import bytecode, confined, plugins
+from ademem.core import project as project_
 from ademem.core.client import config_dir
 from ademem.core.errors import AdememError, NotEnrolled, UsageError
+from ademem.core.settings import load_configuration
 from ademem.core.shared_files import read_text, remove, write_atomic
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value, as_dict
@@ -99,6 +101,7 @@ def install(
             python=quote(python),
             hooks=quote(hooks),
             events=registration.events_of(version),
+            is_closed=version >= registration.BLOCKING and fails_closed(project, where),
         )
     target = Target(
         path=settings_path(project, where),
@@ -107,6 +110,12 @@ def install(
         permissions=registration.PERMISSIONS,
     )
     return register(target, dry_run=dry_run)
+
+
+def fails_closed(project: str, where: Where) -> bool:
+    """Tell whether a call is to be denied whose hook fails: for a user's file, in every project."""
+    found = None if where is Where.USER else project_.at(project)
+    return load_configuration(found, os.environ).settings.guard.fail == "closed"
 
 
 def client_version() -> tuple[int, ...]:
@@ -168,6 +177,12 @@ def find_commands(project: str, where: Where) -> dict[str, str]:
     path = settings_path(project, where)
     text = read_file(path)
     return registration.list_commands(_settings(path, text)) if text is not None else {}
+
+
+def blocks_on_failure(project: str, where: Where) -> bool:
+    path = settings_path(project, where)
+    text = read_file(path)
+    return text is not None and registration.blocks_on_failure(_settings(path, text))
 
 
 def has_record(project: str, where: Where) -> bool:

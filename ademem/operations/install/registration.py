@@ -21,6 +21,8 @@ class Event(NamedTuple):
     timeout: int = 10
     """Seconds."""
     script: str = ""
+    is_late: bool = False
+    """It runs beside the session; what it prints reaches a later request of the turn."""
 
     @property
     def hook(self) -> str:
@@ -29,6 +31,7 @@ class Event(NamedTuple):
 
 
 _SHELLS = "Bash|PowerShell|Monitor"
+_NOTED = f"^(Write|Edit|MultiEdit|{_SHELLS}|WebFetch|WebSearch|mcp__.*)$"
 
 EVENTS = (
     Event("SessionStart", "briefing"),
@@ -37,10 +40,7 @@ EVENTS = (
         *("PreToolUse", "checking memory"),
         f"^(Write|Edit|MultiEdit|NotebookEdit|{_SHELLS}|mcp__.*)$",
     ),
-    Event(
-        *("PostToolUse", "noting lessons"),
-        f"^(Write|Edit|MultiEdit|{_SHELLS}|WebFetch|WebSearch|mcp__.*)$",
-    ),
+    Event("PostToolUse", "noting lessons", _NOTED),
     Event("PostToolUseFailure", "looking up the error", f"^({_SHELLS}|mcp__.*)$"),
     Event("PostToolBatch", "ending the calls"),
     Event("PreCompact", "preparing the summary"),
@@ -50,17 +50,24 @@ EVENTS = (
     Event("SessionEnd", "closing the session", timeout=5),
 )
 """Names known to the oldest supported client, where an unknown one can disable the file."""
-NEWER = {
-    (2, 1, 332): Event("PreSkillShellCommand", "checking memory", script="pre_tool_use"),
-}
-"""Events that a client knows from this version on. An older one asks the person about the file, and
+SINCE = (2, 1, 332)
+NEWER = (
+    Event("PreSkillShellCommand", "checking memory", script="pre_tool_use"),
+    Event("FileChanged", "noting a changed file"),
+    Event("CwdChanged", "watching files"),
+    Event("InstructionsLoaded", "noting instructions"),
+    Event("PostToolUse", "recalling", _NOTED, script="late_recall", is_late=True),
+)
+"""What a client knows from that version on. An older one asks the person about the file, and
 a plugin's would disable its hooks (observed in 2.1.197)."""
-EVENT_NAMES = tuple(event.name for event in (*EVENTS, *NEWER.values()))
+EVENT_NAMES = tuple(dict.fromkeys(event.name for event in (*EVENTS, *NEWER)))
+BLOCKING = (2, 1, 330)
+"""Version from which a client blocks a call whose hook fails, where `onFailure` says so."""
 
 
 def events_of(version: tuple[int, ...]) -> tuple[Event, ...]:
     """Return the events that a client of this version knows; an unknown one knows the oldest."""
-    return (*EVENTS, *(event for since, event in NEWER.items() if version >= since))
+    return (*EVENTS, *(NEWER if version >= SINCE else ()))
 
 
 PERMISSIONS = (
@@ -75,28 +82,42 @@ _BY_NAME = "/ademem pre_compact"
 
 
 def make_groups(
-    *, python: str, hooks: str, events: Iterable[Event] = EVENTS
+    *, python: str, hooks: str, events: Iterable[Event] = EVENTS, is_closed: bool = False
 ) -> dict[str, Settings]:
-    """Return the entry of each event; *python* and *hooks* are quoted for the shell."""
-    groups = {}
+    """Return the entry of each event; *python* and *hooks* are quoted for the shell.
+
+    With *is_closed*, a call is blocked whose hook cannot answer.
+    """
+    groups: dict[str, Settings] = {}
     for event in events:
-        status = f"ademem: {event.status}"
+        blocks = is_closed and event.hook == "pre_tool_use"
+        command = f"hook={event.hook} python={python} hooks={hooks}; {_START}"
         if event.hook == "pre_compact":
-            # The shortest command, as no setting hides it; `hooks/ademem` finds its own Python.
-            prefix, home = hooks.removesuffix("/share/ademem/hooks"), os.path.expanduser("~/")
-            own = prefix != hooks and python.startswith(f"{prefix}/bin/")
-            is_below = home.startswith("/") and hooks.startswith(home)
-            command = (f"~/{hooks.removeprefix(home)}" if is_below else hooks) + _BY_NAME
-            command += "" if own or not python else f" {python}"
-        else:
-            # 2 is the exit code that blocks a tool call, and also a shell's own for a file it
-            # cannot source: the trap makes every ending 0. An empty python= hides the user's.
-            command = f"trap 'exit 0' 0; hook={event.hook} python={python} hooks={hooks}; {_START}"
-        handler: Settings = {"type": "command", "command": command}
-        handler |= {"timeout": event.timeout, "statusMessage": status}
+            command = _short_command(python, hooks)
+        elif not blocks:
+            command = f"trap '{_LATE_ENDING if event.is_late else _ENDING}' 0; {command}"
+        handler: Settings = {"type": "command", "command": command, "timeout": event.timeout}
+        handler["statusMessage"] = f"ademem: {event.status}"
+        handler |= {"onFailure": "block"} if blocks else {}
+        handler |= {"asyncRewake": True} if event.is_late else {}
         matcher = {"matcher": event.matcher} if event.matcher else {}
-        groups[event.name] = matcher | {"hooks": [handler]}
+        groups.setdefault(event.name, matcher | {"hooks": []})["hooks"].append(handler)
     return groups
+
+
+_ENDING = "exit 0"
+"""Ends each hook with 0: 2 blocks a call, and is a shell's own code for a file it cannot source."""
+_LATE_ENDING = "[ $? -eq 3 ] && exit 2; exit 0"
+"""Ends a late hook with 2, at which the client reads its text, only where it has one."""
+
+
+def _short_command(python: str, hooks: str) -> str:
+    """Return the shortest command, as no setting hides it; `hooks/ademem` finds its own Python."""
+    prefix, home = hooks.removesuffix("/share/ademem/hooks"), os.path.expanduser("~/")
+    own = prefix != hooks and python.startswith(f"{prefix}/bin/")
+    is_below = home.startswith("/") and hooks.startswith(home)
+    command = (f"~/{hooks.removeprefix(home)}" if is_below else hooks) + _BY_NAME
+    return command + ("" if own or not python else f" {python}")
 
 
 def add_entries(
@@ -149,11 +170,22 @@ def is_current(
 
 
 def list_commands(settings: Settings) -> dict[str, str]:
+    """Return the command of each event, without those of late hooks."""
     return {
-        str(path[1]): handler["command"]
-        for path, entry in _our_hooks(settings)
-        for handler in entry.get("hooks", [entry])
+        event: handler["command"]
+        for event, handler in _list_handlers(settings)
+        if not handler.get("asyncRewake")
     }
+
+
+def blocks_on_failure(settings: Settings) -> bool:
+    return any(handler.get("onFailure") == "block" for _, handler in _list_handlers(settings))
+
+
+def _list_handlers(settings: Settings) -> Iterator[tuple[str, Settings]]:
+    for path, entry in _our_hooks(settings):
+        for handler in entry.get("hooks", [entry]):
+            yield str(path[1]), handler
 
 
 def find_misfit(settings: Any, events: Iterable[str] = EVENT_NAMES) -> str | None:

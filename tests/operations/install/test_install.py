@@ -19,7 +19,7 @@ from ademem.operations.install import (
     settings_path,
     uninstall,
 )
-from ademem.operations.install.registration import EVENTS, PERMISSIONS
+from ademem.operations.install.registration import EVENTS, NEWER, PERMISSIONS
 
 FOREIGN = (
     '{\n   "hooks" : {\n      "PreToolUse" : [ { "matcher":"Bash", "hooks":'
@@ -61,8 +61,18 @@ def local(project):
     return project / ".claude/settings.local.json"
 
 
+def a_client(tmp_path, says):
+    """Make a client that answers every option with a shell line, and return its folder."""
+    client = tmp_path / "bin/claude"
+    client.parent.mkdir()
+    client.write_text(f"#!/bin/sh\n{says}\n")
+    client.chmod(0o755)
+    return client.parent
+
+
 def put(project, where=Where.LOCAL, **other):
-    return install(str(project), where, python="/a venv/python", hooks="/a venv/hooks", **other)
+    given = {"python": "/a venv/python", "hooks": "/a venv/hooks"} | other
+    return install(str(project), where, **given)
 
 
 def take(project, where=Where.LOCAL, **other):
@@ -97,23 +107,48 @@ def test_uninstall_gives_every_byte_back(project, local, text):
         pytest.param("exit 1", False, id="a client that fails"),
     ],
 )
-def test_shell_lines_of_skills_are_read_where_the_client_knows_the_event(
+def test_newer_events_are_registered_where_the_client_knows_them(
     project, tmp_path, monkeypatch, says, known
 ):
-    client = tmp_path / "bin/claude"
-    client.parent.mkdir()
-    client.write_text(f"#!/bin/sh\n{says}\n")
-    client.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{client.parent}:/usr/bin:/bin")
+    monkeypatch.setenv("PATH", f"{a_client(tmp_path, says)}:/usr/bin:/bin")
     put(project)
     found = find_commands(str(project), Where.LOCAL)
 
-    assert ("PreSkillShellCommand" in found) == known
+    newer = {event.name for event in NEWER} - {event.name for event in EVENTS}
+    assert newer & found.keys() == (newer if known else set())
     assert "hook=pre_tool_use " in found.get("PreSkillShellCommand", "hook=pre_tool_use ")
+    assert "hook=post_tool_use " in found["PostToolUse"]
     put(project, Where.SHARED)
-    assert "PreSkillShellCommand" not in find_commands(str(project), Where.SHARED)
+    assert not newer & find_commands(str(project), Where.SHARED).keys()
     take(project)
     assert count(project) == 0
+
+
+@pytest.mark.parametrize("where", [Where.LOCAL, Where.USER])
+@pytest.mark.parametrize(
+    ("version", "fail", "blocks"),
+    [
+        pytest.param("2.1.330", "closed", True, id="closed"),
+        pytest.param("2.1.330", "open", False, id="open"),
+        pytest.param("2.1.197", "closed", False, id="a client that cannot"),
+    ],
+)
+def test_a_call_is_blocked_whose_hook_cannot_answer_where_the_guard_fails_closed(
+    project, tmp_path, monkeypatch, home, where, version, fail, blocks
+):
+    monkeypatch.setenv("PATH", f"{a_client(tmp_path, f'echo {version}')}:/usr/bin:/bin")
+    (home / ".config/ademem").mkdir(parents=True)
+    (home / ".config/ademem/config.toml").write_text(f'[guard]\nfail = "{fail}"\n')
+    put(project, where, hooks="/gone")
+    groups = json.loads(Path(settings_path(str(project), where)).read_text())["hooks"]
+    handlers = {event: group["hooks"][0] for event, (group,) in groups.items()}
+
+    blocking = {event for event, each in handlers.items() if each.get("onFailure") == "block"}
+    assert blocking == ({"PreToolUse"} if blocks else set())
+    codes = {event: os.system(f"{each['command']} </dev/null") for event, each in handlers.items()}
+    assert {event for event, code in codes.items() if code} == blocking | {"PreCompact"}
+    take(project, where)
+    assert count(project, where) == 0
 
 
 @pytest.mark.parametrize("text", BEFORE)

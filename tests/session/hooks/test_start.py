@@ -28,6 +28,9 @@ exit 2
 """
 
 
+LATE = "the late hook of PostToolUse"
+
+
 class Machine:
     """A project, a recorder in the place of Python, and a shell to start a hook in."""
 
@@ -41,10 +44,11 @@ class Machine:
         self.python.chmod(0o755)
 
     def command(self, event: str) -> str:
-        groups = registration.make_groups(
-            python=self.python and quote(str(self.python)), hooks=quote(str(self.hooks))
-        )
-        return groups[event]["hooks"][0]["command"]
+        events = (*registration.EVENTS, *registration.NEWER)
+        python, hooks = self.python and quote(str(self.python)), quote(str(self.hooks))
+        groups = registration.make_groups(python=python, hooks=hooks, events=events)
+        late = event == LATE
+        return groups["PostToolUse" if late else event]["hooks"][-1 if late else 0]["command"]
 
     def start(self, event: str, payload: bytes, /, cwd: Path | None = None, **environment: str):
         there = {"PATH": "/usr/bin:/bin", "CLAUDE_PROJECT_DIR": str(self.project)} | environment
@@ -731,3 +735,60 @@ def test_the_end_of_the_calls_matters_only_after_a_denial(machine, carrying):
     machine.start("PostToolBatch", b"{}")
 
     assert machine.asked is carrying
+
+
+def test_a_changed_file_is_noted_without_python_and_asks_it_at_the_next_call(machine):
+    machine.clear("turn-1")
+    machine.list({"words": "docs"})
+    machine.start("PreToolUse", editing())
+    assert not machine.asked
+    machine.start("FileChanged", b'{"file_path":"/p/CLAUDE.md","event":"change"}')
+    assert (machine.project / ".ade/run/changed").exists()
+    assert not machine.asked
+    machine.start("PreToolUse", editing())
+
+    assert machine.asked
+
+
+@pytest.mark.parametrize(
+    ("ids", "name"),
+    [
+        pytest.param({"session_id": "s-1"}, "s-1", id="session"),
+        pytest.param({"session_id": "s-1", "agent_id": "a1"}, "a1", id="subagent"),
+        pytest.param({"session_id": "../../x"}, None, id="no name of a file"),
+        pytest.param({"session_id": "s-1", "file_path": "x" * 4000}, None, id="too long"),
+    ],
+)
+def test_what_the_client_loaded_is_noted_without_python(machine, ids, name):
+    payload = json.dumps(ids | {"load_reason": "include"}, separators=(",", ":"))
+    for _ in range(2):
+        done = machine.start("InstructionsLoaded", payload.encode())
+    loaded = machine.project / ".ade/run/loaded"
+
+    assert (done.returncode, done.stdout, done.stderr, machine.asked) == (0, b"", b"", False)
+    noted = {path.name: path.read_text() for path in loaded.iterdir()} if name else {}
+    assert noted == ({name: f"{payload}\n" * 2} if name else {})
+    assert not list(machine.project.parent.rglob("x"))
+
+
+def test_no_note_follows_a_link_of_a_clone(machine, tmp_path):
+    (tmp_path / "outside").mkdir()
+    (machine.project / ".ade/run/loaded").symlink_to(tmp_path / "outside")
+    (machine.project / ".ade/run/changed").symlink_to(tmp_path / "outside/made")
+    machine.start("InstructionsLoaded", b'{"session_id":"s-1"}')
+    machine.start("FileChanged", b"{}")
+
+    assert list((tmp_path / "outside").iterdir()) == []
+
+
+def test_the_late_hook_ends_with_2_and_its_text_only_for_a_note_that_has_an_answer(machine):
+    assert machine.start(LATE, b"{}").returncode == 0
+    assert not machine.asked
+    (machine.project / ".ade/run/late").mkdir()
+    (machine.project / ".ade/run/late/p1").touch()
+    done = machine.start(LATE, b"{}")
+
+    assert (done.returncode, done.stdout, done.stderr) == (2, b"", b"answer\n")
+    machine.python.write_text("#!/bin/sh\nexit 2\n")
+    done = machine.start(LATE, b"{}")
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
