@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from itertools import islice
 
 from ademem.core import confined, git
 from ademem.core.memory import Category, Status
@@ -15,8 +14,8 @@ from ademem.core.project import Project
 from ademem.core.redaction import redact
 from ademem.core.repository import under_way
 from ademem.core.settings import GateSettings, MirrorSettings
-from ademem.core.text import unique
-from ademem.core.value import Value, replace
+from ademem.core.text import sha256_hex, unique
+from ademem.core.value import Value, as_dict, replace
 from ademem.files import (
     BRIEF,
     FOLDER,
@@ -38,14 +37,20 @@ from ademem.sync import rendering
 from ademem.sync.branches import Place
 from ademem.sync.importer import ImportReport
 from ademem.sync.mirror import File, is_rendered, survey
-from ademem.sync.tracked_files import NOT_TEXT, load_fingerprints, present_text
+from ademem.sync.searched_texts import find_secrets
+from ademem.sync.tracked_files import (
+    NOT_TEXT,
+    load_fingerprints,
+    present_text,
+    read_checked,
+    read_rendered,
+    save_checked,
+)
 
 FIELDS = ("key", "type", "content", "source", "tags", "ts", "bead", "id")
 """Fields of a line that Beads reads, and the id; texts but for OTHER_TYPES."""
 OTHER_TYPES = {"tags": list, "ts": int}
 
-BLOCK_LINES = 1000
-"""Lines that are searched for secrets at once."""
 MISREAD = "was not understood"
 REFRESH = "`ademem files refresh`"
 SETTLE = "`ademem init`, then `git checkout -m -- .ade` settles all that git left"
@@ -59,7 +64,7 @@ class Subject(Value):
     files: tuple[File, ...]
     """The files that are not as a refresh would leave them."""
     bounds: GateSettings
-    fresh: bool
+    fresh: bool = False
     """True if the store was made from these files alone."""
     conflicts: tuple[Problem, ...] = ()
     """Conflicts of a merge; entries and lines of their files are judged once they are settled."""
@@ -89,24 +94,38 @@ def check(
     With *read* the store was made of these files alone, so that they cannot be behind it.
     """
     place = Place(project, settings)
+    bounds = bounds or GateSettings()
     files: tuple[File, ...] = ()
     paths = {*load_fingerprints(project, store), SHEET, BRIEF}
-    if read is not None or not is_rendered(store, place):
+    is_current = read is None and is_rendered(store, place)
+    if not is_current:
         files = survey(store, place)
         paths = {file.path for file in files}
     readable = present_text(project)
     readable = readable.only(sorted(paths & readable.digests.keys()))
+    state = _state_of(project, readable, bounds) if is_current else ""
+    if state and state == read_checked(project):
+        subject = Subject(store=store, place=place, texts=Texts(), files=(), bounds=bounds)
+        return tuple(problem for look in CHECKS_OF_GIT for problem in look(subject))
     subject = Subject(
         store=store,
         place=place,
         texts=readable,
         files=tuple(file for file in files if not file.is_current),
-        bounds=bounds or GateSettings(),
+        bounds=bounds,
         fresh=read is not None,
         conflicts=tuple(found for path in readable for found in conflict_problems(readable, path)),
     )
     found = [problem for look in CHECKS for problem in look(subject)]
+    if state and not found:
+        save_checked(project, state)
     return tuple(found) if read is None else _with_reasons(found, read, subject)
+
+
+def _state_of(project: Project, texts: Texts, bounds: GateSettings) -> str:
+    """Digest what the checks of texts read: files, and store, settings and rules as rendered."""
+    digests = sorted(texts.digests.items())
+    return sha256_hex(json.dumps((read_rendered(project), digests, as_dict(bounds))))
 
 
 def _with_reasons(
@@ -295,27 +314,16 @@ class _IdCheck:
 
 def secrets(subject: Subject) -> Iterator[Problem]:
     """Report secrets by line, or by file where several lines make one."""
-    for path in subject.texts:
-        is_long = path in LINE_FILES  # where a line has all of a text
-        blocks = _line_blocks(subject.texts, path) if is_long else [(1, subject.texts[path])]
-        for first, text in blocks:
-            if not (found := redact(text).found):
-                continue
-            lines: Iterable[tuple[int | None, str]] = enumerate(text.split("\n"), first)
-            by_line = {number: names for number, line in lines if (names := redact(line).found)}
-            for number, names in (by_line or {None: found}).items():
-                message = (
-                    f"has what looks like a secret ({', '.join(unique(names))}); take it out, and"
-                    " renew it if it was pushed"
-                )
-                yield Problem(path=path, line=number, message=message)
-
-
-def _line_blocks(texts: Texts, path: str) -> Iterator[tuple[int, str]]:
-    lines, first = texts.lines(path), 1
-    while block := list(islice(lines, BLOCK_LINES)):
-        yield first, "\n".join(block)
-        first += len(block)
+    project, is_recorded = subject.place.project, not subject.fresh
+    for block in find_secrets(subject.texts, project, is_recorded=is_recorded):
+        lines: Iterable[tuple[int | None, str]] = enumerate(block.text.split("\n"), block.first)
+        by_line = {number: names for number, line in lines if (names := redact(line).found)}
+        for number, names in (by_line or {None: block.found}).items():
+            message = (
+                f"has what looks like a secret ({', '.join(unique(names))}); take it out, and"
+                " renew it if it was pushed"
+            )
+            yield Problem(path=block.path, line=number, message=message)
 
 
 def ignored_files(subject: Subject) -> Iterator[Problem]:
@@ -349,11 +357,18 @@ def index_links(subject: Subject) -> Iterator[Problem]:
             yield Problem(path=INDEX, line=None, message=message)
 
 
-CHECKS: tuple[Callable[[Subject], Iterator[Problem]], ...] = (
+Check = Callable[[Subject], Iterator[Problem]]
+
+CHECKS_OF_GIT: tuple[Check, ...] = (
     refused_files,
-    outdated_files,
     machine_files,
     untracked_lines,
+    ignored_files,
+)
+"""What git and the file system say, which is asked each time."""
+CHECKS: tuple[Check, ...] = (
+    *CHECKS_OF_GIT,
+    outdated_files,
     unreadable_brief,
     conflict_markers,
     oversized_lines,
@@ -361,7 +376,6 @@ CHECKS: tuple[Callable[[Subject], Iterator[Problem]], ...] = (
     wrong_items,
     wrong_candidates,
     secrets,
-    ignored_files,
     index_bounds,
     index_links,
 )

@@ -217,15 +217,29 @@ def fingerprints_path(project: Project) -> str:
 
 
 def read_rendered(project: Project) -> str:
+    return _read_state(project, "rendered")
+
+
+def save_rendered(project: Project, state: str) -> None:
+    _save_state(project, "rendered", state)
+
+
+def read_checked(project: Project) -> str:
+    """Return the state in which a check found no problem last."""
+    return _read_state(project, "checked")
+
+
+def save_checked(project: Project, state: str) -> None:
+    with suppress(OSError):  # of a project that cannot be written
+        _save_state(project, "checked", state)
+
+
+def _read_state(project: Project, name: str) -> str:
     try:
-        return confined.read_text(project.root, _rendered_path(project)) or ""
+        return confined.read_text(project.root, os.path.join(project.run, name)) or ""
     except (UnicodeDecodeError, confined.Refused):
         return ""
 
 
-def save_rendered(project: Project, state: str) -> None:
-    confined.write_text(project.root, _rendered_path(project), state)
-
-
-def _rendered_path(project: Project) -> str:
-    return os.path.join(project.run, "rendered")
+def _save_state(project: Project, name: str, state: str) -> None:
+    confined.write_text(project.root, os.path.join(project.run, name), state)

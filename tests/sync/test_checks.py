@@ -6,14 +6,14 @@ import subprocess
 
 import pytest
 
-from ademem.core import shared_files
+from ademem.core import bytecode, redaction, shared_files
 from ademem.core.memory import Category, Scope, Status
 from ademem.core.settings import MirrorSettings, Settings
 from ademem.core.value import replace
 from ademem.files import project_brief
 from ademem.store import memories
 from ademem.store.memories import Change
-from ademem.sync import checks, mirror
+from ademem.sync import checks, mirror, searched_texts
 from tests.builders import NOW, insert, memory, open_project, opened
 
 SETTINGS = MirrorSettings()
@@ -65,10 +65,52 @@ def test_files_that_nothing_changed_since_the_refresh_are_not_rendered(found, mo
     assert found() == []
 
 
+@pytest.fixture
+def searched(monkeypatch):
+    """Texts that are searched for secrets, in order."""
+    texts = []
+
+    def redact(text):
+        texts.append(text)
+        return redaction.redact(text)
+
+    monkeypatch.setattr(searched_texts, "redact", redact)
+    return texts
+
+
+def test_a_sound_tree_is_read_once(found, searched):
+    first = found(), len(searched)
+    again = found()
+
+    assert (first, again, len(searched)) == (([], first[1]), [], first[1])
+    assert first[1] > 1
+
+
+def test_blocks_that_an_edit_left_as_they_were_are_not_searched_again(found, searched):
+    found()
+    searched.clear()
+    said = found(GOTCHAS, "one", f"one {SECRET}")
+
+    assert [text for text in searched if SECRET not in text] == []
+    assert any("secret" in line for line in said)
+    assert found() == said  # found each time
+
+
+def test_what_other_rules_found_sound_is_searched_anew(found, searched, monkeypatch):
+    found()
+    before = len(searched)
+    monkeypatch.setattr(bytecode, "source_state", lambda: [("other", 1, 1)])
+    monkeypatch.setattr(searched_texts, "source_state", bytecode.source_state)
+    monkeypatch.setattr(mirror, "source_state", bytecode.source_state)
+    found()
+
+    assert len(searched) == 2 * before
+
+
 def test_a_secret_in_a_long_file_is_named_by_its_line(found, store, here, monkeypatch):
     insert(store, *(memory(f"note {number}") for number in range(5)))
     mirror.refresh(opened(here, store, Settings(mirror=SETTINGS), NOW))
-    monkeypatch.setattr(checks, "BLOCK_LINES", 2)
+    monkeypatch.setattr(searched_texts, "MOST_LINES", 2)
 
     said = found(LINES, "note 3", SECRET)
     (secret,) = [line for line in said if "secret" in line]
