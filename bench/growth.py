@@ -16,7 +16,6 @@ import math
 import os
 import random
 import resource
-import shutil
 import statistics
 import subprocess
 import sys
@@ -37,12 +36,14 @@ from ademem.search import dense, neighbours
 from ademem.store.opening import open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 RUNS = 5
 EDITED = 20
 ADEMEM = str(Path(sys.executable).with_name("ademem"))
 QUIET = {"ADEMEM_JOBS_AUTO": "false"}
+WITHOUT_MODEL = {"ADEMEM_MODELS_DIR": "/nonexistent"}
+"""So many texts take long to embed."""
 
 
 def spent() -> float:
@@ -72,7 +73,7 @@ class Place:
         self.run(ADEMEM, "files", "refresh")
         self.git("add", "-A")
         self.git("commit", "-q", "-m", "Remember")
-        self.run(ADEMEM, "work", ADEMEM_EMBED_ENABLED="false")
+        self.run(ADEMEM, "work")
         self.run(ADEMEM, "files", "refresh")
 
     def run(self, *command: str, stdin: str = "", **environment: str) -> float:
@@ -83,7 +84,7 @@ class Place:
             input=stdin,
             text=True,
             cwd=self.root,
-            env=os.environ | {"CLAUDE_PROJECT_DIR": str(self.root)} | environment,
+            env=os.environ | WITHOUT_MODEL | {"CLAUDE_PROJECT_DIR": str(self.root)} | environment,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             check=False,
@@ -118,7 +119,8 @@ class Place:
         return self.run(ADEMEM, "files", "check")
 
     def check_anew(self) -> float:
-        shutil.rmtree(self.root / ".ade/run/clean_lines", ignore_errors=True)
+        for name in ("searched", "checked"):
+            (self.root / ".ade/run" / name).unlink(missing_ok=True)
         return self.check()
 
     def import_edits(self) -> float:
@@ -167,17 +169,9 @@ class Place:
         self.run(ADEMEM, "add", f"The {text}", **QUIET)
         return self.run(ADEMEM, "work")
 
-    def page(self) -> float:
-        """The page's first view, less what an empty process with its imports costs."""
-        return self.run(sys.executable, "-I", "-c", PAGE, str(self.root))
 
-
-PAGE = """
-import sys, os
-"""
-
-
-def relate(folder: Path, size: int) -> Iterator[tuple[str, float]]:
+def relate(folder: Path, size: int) -> float:
+    """Return the seconds in which all memories are compared with all."""
     root = folder / f"drawn-{size}"
     made = not root.exists()
     (root / ".ade").mkdir(parents=True, exist_ok=True)
@@ -186,12 +180,11 @@ def relate(folder: Path, size: int) -> Iterator[tuple[str, float]]:
             stores.fill(store, size)
         dense.update_whitening(store, stores.MODEL, stores.DIMENSIONS)
         with store.transaction() as db:
-            db.execute("delete from nearest_neighbours")
+            db.execute("delete from memory_neighbours")
+            db.execute("delete from store_values where name = 'related'")
         began = time.process_time()
         neighbours.catch_up(store, stores.MODEL, clock.now())
-        took = time.process_time() - began
-    yield "relate all", took
-    yield "… ms a memory", took / size * 1000
+        return time.process_time() - began
 
 
 def yardstick(place: Place) -> float:
@@ -202,7 +195,8 @@ def yardstick(place: Place) -> float:
 def measure(folder: Path, size: int, only: str) -> dict[str, float]:
     place = Place(folder, size)
     works: dict[str, Callable[[], float]] = {
-        "files check": place.check,
+        "files check, first": place.check_anew,
+        "files check, again": place.check,
         "import of 20 edits": place.import_edits,
         "session start": place.start,
         "session start after a pull": place.start_after_pull,
@@ -212,6 +206,7 @@ def measure(folder: Path, size: int, only: str) -> dict[str, float]:
         "stop": place.stop,
         "status": place.status,
         "worker after one add": place.work_after_add,
+        "relating all": lambda: relate(folder, size),
     }
     unit = yardstick(place)
     print(f"{size} memories; yardstick {unit * 1000:.1f} ms", file=sys.stderr, flush=True)

@@ -55,7 +55,8 @@ a session that starts does not load the vocabulary of acts."""
 MAX_AGE_S = 7 * 86_400
 DERIVE_S = 0.2
 """Seconds in which a hook or a command derives bindings; the worker does what is left."""
-MOST_DUE = 5000
+BATCH = 100
+"""Memories of one transaction."""
 PLACED = ("path", "anchor", "dir", "glob", "runs")
 ENDS = "\"' ;&|)<>/`\\"
 """What may stand behind the name of a folder that a call names as a whole; in JSON a backslash
@@ -142,23 +143,24 @@ def update_bindings(
 
     Without a *project* nothing is looked up in its tree. Returns False where none changed.
     """
-    if not table.has_bindings(store, "due"):
+    due = table.list_due(store)
+    if not due:
         return False
     deadline = Deadline(time.monotonic, seconds)
     tree = _open_tree(project)
     files = _SessionFiles(store, project)
-    done: list[Memory] = []
-    with store.transaction():
-        changed = table.list_due(store, MOST_DUE)
-        for memory in changed:
-            learned = [each for each in table.list_of(store, memory) if each.source == SESSION]
-            table.drop(store, memory)
-            table.put(store, memory, derive(memory, tree, files.of(memory), learned))
-            done.append(memory)
-            if deadline.left_s <= 0:
-                break
-        is_all = len(done) == len(changed) < MOST_DUE
-        table.clear_due(store, None if is_all else done)
+    while due:
+        part, due = due[:BATCH], due[BATCH:]
+        with store.transaction():
+            for memory in table.read_due(store, part):
+                learned = [each for each in table.list_of(store, memory) if each.source == SESSION]
+                table.drop(store, memory)
+                table.put(store, memory, derive(memory, tree, files.of(memory), learned))
+                if deadline.left_s <= 0:
+                    due = []
+                    break
+            else:
+                table.clear_due(store, part)
     if tree:
         tree.close()
     return True
@@ -190,8 +192,8 @@ class _SessionFiles:
         return self.known[session]
 
 
-def refresh(runtime: Runtime) -> None:
-    if update_bindings(runtime.store, runtime.project, DERIVE_S):
+def refresh(runtime: Runtime, seconds: float = DERIVE_S) -> None:
+    if update_bindings(runtime.store, runtime.project, seconds):
         renew_lists(runtime)
 
 

@@ -173,21 +173,32 @@ def is_shown_due(store: Store) -> bool:
     )
 
 
-def list_due(store: Store, most: int) -> list[Memory]:
+def list_due(store: Store) -> list[int]:
+    """Return the row numbers of memories that are to be read again, those that are shown first."""
+    return store.column(
+        "select due.memory_seq from memory_bindings as due"
+        " left join unified_memories as memory on memory.seq = due.memory_seq"
+        " where due.kind = 'due' order by memory.status = 'promoted' desc, due.memory_seq desc"
+    )
+
+
+def read_due(store: Store, rows: Iterable[int]) -> list[Memory]:
+    """Read the memories of these rows that are still due and live."""
     from ademem.store import memories  # with the model of a memory, which few calls need
 
     due = "seq in (select memory_seq from memory_bindings where kind = 'due')"
-    live = f"{due} and deleted_at is null and status <> 'archived' and superseded_by is null"
-    return memories.find(store, live, f"order by status = 'promoted' desc, seq desc limit {most}")
+    live = "deleted_at is null and status <> 'archived' and superseded_by is null"
+    asked = "seq in (select value from json_each(:rows))"
+    query = memories.Query(f"{asked} and {due} and {live}", by_key=True)
+    return query(store, rows=array(rows))
 
 
-def clear_due(store: Store, done: Iterable[Memory] | None = None) -> None:
-    """Forget that these memories are due, or without them that any is."""
-    query = "delete from memory_bindings where kind = 'due'"
-    if done is None:
-        store.db.execute(query)
-    else:
-        store.db.executemany(f"{query} and memory_seq = ?", [(each.seq,) for each in done])
+def clear_due(store: Store, rows: Iterable[int]) -> None:
+    store.db.execute(
+        "delete from memory_bindings where kind = 'due'"
+        " and memory_seq in (select value from json_each(?))",
+        (array(rows),),
+    )
 
 
 def has_gone(store: Store) -> bool:

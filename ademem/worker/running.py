@@ -179,13 +179,11 @@ def tree(context: JobContext, _job: Job) -> None:
     if renewal is None:
         raise OSError("git does not list the files of the commit that is checked out")
     bindings.mark_due(context.store, None if renewal.is_new else renewal.removed_places)
-    while bindings.has_bindings(context.store, "due"):
-        binding.refresh(context.runtime)
+    binding.refresh(context.runtime, seconds=float("inf"))
     if renewal.is_new and bindings.has_gone(context.store):
         if index.learn_renames(context.runtime.project):
             bindings.mark_due(context.store, ())
-        while bindings.has_bindings(context.store, "due"):
-            binding.refresh(context.runtime)
+        binding.refresh(context.runtime, seconds=float("inf"))
     gone_places.note(context.store, context.now())
     context.figures |= {"files": renewal.files, "removed": len(renewal.removed)}
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from ademem.core.memory import Scope, Status
 from ademem.core.value import replace
+from ademem.search import binding
 from ademem.search.binding import last_folder, update_bindings
 from ademem.search.hint_patterns import expand_glob
 from ademem.search.meeting import matches, path_keys
@@ -94,6 +95,25 @@ def test_each_change_has_one_effect_on_the_sites(store, act, at_once, settled):
     assert news is not at_once
     assert bool(found(store)) == settled
     assert "due" not in kinds(store)
+
+
+def test_a_round_without_time_derives_one_memory_and_reads_few(store, monkeypatch):
+    for number in range(2 * binding.BATCH):
+        put(store, content=f"note {number}", file_scope_pattern="src/*.py")
+    table.mark_due(store, None)
+    original, read = table.read_due, []
+
+    def read_due(*given):
+        read.append(original(*given))
+        return read[-1]
+
+    monkeypatch.setattr(table, "read_due", read_due)
+
+    assert update_bindings(store, seconds=0)
+    assert [len(each) for each in read] == [binding.BATCH]
+    assert len(table.list_due(store)) == 2 * binding.BATCH - 1
+    assert update_bindings(store)
+    assert table.list_due(store) == []
 
 
 def test_a_row_written_past_us_is_noticed(store):
