@@ -34,7 +34,7 @@ _CLIENT_COMMANDS = frozenset(
 )
 """Slash commands that the client handles itself; no hook of a prompt sees them."""
 
-_MATTERS = re.compile(rb'"type"\s*:\s*"(?:user|assistant|queued_command)"')
+MATTERS = re.compile(rb'"type"\s*:\s*"(?:user|assistant|queued_command)"')
 """Pattern of the lines that are parsed; the others may be whole API requests."""
 
 _REMINDER = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.S)
@@ -101,7 +101,7 @@ def events(path: str, *, since: str = "", tail: int = 0) -> Iterator[Event]:
         except (ValueError, RecursionError):
             continue
         if isinstance(row, dict) and not (since and _text(row, "timestamp") < since):
-            yield from _events(row)
+            yield from row_events(row)
 
 
 def all_events(path: str, *, since: str = "") -> Iterator[Event]:
@@ -111,7 +111,7 @@ def all_events(path: str, *, since: str = "") -> Iterator[Event]:
 
 def lines(path: str, *, tail: int = 0) -> Iterator[bytes]:
     """Yield complete lines that may hold events, one at a time."""
-    return (line for line in read_lines(path, tail=tail) if _MATTERS.search(line))
+    return (line for line in read_lines(path, tail=tail) if MATTERS.search(line))
 
 
 def subagent_transcripts(path: str) -> list[str]:
@@ -123,7 +123,8 @@ def subagent_transcripts(path: str) -> list[str]:
     return [os.path.join(folder, name) for name in names if name.endswith(".jsonl")]
 
 
-def _events(row: dict[str, Any]) -> Iterator[Event]:
+def row_events(row: dict[str, Any]) -> Iterator[Event]:
+    """Yield the events of one row; none of a row of another kind."""
     kind, at = _text(row, "type"), _text(row, "timestamp")
     message = row.get("message")
     if kind == "attachment":

@@ -7,17 +7,20 @@ import stat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import BinaryIO
 
 LINE_BYTES = 4_000_000
 """Longest line that is read; a picture is longer."""
 
 
-def read_lines(path: str, *, tail: int = 0) -> Iterator[bytes]:
+def read_lines(
+    path: str, *, tail: int = 0, on_long: Callable[[], None] | None = None
+) -> Iterator[bytes]:
     """Yield complete lines, one at a time, where *tail* is given of the last bytes.
 
-    Raises OSError, also for what is no regular file.
+    *on_long* is called for each line that is skipped as too long. Raises OSError, also for what is
+    no regular file.
     """
     # a device would never end, and a pipe would block
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
@@ -35,6 +38,8 @@ def read_lines(path: str, *, tail: int = 0) -> Iterator[bytes]:
                 return
             else:
                 _skip_line(file)
+                if on_long:
+                    on_long()
 
 
 def _skip_line(file: BinaryIO) -> None:

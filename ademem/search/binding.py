@@ -24,11 +24,11 @@ from ademem.core.value import replace
 from ademem.search.common_words import rare_words
 from ademem.store import Store, adopted
 from ademem.store import bindings as table
-from ademem.store.bindings import BROAD, MOST, SESSION, STRENGTHS, Binding
+from ademem.store.bindings import MOST, SESSION, STRENGTHS, Binding
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
 
     from ademem.core.client import TurnKey
@@ -83,24 +83,17 @@ def derive(
         return [*(each for each in chosen if each.strength == "given"), *added][:MOST]
     from ademem.search import places
 
-    found = [*chosen, *_not_narrowed(places.places_in(memory.whole_text, tree), chosen)]
+    found = [*chosen, *places.places_in(memory.whole_text, tree)]
     if not any(each.kind in PLACED and each.strength != "worded" for each in found):
         found += learned
         found += places.candidates(memory.whole_text, tree, session_files) if tree else ()
     wrong = {text.removeprefix(anchor.NOT) for text in memory.anchors if anchor.NOT in text}
     if wrong:
         found = [each for each in found if describe(each) not in wrong]
-    unique: dict[tuple[str, ...], Binding] = {}
+    unique: dict[tuple[str, str, str], Binding] = {}
     for each in sorted(found, key=lambda each: STRENGTHS.index(each.strength)):
-        unique.setdefault((each.kind, each.key, each.pattern, each.holds), each)
+        unique.setdefault((each.kind, each.key, each.pattern), each)
     return list(unique.values())[:MOST]
-
-
-def _not_narrowed(found: Iterable[Binding], chosen: Iterable[Binding]) -> list[Binding]:
-    """Leave out what somebody chose for some of its calls only."""
-    narrow = [each for each in chosen if each.op != "any" or each.holds]
-    places = {(each.kind, each.key, each.pattern) for each in narrow}
-    return [each for each in found if (each.kind, each.key, each.pattern) not in places]
 
 
 def _chosen(memory: Memory, tree: Tree | None) -> Iterable[Binding]:
@@ -111,17 +104,22 @@ def _chosen(memory: Memory, tree: Tree | None) -> Iterable[Binding]:
     by_person = memory.trust is Trust.USER
     strength = "given" if by_person else "read"
     if pattern := memory.file_scope_pattern:
-        glob = Binding(kind="glob", key=last_folder(pattern), pattern=pattern, source="flag")
-        yield places.limit(replace(glob, strength=strength), tree)
+        yield Binding(
+            kind="glob",
+            key=last_folder(pattern),
+            pattern=pattern,
+            strength=strength,
+            source="flag",
+        )
     for text in memory.anchors:
         if at := anchor.at(text):
             key, chooser = at
             with suppress(UsageError):
                 binding = replace(binding_keys.parse_at(key), strength=chooser, source="flag")
-                yield places.limit(places.settle(binding, tree) if tree else binding, tree)
+                yield places.settle(binding, tree) if tree else binding
         elif words := anchor.command(text):
             if command := binding_keys.of_command(words):
-                yield places.limit(replace(command, strength=strength, source="flag"), tree)
+                yield replace(command, strength=strength, source="flag")
         elif place := anchor.place(text):
             yield Binding(
                 kind="anchor",
@@ -216,30 +214,19 @@ SHORT_ID = 6
 """Digits of an id in a command that is offered."""
 
 
-def join_places(at: Iterable[Binding], files: int = 0) -> str:
-    """Write places with their strength and how many of the tracked *files* they meet."""
-    return ", ".join(f"{describe(each)} ({', '.join(_facts_of(each, files))})" for each in at)
-
-
-def _facts_of(binding: Binding, files: int) -> Iterator[str]:
-    yield binding.strength
-    if binding.state in ("gone", BROAD):
-        yield "gone" if binding.state == "gone" else "only reminds"
-    met = round(binding.reach * files)
-    if binding.kind in ("dir", "glob", "suffix") and met:
-        yield f"{met} of {files} files"
+def join_places(at: Iterable[Binding]) -> str:
+    return ", ".join(
+        f"{describe(each)} ({each.strength}{', gone' if each.state == 'gone' else ''})"
+        for each in at
+    )
 
 
 def at_line(
-    id: str,
-    at: Iterable[Binding],
-    maybe: Iterable[Binding] = (),
-    program: str = "ademem",
-    files: int = 0,
+    id: str, at: Iterable[Binding], maybe: Iterable[Binding] = (), program: str = "ademem"
 ) -> str:
     """Write where a memory applies in one line, with the command that changes it."""
     command = f"{program} at {id[:SHORT_ID]} --at KEY"
-    if places := join_places(at, files):
+    if places := join_places(at):
         return f"at: {places} · elsewhere? {command} | --none"
     offered = ", ".join(map(describe, maybe))
     return f"at: no place{f' · maybe {offered}' if offered else ''} · {command}"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from ademem.core import client
-from ademem.core.memory import STOP, is_rule
+from ademem.core.memory import is_rule
 from ademem.core.value import replace
 from ademem.guard import touch as touches
 from ademem.guard.policy import MOST_CARRIED, Carry, Finding, Show, ToolCall, Wait, consult
@@ -14,15 +16,16 @@ from ademem.search.meeting import GIVEN, GUESSED, NAMED, READ, WORDED, Met
 from ademem.session import flags, hint_events, linked_files
 from ademem.session.turn_tracking import log_decision, set_flag
 from ademem.store import adopted, ledger, logs, memories, outcomes, turns
-from ademem.store.bindings import BROAD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Container, Iterable
 
     from ademem.core.client import Payload, Turn, TurnKey
     from ademem.core.memory import Memory
     from ademem.guard.touch import Touch
+    from ademem.search.instruction_meeting import MetItem
+    from ademem.store import Store
     from ademem.store.runtime import Runtime
 
 ADVISED = "advised_trust"
@@ -108,6 +111,15 @@ def find(touch: Touch, payload: Payload, runtime: Runtime) -> list[Met]:
     if met:
         read = linked_files.find_read([each.memory for each in met], payload, runtime)
         met = [each for each in met if each.memory.id not in read]
+    met = put_in_order(met, touch)
+    return _put_current_first(met, payload, runtime) if met else []
+
+
+def put_in_order(met: Iterable[Met], touch: Touch) -> list[Met]:
+    """Order what a call meets as it is said; drop what only words bind to a file, unless it shares
+    rare words with the edit.
+    """
+    met = list(met)
     edited = rare_words(f"{touch.text}\n{touch.removed}"[:TEXT_CHARS])
     shared = {
         each.memory.id: len(edited & rare_words(each.memory.whole_text)) if edited else 0
@@ -130,7 +142,7 @@ def find(touch: Touch, payload: Payload, runtime: Runtime) -> list[Met]:
             -len(each.binding.pattern or each.binding.key),
         )
     )
-    return _put_current_first(met, payload, runtime) if met else []
+    return met
 
 
 def find_items(touch: Touch, payload: Payload, key: TurnKey, runtime: Runtime) -> list[Met]:
@@ -139,19 +151,21 @@ def find_items(touch: Touch, payload: Payload, key: TurnKey, runtime: Runtime) -
     if not adopted.has_any(store):
         return []
     from ademem.search import instruction_meeting
-    from ademem.search.instruction_search import poses_as_order
 
     said = adopted.find_paths(store, root, logs.list_said(store, key, runtime.now))
     items = instruction_meeting.meet(touch, runtime, said, payload.cwd)
-    found = []
-    for each in items:
-        memory = adopted.as_memory(each.row, runtime, may_stop=each.may_stop)
-        binding = replace(each.binding, strength=GIVEN if each.may_stop else NAMED)
-        if not poses_as_order(memory.content):
-            found.append(Met(memory=memory, binding=binding, is_adopted=True))
-        if len(found) == MOST_ITEMS:
-            break
-    return found
+    return list(islice(filter(None, (as_met(each, runtime) for each in items)), MOST_ITEMS))
+
+
+def as_met(item: MetItem, runtime: Runtime) -> Met | None:
+    """Return an item in the form of a memory; None for one whose text poses as an order."""
+    from ademem.search.instruction_search import poses_as_order
+
+    memory = adopted.as_memory(item.row, runtime, may_stop=item.may_stop)
+    if poses_as_order(memory.content):
+        return None
+    binding = replace(item.binding, strength=GIVEN if item.may_stop else NAMED)
+    return Met(memory=memory, binding=binding, is_adopted=True)
 
 
 def find_announced(prompt: str, is_question: bool, runtime: Runtime) -> list[Memory]:
@@ -181,17 +195,28 @@ def _put_current_first(met: list[Met], payload: Payload, runtime: Runtime) -> li
 def is_firm(each: Met, doubted: Iterable[tuple[str, str]] = ()) -> bool:
     """Tell whether a place was chosen, or is named by a rule that somebody typed.
 
-    One that an agent chose too broadly is firm only for a memory marked to stop calls. One that is
-    *doubted* was overruled too often: it stays firm only where a person chose it.
+    One that is *doubted* was overruled too often: it stays firm only where a person chose it.
     """
     if each.binding.strength != GIVEN and (each.memory.id, each.binding.place) in doubted:
-        return False
-    if each.binding.state == BROAD and STOP not in each.memory.tags:
         return False
     is_typed_rule = is_rule(each.memory) and is_typed(each.memory)
     return each.binding.strength in (GIVEN, READ) or (
         each.binding.strength == NAMED and is_typed_rule
     )
+
+
+def judge(
+    each: Met,
+    confirmed: Container[str],
+    doubted: Iterable[tuple[str, str]],
+    changes: bool,
+    store: Store,
+) -> Finding:
+    """Judge a memory that a call meets; *confirmed* has the ids that a person confirmed."""
+    memory = each.memory
+    accepted = store.is_trusted and memory.claimed_author is None
+    is_confirmed = memory.id in confirmed or is_typed(memory)
+    return to_finding(each, is_confirmed, accepted, changes, doubted)
 
 
 def to_finding(
@@ -205,7 +230,7 @@ def to_finding(
 
     What no person confirmed is a note, whatever its mark and its place.
     """
-    from ademem.core.memory import Status
+    from ademem.core.memory import STOP, Status
 
     binding, memory = each.binding, each.memory
     is_supported = memory.status is Status.CANDIDATE
@@ -215,8 +240,7 @@ def to_finding(
         is_rule=is_rule(memory) and (is_confirmed or is_marked) and not is_supported,
         is_marked=is_marked,
         is_firm=is_firm(each, doubted),
-        is_named=binding.state == BROAD
-        or (binding.strength == NAMED and binding.kind in ("path", "dir", "program", "runs")),
+        is_named=binding.strength == NAMED and binding.kind in ("path", "dir", "program", "runs"),
         is_beside=changes,
         may_deny=may_deny and not is_supported,
     )
@@ -246,11 +270,8 @@ def _decide(
         doubted = {(one.memory_id, one.binding) for one in outcomes.list_doubted(store, by_id)}
         findings = []
         for each in found:
-            memory = each.memory
-            accepted = store.is_trusted and memory.claimed_author is None
-            is_confirmed = memory.id in confirmed or is_typed(memory)
-            finding = to_finding(each, is_confirmed, accepted, touch.changes, doubted)
-            if past := seen.get(memory.id):
+            finding = judge(each, confirmed, doubted, touch.changes, store)
+            if past := seen.get(each.memory.id):
                 finding = replace(
                     finding,
                     in_turn=past.in_turn,

@@ -22,8 +22,6 @@ SHOWABLE = (
 STRENGTHS = ("given", "read", "named", "learned", "worded", "guessed")
 """The surest first: a person's flag, an agent's choice, the text, its session, a word, words."""
 KINDS = tuple("path dir glob suffix runs program family act literal code anchor".split())
-BROAD = "broad"
-"""State of a place that an agent chose and that meets too much to deny calls."""
 SESSION = "session"
 """Source of a binding that the memory itself does not tell; it outlives edits of the memory."""
 MOST = 8
@@ -32,7 +30,7 @@ MOST = 8
 _FILES = "'path', 'dir', 'glob', 'anchor', 'suffix'"
 """Kinds of places at which words that an edit shares with a memory bring it up."""
 _SURE = "'given', 'read', 'named', 'learned'"
-_NAMES = ("kind", "key", "pattern", "op", "holds", "strength", "reach", "weight", "state")
+_NAMES = ("kind", "key", "pattern", "op", "strength", "reach", "weight", "state")
 _BOUND = ", ".join(f"binding.{name} as bound_{name}" for name in _NAMES)
 _TOLD = f"""memory.project_id = :project and {SHOWABLE}
 and (scope = 'project' or scope = 'agent' and scope_owner_id is :agent)"""
@@ -69,8 +67,6 @@ class Binding(Value):
     pattern: str = ""
     op: str = "any"
     """any | edit | create: what a call has to do there."""
-    holds: str = ""
-    """Text that a call has to write or type there."""
     strength: str = "named"
     source: str = "text"
     """flag | text | session | tree | moved"""
@@ -78,12 +74,11 @@ class Binding(Value):
     """Share of the tracked files that it meets; of a literal, of the files that hold it."""
     weight: float = 1.0
     state: str | None = None
-    """fresh | moved | changed | gone, as last checked; broad: an agent chose too much to deny."""
 
     @property
     def place(self) -> str:
         """What a call has to meet, as the outcome of a denial is stored with."""
-        return " ".join((self.kind, self.key, self.pattern, self.op, self.holds)).strip()
+        return " ".join((self.kind, self.key, self.pattern, self.op)).strip()
 
 
 def from_row(row: sqlite3.Row) -> Binding:
@@ -280,13 +275,13 @@ def list_unchosen(store: Store, most: int) -> list[Memory]:
 
 def put(store: Store, memory: Memory, bindings: Iterable[Binding]) -> None:
     store.db.executemany(
-        "insert into memory_bindings (memory_seq, kind, key, pattern, op, holds,"
-        " strength, source, reach, weight, state) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        "insert into memory_bindings (memory_seq, kind, key, pattern, op, strength,"
+        " source, reach, weight, state) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         " on conflict do nothing",
         [
             (
-                *(memory.seq, each.kind, each.key, each.pattern, each.op, each.holds),
-                *(each.strength, each.source, each.reach, each.weight, each.state),
+                *(memory.seq, each.kind, each.key, each.pattern, each.op, each.strength),
+                *(each.source, each.reach, each.weight, each.state),
             )
             for each in bindings
         ],
@@ -295,6 +290,22 @@ def put(store: Store, memory: Memory, bindings: Iterable[Binding]) -> None:
 
 def drop(store: Store, memory: Memory) -> None:
     store.db.execute("delete from memory_bindings where memory_seq = ?", (memory.seq,))
+
+
+def list_first_said(store: Store) -> list[sqlite3.Row]:
+    """Return the id, the text and the time of each memory that may be shown, and if it is bound.
+
+    The time is that at which it was made, or a person first said it, a stamp; a memory is bound
+    that is confirmed and has a sure place.
+    """
+    return store.db.execute(
+        "select memory.id, ifnull(title || ': ', '') || content as text,"
+        " min(memory.created_at, ifnull((select min(at) from evidence"
+        "  where memory_id = memory.id and kind = 'said'), memory.created_at)) as first_said,"
+        " status = 'promoted' and exists (select 1 from memory_bindings"
+        f"  where memory_seq = memory.seq and kind <> 'due' and strength in ({_SURE})) as is_bound"
+        f" from unified_memories as memory where {SHOWABLE} and scope = 'project' order by seq"
+    ).fetchall()
 
 
 def list_all(store: Store, hidden: Iterable[str] = ()) -> list[Binding]:

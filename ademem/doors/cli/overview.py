@@ -55,37 +55,37 @@ def _print(values: object, lines: Iterator[str], as_json: bool) -> None:
 
 
 def _outside() -> Iterator[str]:
-    yield f"{_styled('◆', CYAN)} ademem {__version__} · no memory here"
-    yield _row("Next", _styled("ademem init", BOLD))
+    yield f"{styled('◆', CYAN)} ademem {__version__} · no memory here"
+    yield _row("Next", styled("ademem init", BOLD))
 
 
 def _lines(found: Overview, now: datetime) -> Iterator[str]:
     from ademem.core.untrusted import visible
 
     place = " · ".join(filter(None, (found.project, found.branch)))
-    yield f"{_styled('◆', CYAN)} {_styled(visible(place), BOLD)}"
+    yield f"{styled('◆', CYAN)} {styled(visible(place), BOLD)}"
     done = {name: count for name, count in found.effects.items() if name != "days" and count}
-    told = " · ".join(f"{name} {_styled(f'{count:,}', CYAN)}" for name, count in done.items())
+    told = " · ".join(f"{name} {styled(f'{count:,}', CYAN)}" for name, count in done.items())
     yield _row(f"In {counted(found.effects['days'], 'day')}", told or "nothing to tell")
     held = f"{counted(found.memories, 'memory')}, {found.confirmed:,} confirmed"
     if found.waiting:
         wait = "waits" if found.waiting == 1 else "wait"
-        held += " · " + _styled(f"{found.waiting:,} {wait} for your word", YELLOW)
+        held += " · " + styled(f"{found.waiting:,} {wait} for your word", YELLOW)
     yield _row("Memory", held)
     yield _row("Running", _running(found, now))
     if found.next:
         from ademem.operations.overview import estimate
 
         more = f" ({estimate(found.waiting)})" if found.next == "review" else ""
-        yield _row("Next", f"{_styled(f'ademem {found.next}', BOLD)}{_styled(more, DIM)}")
+        yield _row("Next", f"{styled(f'ademem {found.next}', BOLD)}{styled(more, DIM)}")
 
 
 def _running(found: Overview, now: datetime) -> str:
-    hooks = "hooks" if found.has_hooks else _styled("hooks are not registered", RED)
+    hooks = "hooks" if found.has_hooks else styled("hooks are not registered", RED)
     guard = "the guard is off" if found.guard == "off" else "guard"
     search = "search by meaning" if found.by_meaning else "search by words"
     backup = f"backup {_day_of(found.backup, now)}" if found.backup else "no backup yet"
-    return f"{hooks}, {guard}, {search} {_styled('·', DIM)} {backup}"
+    return f"{hooks}, {guard}, {search} {styled('·', DIM)} {backup}"
 
 
 def _day_of(at: str, now: datetime) -> str:
@@ -96,10 +96,10 @@ def _day_of(at: str, now: datetime) -> str:
 
 
 def _row(name: str, text: str) -> str:
-    return f"  {_styled(f'{name:<{COLUMNS}}', DIM)}  {text}"
+    return f"  {styled(f'{name:<{COLUMNS}}', DIM)}  {text}"
 
 
-def _styled(text: str, code: str) -> str:
+def styled(text: str, code: str) -> str:
     """Colour a text, where a terminal shows it and nobody asked for none."""
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return text if plain or not text or not sys.stdout.isatty() else f"\x1b[{code}m{text}\x1b[0m"
