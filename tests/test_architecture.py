@@ -498,6 +498,7 @@ OPENERS = {
     "core/process.py": "/dev/null",
     "plugins/mcp/process.py": "/dev/null",
     "plugins/page/rendering.py": "static files of the package",
+    "plugins/replay/transcripts.py": "the client's transcripts",
     "session/notices.py": "the client's file of variables; inode of a database set aside",
     "session/pre_tool_use.py": "the client's own memories",
 }

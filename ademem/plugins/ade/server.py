@@ -19,7 +19,6 @@ from ademem.core.errors import AdememError
 from ademem.core.project import Project
 from ademem.core.who import CALLED_BY_MODEL, NOT_ASKED, By, Who, describe, of_peer
 from ademem.doors import calls
-from ademem.operations.arguments import check_arguments
 from ademem.plugins.ade import messages as rpc
 from ademem.plugins.ade.messages import BadHeader, RpcError, read_messages, write_message
 from ademem.plugins.ade.methods import METHODS, Call, Notify
@@ -147,7 +146,7 @@ class Server:
             facts = {"rule": "argument", "why": f"no method {name[:80]!r}"}
             raise RpcError(rpc.NO_METHOD, facts | {"next": near[0] if near else DISCOVER})
         try:
-            given = check_arguments(method.params, params)
+            given = calls.check_arguments(method.params, params)
             if method.writes:
                 self._tool_caller.admit_write(self.project)
             with operations.open_memories(

@@ -24,6 +24,7 @@ from ademem.search.meeting import GUESSED, WORDED, Met, keep
 from ademem.session import consulting, denials, hint_events
 from ademem.store import adopted, client_files, ledger, memories, outcomes, relations
 from ademem.store import bindings as table
+from ademem.store.bindings import STRENGTHS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ def _read(row: Any) -> Met | None:
 
 def _asks(binding: Binding) -> bool:
     """Tell whether a place counts only with words of the edit, or with what a command changes."""
-    is_weak = binding.strength in (WORDED, GUESSED) or bool(binding.holds)
+    is_weak = binding.strength in (WORDED, GUESSED)
     return is_weak or (binding.kind == "program" and binding.op != "any")
 
 
@@ -185,7 +186,7 @@ def _tables(ties: list[Tie], runtime: Runtime) -> dict[str, Any]:
             [
                 numbers[tie.met.memory.id],
                 OPERATIONS.index(binding.op),
-                tie.met.rank,
+                STRENGTHS.index(binding.strength),
                 int(tie.denies),
                 int(tie.asks),
                 escape(bindings.describe(binding)) if tie.denies else "",

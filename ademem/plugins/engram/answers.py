@@ -101,7 +101,8 @@ def search(
 ) -> Result:
     """Search memory by words."""
     filters = Filters(types=(type,) if type else (), scopes=scopes_of(scope or ""))
-    options: Row = {"place": call.place, "key": call.turn, "model": call.model}
+    own = memories.settings.mcp.model
+    options: Row = {"place": "mcp", "key": call.turn, "model": own}
     with ExitStack() as opened:
         others = opened.enter_context(projects.open_others(memories)) if all_projects else {}
         page = browsing.find(memories, query, filters, limit, others=others, **options)
@@ -201,7 +202,7 @@ def update(
     memory = find_memory(memories, id)
     if scope and Scope.parse(scope) is not memory.scope:
         raise CannotDo(f"the scope of {id} is {memory.shown_scope}", "mem_save it, then mem_delete")
-    edited = memory_operations.update(
+    answer = memory_operations.update(
         memories,
         call,
         memory.id,
@@ -212,8 +213,7 @@ def update(
         find=find,
         replace=replace,
     )
-    row = memory_operations.edited_row(memories, call, edited)
-    return {"result": f"Memory updated: #{id}", **row}
+    return {"result": f"Memory updated: #{id}", **answer}
 
 
 @tool(repeats=True)
@@ -405,8 +405,8 @@ def merge_projects(
 @reading()
 def current_project(memories: Runtime, call: Call) -> Result:
     """Which project this is, and how it was found."""
-    others = [each.name for each in call.projects if each.root != memories.project.root]
-    return {"result": memories.project.name, "available_projects": others}
+    status = memory_operations.status(memories, call)
+    return {"result": memories.project.name, "available_projects": status["others"]}
 
 
 @reading()

@@ -31,7 +31,7 @@ def shout(
 
 @pytest.fixture
 def command():
-    derived.define(OPERATION)
+    derived.define(OPERATION, "shout")
     yield commands["shout"]
     del commands["shout"]
 

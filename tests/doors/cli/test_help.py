@@ -60,7 +60,9 @@ def test_a_shell_completes_listed_commands(ademem, monkeypatch):
     monkeypatch.setenv("COMP_WORDS", "ademem re")
     monkeypatch.setenv("COMP_CWORD", "1")
 
-    assert sorted(ademem().split()) == [*("recall", "reject", "relations", "restore", "review")]
+    assert sorted(ademem().split()) == [
+        *("recall", "reject", "relations", "replay", "restore", "review")
+    ]
 
 
 def test_the_version_is_shown(ademem):
