@@ -117,6 +117,13 @@ def by_seqs(store: Store, seqs: Iterable[int]) -> list[Revision]:
     return database.read_rows(rows, _from_row)
 
 
+def read_after(store: Store, number: int, limit: int) -> tuple[int, list[Revision]]:
+    """Return at most *limit* changes after the one with this number, and that of their last."""
+    query = "select * from memory_revisions where seq > ? order by seq limit ?"
+    rows = store.db.execute(query, (number, limit)).fetchall()
+    return rows[-1]["seq"] if rows else number, database.read_rows(rows, _from_row)
+
+
 _FIELDS = (
     *("status", "deleted_at", "superseded_by", "quarantine_reason", "source_type"),
     *("scope", "scope_owner_id"),

@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import closing, suppress
+from contextlib import AbstractContextManager, closing, suppress
 from difflib import get_close_matches
 from functools import partial
 from threading import Lock, Thread
@@ -20,11 +20,14 @@ from ademem.core.project import Project
 from ademem.core.who import CALLED_BY_MODEL, NOT_ASKED, By, Who, describe, of_peer
 from ademem.doors import calls
 from ademem.plugins.ade import messages as rpc
+from ademem.plugins.ade import subscriptions
 from ademem.plugins.ade.messages import BadHeader, RpcError, read_messages, write_message
-from ademem.plugins.ade.methods import METHODS, Call, Notify
+from ademem.plugins.ade.methods import METHODS, Call, Method, Notify
+from ademem.plugins.ade.subscriptions import Subscription
 from ademem.plugins.mcp.access import Call as ToolCall
 from ademem.plugins.mcp.access import Caller
 from ademem.plugins.mcp.tools import choose
+from ademem.store.runtime import Runtime
 from ademem.worker import warm
 from ademem.worker.warm_server import listening
 
@@ -76,17 +79,30 @@ class Server:
         def notify(method: str, params: dict[str, Any]) -> None:
             send(rpc.encode({"jsonrpc": "2.0", "method": method, "params": params}))
 
+        subscription = Subscription(self.project, self._open, notify)
+        run = partial(self._run, notify, subscription)
         try:
             for message in read_messages(source):
                 framed = message.framed
                 if message.problem:
                     send(rpc.refusal(message.problem))
-                elif reply := rpc.answer(message.body, partial(self._run, notify)):
+                elif reply := rpc.answer(message.body, run):
                     send(reply)
         except BadHeader as error:
             send(rpc.refusal(str(error)))
         except BrokenPipeError:
             return
+        finally:
+            subscription.close()
+
+    def _open(self) -> AbstractContextManager[Runtime]:
+        return operations.open_memories(
+            self.project.root,
+            environment=self._environment,
+            now=clock.now,
+            connections=self._tool_caller.connections,
+            by=self._by,
+        )
 
     def serve_process(self) -> None:
         """Answer on standard input and output until the input, this process's parent or a signal.
@@ -131,7 +147,9 @@ class Server:
             return self
         return Server(self.project, self._environment)
 
-    def _run(self, notify: Notify, name: str, params: dict[str, Any]) -> Any:
+    def _run(
+        self, notify: Notify, subscription: Subscription, name: str, params: dict[str, Any]
+    ) -> Any:
         """Return the result of a method of ours, or of an MCP tool, which acts for an agent."""
         if name == DISCOVER:
             return discover()
@@ -140,28 +158,40 @@ class Server:
             if "rule" in result:
                 raise _refused(result)
             return result
-        method = next((each for each in METHODS if each.name == name), None)
-        if method is None:
-            near = get_close_matches(name[:80], [*(each.name for each in METHODS), *TOOLS], 1)
-            facts = {"rule": "argument", "why": f"no method {name[:80]!r}"}
-            raise RpcError(rpc.NO_METHOD, facts | {"next": near[0] if near else DISCOVER})
         try:
-            given = calls.check_arguments(method.params, params)
-            if method.writes:
-                self._tool_caller.admit_write(self.project)
-            with operations.open_memories(
-                self.project.root,
-                environment=self._environment,
-                now=clock.now,
-                connections=self._tool_caller.connections,
-                by=self._by,
-            ) as runtime:
-                call = Call(runtime=runtime, by_person=self.by_person, notify=notify)
-                return method.answer(call, given)
+            if name in subscriptions.SUMMARIES:
+                return _subscribe(subscription, name, params)
+            return self._answer(_find_method(name), notify, params)
         except (RpcError, BrokenPipeError):
             raise
         except Exception as error:
             raise _refused(calls.describe_refusal(error)) from error
+
+    def _answer(self, method: Method, notify: Notify, params: dict[str, Any]) -> Any:
+        given = calls.check_arguments(method.params, params)
+        if method.writes:
+            self._tool_caller.admit_write(self.project)
+        with self._open() as runtime:
+            call = Call(runtime=runtime, by_person=self.by_person, notify=notify)
+            return method.answer(call, given)
+
+
+def _find_method(name: str) -> Method:
+    for method in METHODS:
+        if method.name == name:
+            return method
+    known = [*(each.name for each in METHODS), *TOOLS, *subscriptions.SUMMARIES]
+    near = get_close_matches(name[:80], known, 1)
+    facts = {"rule": "argument", "why": f"no method {name[:80]!r}"}
+    raise RpcError(rpc.NO_METHOD, facts | {"next": near[0] if near else DISCOVER})
+
+
+def _subscribe(subscription: Subscription, name: str, params: dict[str, Any]) -> Any:
+    calls.check_arguments(subscriptions.PARAMETERS, params)
+    if name == subscriptions.SUBSCRIBE:
+        return {"after": subscription.start()}
+    subscription.close()
+    return {}
 
 
 def _refused(facts: dict[str, Any]) -> RpcError:
@@ -176,6 +206,10 @@ def discover() -> dict[str, Any]:
     listed = [
         *((each.name, each.summary, each.params, each.result) for each in METHODS),
         *((name, it.description, it.input_schema, it.output_schema) for name, it in TOOLS.items()),
+        *(
+            (name, summary, subscriptions.PARAMETERS, {"type": "object"})
+            for name, summary in subscriptions.SUMMARIES.items()
+        ),
     ]
     methods = [
         {
