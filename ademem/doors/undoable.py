@@ -15,6 +15,7 @@ from ademem.core.value import Value, as_dict, replace
 from ademem.core.who import Who
 from ademem.operations import curation, searching
 from ademem.operations.curation import DECISIONS
+from ademem.search import binding
 from ademem.store.runtime import Runtime
 
 LABEL_CHARS = 48
@@ -104,6 +105,7 @@ def _keep_instead(memories: Runtime, done: Done) -> None:
 @inverse
 def undo_event(memories: Runtime, event: str, label: str, memory: str) -> Done:
     restored = curation.undo(memories, event)
+    binding.refresh(memories)  # so that the next look finds where they apply
     return by_event(label, last_event(memories, restored[0].id), memory)
 
 

@@ -121,6 +121,17 @@ def mark_item(
     return mark
 
 
+def restore_mark(runtime: Runtime, id: str, mark: Mark | None) -> None:
+    """Bring back what a person had decided about an item, or that nothing was."""
+    who.require_person(runtime.by, "a mark on a line of an instruction file")
+    if mark:
+        adopted.put_mark(runtime.store, mark)
+    else:
+        adopted.drop_mark(runtime.store, id)
+    adopting.adopt(runtime)
+    binding.renew_lists(runtime)
+
+
 def forget_adoption(runtime: Runtime) -> None:
     """Delete what adoption stored; the files stay as they are."""
     with runtime.store.transaction():

@@ -124,6 +124,18 @@ def explain_search(
     )
 
 
+def find_matched_words(runtime: Runtime, query: str, found: Iterable[Memory]) -> frozenset[str]:
+    """Return the words of memories that words of a question match, in small letters."""
+    from ademem.search.query import parse
+    from ademem.store import full_text
+
+    terms, matched = parse(query).terms, frozenset[str]()
+    for holder, held in runtime.split_by_store(found):
+        seqs = [memory.seq for memory in held]
+        matched |= full_text.find_matched_words(holder.store, terms, seqs)
+    return matched
+
+
 def rank(runtime: Runtime, query: str, filters: Filters, limit: int, model: str) -> Results:
     """Rank with the *model* of this process (own), of another (shared), or with none (off).
 
@@ -199,7 +211,8 @@ def list_memories(
     if own := runtime.open_personal():
         found += engine.list_filtered(own.store, filters, limit)
         column, is_down = engine.ORDERS[filters.order]
-        found.sort(key=lambda memory: getattr(memory, column), reverse=is_down)
+        if found and hasattr(found[0], column):  # else the person's own stand at the end
+            found.sort(key=lambda memory: getattr(memory, column), reverse=is_down)
     return found[:limit]
 
 

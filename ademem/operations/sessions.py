@@ -11,6 +11,7 @@ from ademem.core.memory import Draft, Memory
 from ademem.core.redaction import redact
 from ademem.core.text import clean, counted, preview
 from ademem.core.value import replace
+from ademem.operations.session_names import name_of
 from ademem.store import episodes, injections, memory_queries, relations, sessions
 from ademem.store.runtime import Runtime, on_store
 from ademem.store.transitions import CannotDo
@@ -23,9 +24,9 @@ Row = dict[str, Any]
 
 SUMMARY = "session_summary"
 ID_CHARS = 200
-PROMPT_CHARS, SUMMARY_CHARS, NAME_CHARS = 200, 200, 120
-MOST_READ = 2_000
-"""Characters of a prompt that its session's name is made from."""
+PROMPT_CHARS, SUMMARY_CHARS = 200, 200
+PROMPTS_READ = 5
+"""First prompts of a session among which one is looked for that names it."""
 
 
 class SessionEnded(AdememError):
@@ -117,20 +118,34 @@ def list_sessions(
     mission: str | None = None,
     after: str | None = None,
 ) -> list[Row]:
-    """List sessions, the newest first, with counts and a name: the summary, or the first prompt.
+    """List sessions, the newest first, with counts and a name, as `name_of` chooses it.
 
     Those of an *agent* or a *mission* wrote a memory for it, or have an episode of it.
     """
     found = sessions.list_sessions(
         runtime.store, limit, branch=branch, agent=agent, mission=mission, after=after
     )
-    asked = sessions.find_first_prompts(runtime.store, [row["id"] for row in found])
-    summaries = [preview(row.get("summary", ""), SUMMARY_CHARS) for row in found]
+    ids = [row["id"] for row in found]
+    asked = sessions.list_first_prompts(runtime.store, ids, PROMPTS_READ)
+    records = sessions.map_transcripts(runtime.store, ids)
     return [
-        row | {"summary": summary, "name": summary or preview(redact(prompt).text, NAME_CHARS)}
-        for row, summary in zip(found, summaries, strict=True)
-        for prompt in (asked.get(row["id"], "")[:MOST_READ],)
+        row
+        | {
+            "summary": preview(row.get("summary", ""), SUMMARY_CHARS),
+            "name": name_of(row, asked.get(row["id"], []), records.get(row["id"], "")),
+        }
+        for row in found
     ]
+
+
+def name_session(runtime: Runtime, id: str) -> str:
+    """Return the name of a session as lists have it; empty for one that is not known."""
+    found = sessions.list_sessions(runtime.store, 1, id)
+    if not found:
+        return ""
+    asked = sessions.list_first_prompts(runtime.store, [id], PROMPTS_READ)
+    records = sessions.map_transcripts(runtime.store, [id])
+    return name_of(found[0], asked.get(id, []), records.get(id, ""))
 
 
 def get_session(runtime: Runtime, id: str) -> Row:

@@ -18,7 +18,8 @@ from ademem.store.bindings import STRENGTHS, Binding
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
+    from typing import Any
 
     from ademem.core.memory import Memory
     from ademem.guard.touch import Touch
@@ -68,6 +69,24 @@ def meet(
         if holds(row, touch, paths, families):
             keep(row, found)
     return sorted(found.values(), key=lambda each: (each.rank, -each.binding.weight))
+
+
+def would_meet(touch: Touch, binding: Binding, root: str) -> bool:
+    """Tell whether a call below *root* would meet a binding, which need not be stored."""
+    paths, keys = named_keys(touch, root)
+    families = _families(touch)
+    keys |= {("act", act) for act in touch.acts}
+    if touch.changes:
+        keys |= {("family", name) for name in families}
+    folders = filter(None, (written_folder(path, root) for path in paths))
+    is_below = binding.kind in BELOW and any(
+        folder == "/" or (binding.pattern or binding.key).startswith(folder) for folder in folders
+    )
+    is_typed = binding.kind == "literal" and touch.changes
+    if not (is_typed or is_below or (binding.kind, binding.key) in keys):
+        return False
+    row = {f"bound_{name}": getattr(binding, name) for name in table.NAMES}
+    return holds(row, touch, paths, families)
 
 
 def named_keys(touch: Touch, root: str) -> tuple[list[str], set[tuple[str, str]]]:
@@ -163,7 +182,12 @@ def _typed(touch: Touch) -> str:
     return "\n".join((touch.text, *(" ".join(argv) for argv in touch.argvs)))
 
 
-def holds(row: sqlite3.Row, touch: Touch, paths: list[str], families: dict[str, set[str]]) -> bool:
+def holds(
+    row: Mapping[str, Any] | sqlite3.Row,
+    touch: Touch,
+    paths: list[str],
+    families: dict[str, set[str]],
+) -> bool:
     """Tell whether what a binding asks besides its key holds of a call."""
     kind, key, pattern, op = (row[f"bound_{name}"] for name in ("kind", "key", "pattern", "op"))
     if row["bound_state"] == "gone" and kind != "anchor":

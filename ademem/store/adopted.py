@@ -333,6 +333,11 @@ def count_items(store: Store) -> int:
     return store.number("select count(*) from adopted")
 
 
+def count_of(store: Store, root: str) -> int:
+    """Count the items of one worktree."""
+    return store.number("select count(*) from adopted where root = ?", (root,))
+
+
 def find_paths(store: Store, root: str, ids: Iterable[str]) -> set[str]:
     """Return the files of the items with these ids."""
     query = "select path from adopted where root = ? and id in (select value from json_each(?))"

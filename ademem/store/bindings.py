@@ -29,9 +29,9 @@ MOST = 8
 
 _FILES = "'path', 'dir', 'glob', 'anchor', 'suffix'"
 """Kinds of places at which words that an edit shares with a memory bring it up."""
-_SURE = "'given', 'read', 'named', 'learned'"
-_NAMES = ("kind", "key", "pattern", "op", "strength", "reach", "weight", "state")
-_BOUND = ", ".join(f"binding.{name} as bound_{name}" for name in _NAMES)
+SURE = "'given', 'read', 'named', 'learned'"
+NAMES = ("kind", "key", "pattern", "op", "strength", "reach", "weight", "state")
+_BOUND = ", ".join(f"binding.{name} as bound_{name}" for name in NAMES)
 _TOLD = f"""memory.project_id = :project and {SHOWABLE}
 and (scope = 'project' or scope = 'agent' and scope_owner_id is :agent)"""
 _ROWS = f"""select memory.*, {_BOUND}
@@ -83,7 +83,7 @@ class Binding(Value):
 
 def from_row(row: sqlite3.Row) -> Binding:
     """Read the binding of a row that has a memory's columns, too."""
-    return Binding(**{name: row[f"bound_{name}"] for name in _NAMES})
+    return Binding(**{name: row[f"bound_{name}"] for name in NAMES})
 
 
 def at_keys(store: Store, keys: Iterable[tuple[str, str]], agent: str) -> list[sqlite3.Row]:
@@ -122,7 +122,7 @@ def find_below(store: Store, folder: str, most: int) -> list[str]:
         " join unified_memories as memory on memory.seq = binding.memory_seq"
         " where (binding.kind in ('path', 'dir', 'anchor', 'runs') and binding.key = :folder"
         f" or {_IN_FOLDER})"
-        f" and binding.strength in ({_SURE}) and {SHOWABLE} order by memory.seq desc limit :most",
+        f" and binding.strength in ({SURE}) and {SHOWABLE} order by memory.seq desc limit :most",
         {"folder": folder, "most": most} | _folder(f"{folder}/"),
     )
 
@@ -135,7 +135,7 @@ def find_placed(store: Store, ids: Iterable[str]) -> set[str]:
             " join unified_memories as memory on memory.seq = binding.memory_seq"
             " where binding.kind in ('path', 'dir', 'anchor', 'runs', 'glob')"
             " and instr(binding.key || binding.pattern, '/')"
-            f" and binding.strength in ({_SURE})"
+            f" and binding.strength in ({SURE})"
             " and memory.id in (select value from json_each(?))",
             (array(ids),),
         )
@@ -214,7 +214,7 @@ def list_gone(store: Store) -> list[tuple[str, Binding]]:
         f"select memory.id, {_BOUND} from memory_bindings as binding"
         " join unified_memories as memory on memory.seq = binding.memory_seq"
         " where binding.state = 'gone' and binding.kind in ('path', 'dir', 'glob', 'runs')"
-        f" and binding.strength in ({_SURE}) and {SHOWABLE} order by memory.seq, binding.key"
+        f" and binding.strength in ({SURE}) and {SHOWABLE} order by memory.seq, binding.key"
     )
     return [(row["id"], from_row(row)) for row in rows]
 
@@ -241,13 +241,13 @@ def list_of(store: Store, memory: Memory) -> list[Binding]:
 
 def map_sure(store: Store, found: Iterable[Memory]) -> dict[str, list[Binding]]:
     """Map ids of memories to the places that somebody chose, or that text or session tell."""
-    return _map(store, found, f"and strength in ({_SURE})")
+    return _map(store, found, f"and strength in ({SURE})")
 
 
 def _map(store: Store, found: Iterable[Memory], where: str = "") -> dict[str, list[Binding]]:
     ids = {memory.seq: memory.id for memory in found}
     rows = store.db.execute(
-        f"select memory_seq, {', '.join(_NAMES)}, source from memory_bindings"
+        f"select memory_seq, {', '.join(NAMES)}, source from memory_bindings"
         f" where kind <> 'due' and memory_seq in (select value from json_each(?)) {where}",
         (array(ids),),
     )
@@ -303,7 +303,7 @@ def list_first_said(store: Store) -> list[sqlite3.Row]:
         " min(memory.created_at, ifnull((select min(at) from evidence"
         "  where memory_id = memory.id and kind = 'said'), memory.created_at)) as first_said,"
         " status = 'promoted' and exists (select 1 from memory_bindings"
-        f"  where memory_seq = memory.seq and kind <> 'due' and strength in ({_SURE})) as is_bound"
+        f"  where memory_seq = memory.seq and kind <> 'due' and strength in ({SURE})) as is_bound"
         f" from unified_memories as memory where {SHOWABLE} and scope = 'project' order by seq"
     ).fetchall()
 

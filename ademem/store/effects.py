@@ -142,6 +142,41 @@ def list_effects(
     return [Effect(**dict(row)) for row in rows]
 
 
+class Sum(Value):
+    """How often a memory prevented or answered something."""
+
+    kind: str
+    count: int
+    at: str
+    """The last time."""
+
+
+def sum_up(store: Store, ids: Iterable[str]) -> dict[str, list[Sum]]:
+    """Map memories that had an effect to their sums, the kind of the last effect first.
+
+    They count as `collect` counts: once for a session, and none without a person.
+    """
+    seen = _SEEN.replace("where ", "where memory_id in (select value from json_each(:ids)) and ", 1)
+    rows = store.db.execute(
+        f"select memory_id, kind, count(*), max(at) from ({seen}) group by 1, 2 order by 4 desc",
+        {"project": store.project_id, "since": stamp(datetime.fromtimestamp(0, UTC))}
+        | {"until": FOREVER, "all": False, "session": "", "memory": "", "ids": array(ids)},
+    )
+    found: dict[str, list[Sum]] = {}
+    for id, kind, count, at in rows:
+        found.setdefault(id, []).append(Sum(kind=kind, count=count, at=at))
+    return found
+
+
+def count_shown(store: Store, ids: Iterable[str]) -> dict[str, int]:
+    """Map memories to the number of sessions in which they were shown."""
+    return store.pairs(
+        "select memory_id, shown from memory_exposure"
+        " where memory_id in (select value from json_each(?))",
+        (array(ids),),
+    )
+
+
 def find_sessions(store: Store, ids: Iterable[str], *, all: bool) -> set[str]:
     """Return those of the ids that are sessions of the project, or only those of a person."""
     query = "select id from sessions where id in (select value from json_each(?))"

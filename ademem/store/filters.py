@@ -8,7 +8,8 @@ from ademem.core.json_text import array
 from ademem.core.memory import MAIN_AGENT, Memory, Status, Tier
 from ademem.core.value import Value, as_dict
 from ademem.store import BROWSED, CURRENT, TOLD, Store, memories
-from ademem.store.logs import PATIENCE
+from ademem.store.bindings import SURE
+from ademem.store.logs import EFFECTS, PATIENCE
 from ademem.store.memories import TURN
 
 TYPE_CHECKING = False
@@ -31,7 +32,18 @@ ORDERS = {
     "changed": ("updated_at", True),
     "believed": ("confidence", True),
     "used": ("access_count", True),
+    "helped": ("helped_at", True),
+    "file": ("place", False),
 }
+
+_COMPUTED = {
+    "helped_at": """ifnull((select last_used_at from memory_exposure
+where memory_id = memory.id), '')""",
+    "place": f"""ifnull((select min(iif(pattern = '', key, pattern)) from memory_bindings
+where memory_seq = memory.seq and kind in ('path', 'dir', 'glob', 'anchor')
+and strength in ({SURE})), '{chr(0x10FFFF)}')""",
+}
+"""SQL for orders that are no column: when a memory helped last, and the file that it is about."""
 
 CONCERNS = ("code-changed", "code-gone", "unused")
 """A value of the text is no longer in the code, as `verify` saw; shown often since its last use."""
@@ -64,6 +76,8 @@ class Filters(Value):
     trusts: tuple[str, ...] = ()
     path: str | None = None
     concerns: tuple[str, ...] = ()
+    unhelpful: bool = False
+    """Only those that prevented and answered nothing yet."""
     branch: str | None = None
     here: str | None = None
     """The branch of the caller; None for the default one, or none."""
@@ -112,6 +126,9 @@ and (:trusts = '[]' or memory.trust in (select value from json_each(:trusts)))
 and (:concerns = '[]' or memory.seq in (
   select memory_seq from ({_CONCERNS})
   where concern in (select value from json_each(:concerns))))
+and (not :unhelpful or memory.id not in (
+  select memory_id from recall_log where memory_id is not null
+  and outcome <> '' and outcome in ('{"', '".join(EFFECTS)}')))
 and (:path is null or :path glob memory.file_scope_pattern)
 and (:branch is null or memory.source_branch = :branch)
 and (:elsewhere or memory.source_branch is null or memory.source_branch = :here)
@@ -144,9 +161,9 @@ select memory.* from (
   select memory.seq
   from unified_memories as memory
   where {shown}
-  and (:after is null or (memory.{column}, memory.seq)
-    {beyond} (select {column}, seq from unified_memories where id = :after))
-  order by memory.{column} {way}, memory.seq {way}
+  and (:after is null or ({column}, memory.seq) {beyond}
+    (select {column}, memory.seq from unified_memories as memory where memory.id = :after))
+  order by {column} {way}, memory.seq {way}
   limit ifnull(:limit, -1)
 ) as chosen
 cross join unified_memories as memory on memory.seq = chosen.seq
@@ -184,7 +201,8 @@ def list_filtered(store: Store, filters: Filters, limit: int | None) -> list[Mem
     beyond, way = ("<", "desc") if is_down else (">", "asc")
     for statuses in filters.stages:
         shown = _shown_sql(filters, statuses, column)
-        query = _LISTED.format(shown=shown, column=column, beyond=beyond, way=way)
+        value = _COMPUTED.get(column, f"memory.{column}")
+        query = _LISTED.format(shown=shown, column=value, beyond=beyond, way=way)
         rows = store.db.execute(query, _bind(store, filters, statuses) | {"limit": limit})
         if found := memories.from_rows(rows):
             return found
@@ -193,7 +211,7 @@ def list_filtered(store: Store, filters: Filters, limit: int | None) -> list[Mem
 
 def count_listed(store: Store, filters: Filters, most: int) -> int:
     for statuses in filters.stages:
-        shown = _shown_sql(filters, statuses)
+        shown = _shown_sql(filters, statuses, "created_at")  # an index, as it ends at the limit
         rows = f"select 1 from unified_memories as memory where {shown} limit :limit"
         values = _bind(store, filters, statuses) | {"limit": most}
         (found,) = store.db.execute(f"select count(*) from ({rows})", values).fetchone()
@@ -209,7 +227,7 @@ def _shown_sql(filters: Filters, statuses: tuple[str, ...], column: str = "") ->
     if filters.since:  # a condition that may be null uses no index
         return f"{_SHOWN} and memory.created_at >= :since"
     is_most = Status.PROMOTED in statuses and not (filters.categories or filters.concerns)
-    if column == "created_at" or not is_most:
+    if column == "created_at" or column in _COMPUTED or not is_most:
         return _SHOWN
     # Most rows are read as they lie in half the time that an index of their statuses takes.
     return _SHOWN.replace("memory.project_id", "+memory.project_id", 1)

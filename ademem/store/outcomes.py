@@ -143,6 +143,17 @@ def list_doubted(store: Store, ids: Iterable[str] | None = None) -> list[Doubted
     ]
 
 
+def list_unwanted(store: Store, memory_id: str) -> set[str]:
+    """Return calls that overruled the memory, or at which a person called it wrong."""
+    return set(
+        store.column(
+            "select call from recall_log where outcome <> '' and memory_id = ?"
+            f" and outcome in ('{OVERRULED}', '{WRONG}') and call <> ''",
+            (memory_id,),
+        )
+    )
+
+
 def accept_place(store: Store, memory_id: str, binding: str = "") -> dict[int, str]:
     """Note that the memory belongs there, as a person says: what came before counts no more.
 

@@ -305,6 +305,30 @@ def find_first_prompts(store: Store, ids: Iterable[str]) -> dict[str, str]:
     )
 
 
+def list_first_prompts(store: Store, ids: Iterable[str], most: int) -> dict[str, list[str]]:
+    """Map sessions to their first prompts, in order."""
+    found: dict[str, list[str]] = {}
+    rows = store.db.execute(
+        "select session_id, content from (select session_id, content, seq,"
+        " row_number() over (partition by session_id order by seq) as place from user_prompts"
+        " where session_id in (select value from json_each(?)) and deleted_at is null)"
+        " where place <= ? order by seq",
+        (array(ids), most),
+    )
+    for id, content in rows:
+        found.setdefault(id, []).append(content)
+    return found
+
+
+def map_transcripts(store: Store, ids: Iterable[str]) -> dict[str, str]:
+    """Map sessions to the paths of their transcripts, where the client told one."""
+    return store.pairs(
+        "select id, transcript_path from sessions where transcript_path is not null"
+        " and id in (select value from json_each(?))",
+        (array(ids),),
+    )
+
+
 def find_prompt_at(store: Store, session: str, at: datetime) -> str:
     return store.first(
         "select content from user_prompts where session_id = ? and created_at <= ?"

@@ -4,33 +4,73 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 from starlette.responses import Response
 
+from ademem.core import confined
 from ademem.core.anchor import of_command
-from ademem.core.errors import Conflict, UsageError
-from ademem.core.memory import TYPES, Category, Draft, Scope, Status, Trust, claimed_name
+from ademem.core.errors import Conflict, NotFound, UsageError
+from ademem.core.memory import (
+    TYPES,
+    Category,
+    Draft,
+    Memory,
+    Scope,
+    Status,
+    Trust,
+    claimed_name,
+    is_rule,
+)
 from ademem.core.text import fold, preview
-from ademem.core.value import as_dict
+from ademem.core.value import Value, as_dict, replace
 from ademem.doors import views
-from ademem.doors.reading import find_memory, read_related
+from ademem.doors.cards import (
+    Line,
+    find_line,
+    list_lines,
+    read_cards,
+    read_lines,
+    tell_day,
+    tell_time,
+)
+from ademem.doors.reading import COUNTED, find_memory, read_related
 from ademem.doors.undoable import LABEL_CHARS, Done, by_memory, edit, inverse
 from ademem.doors.views import to_row
-from ademem.operations import curation, files, inspecting, relating, searching, sessions, writing
+from ademem.operations import (
+    adopting,
+    curation,
+    files,
+    inspecting,
+    placing,
+    relating,
+    searching,
+    sessions,
+    writing,
+)
+from ademem.operations.curation import require_revision
+from ademem.operations.place_preview import DAYS, preview_places
 from ademem.operations.relating import KINDS, Graph, Node
 from ademem.plugins.http.loopback import Refused
 from ademem.plugins.page.entry import PATTERN, Act, Page, PageRequest, row_number
 from ademem.plugins.page.paging import cut
 from ademem.plugins.verify.operations import compare_anchors, renew_anchor
 from ademem.search.binding import describe
+from ademem.search.binding_keys import NoKey
 from ademem.search.engine import ORDERS, UNARCHIVED, Explained, Filters, Hit
 from ademem.search.ranking import DEFAULTS
+from ademem.store import adopted, effects
+from ademem.store import memories as store_memories
+from ademem.store.adopted import Mark
+from ademem.store.effects import Effect
 from ademem.store.filters import CONCERNS
 from ademem.store.injections import ABOUT, PLACES
+from ademem.store.logs import EFFECTS
 from ademem.store.runtime import Runtime
 from ademem.store.transitions import waits_for
 
@@ -165,35 +205,48 @@ CHOICES: dict[str, tuple[str, ...]] = {
 TYPED = ("owner", "tag", "path", "branch", "days", "from", "to")
 """Filters with any text."""
 FILTERS = (*CHOICES, *TYPED)
+ORDER_NAMES = {
+    "helped": "Helped last",
+    "newest": "Newest",
+    "file": "By file",
+    "oldest": "Oldest",
+    "changed": "Changed last",
+    "believed": "Believed most",
+    "used": "Used most",
+}
 
 
-def read_filters(request: PageRequest, memories: Runtime) -> Filters:
+def read_filters(request: PageRequest, memories: Runtime, default: str = "newest") -> Filters:
     query = request.query
     chosen = {name: _choice(name, query.get(name, "")) for name in CHOICES}
-    order = query.get("order") or "newest"
+    order = query.get("order") or default
+    chip = next((each for each in CHIPS if each.name == query.get("show", "")), CHIPS[0])
     if order not in ORDERS:
         raise UsageError(f"no order {order!r}", ", ".join(ORDERS))
     since, until = (read_moment(query[at]) if query.get(at) else None for at in ("from", "to"))
     if (days := row_number(query.get("days", ""))) is not None:
         since = memories.now - timedelta(days=min(days, LONGEST_DAYS))
     tiers = {name: int(tier) for tier, name in views.TIERS.items()}
-    return Filters(
-        statuses=chosen["status"] or UNARCHIVED,
-        categories=chosen["category"],
-        types=chosen["type"],
-        tiers=tuple(tiers[name] for name in chosen["tier"]),
-        scopes=chosen["scope"],
-        trusts=chosen["trust"],
-        concerns=chosen["concern"],
-        owner=query.get("owner") or None,
-        mission=query.get("owner") or None,
-        tags=tuple(query.get("tag", "").split()),
-        path=query.get("path") or None,
-        branch=query.get("branch") or None,
-        since=since,
-        until=until,
-        after=query.get("after") or None,
-        order=order,
+    return replace(
+        Filters(
+            statuses=chosen["status"] or UNARCHIVED,
+            categories=chosen["category"],
+            types=chosen["type"],
+            tiers=tuple(tiers[name] for name in chosen["tier"]),
+            scopes=chosen["scope"],
+            trusts=chosen["trust"],
+            concerns=chosen["concern"],
+            owner=query.get("owner") or None,
+            mission=query.get("owner") or None,
+            tags=tuple(query.get("tag", "").split()),
+            path=query.get("path") or None,
+            branch=query.get("branch") or None,
+            since=since,
+            until=until,
+            after=query.get("after") or None,
+            order=order,
+        ),
+        **chip.filters,
     )
 
 
@@ -226,12 +279,108 @@ def _to_stages(found: Explained) -> dict[str, Any]:
     }
 
 
-def _to_hit(hit: Hit, drifted: Mapping[str, str]) -> dict[str, Any]:
+class Chip(Value):
+    """A common choice of what is listed."""
+
+    name: str
+    title: str
+    filters: dict[str, Any] = {}
+
+
+FILES = "files"
+CHIPS = (
+    Chip(name="", title="All"),
+    Chip(name="rules", title="Rules", filters={"categories": ("convention", "preference")}),
+    Chip(name="facts", title="Facts", filters={"categories": ("fact", "gotcha", "pattern")}),
+    Chip(name="decisions", title="Decisions", filters={"categories": ("decision",)}),
+    Chip(name=FILES, title="From files"),
+    Chip(name="unhelpful", title="Never helped", filters={"unhelpful": True}),
+    Chip(name="outdated", title="Out of date", filters={"concerns": CONCERNS[:2]}),
+)
+DEFAULT_ORDERS = ("helped", "newest")
+"""Of a list, and of one that is too long to be read for its order."""
+
+
+def read_list(memories: Runtime, request: PageRequest) -> dict[str, Any]:
+    words, shown = request.query.get("q", "").strip(), request.query.get("show", "")
+    counts = _count(memories)
+    filters = read_filters(request, memories, DEFAULT_ORDERS[counts[""] > COUNTED])
+    listed: dict[str, Any] = {"next": "", "mode": "", "note": "", "marked": frozenset()}
+    listed |= {"cards": [], "near": [], "lines": [], "stages": None}
+    if shown == FILES:
+        lines = list_lines(memories)
+        listed["lines"] = [line for line in lines if _says(line, words)]
+        listed["marked"] = frozenset(fold(words).split())
+    elif words:
+        listed |= _search(memories, request, words, filters)
+    else:
+        rows = searching.list_memories(memories, filters, PAGE + 1)
+        drifted = searching.find_drifted(memories, rows[:PAGE])
+        listed["cards"] = read_cards(memories, rows[:PAGE], drifted)
+        listed["next"] = rows[PAGE - 1].id if len(rows) > PAGE else ""
+    return {
+        **listed,
+        "words": words,
+        "shown": shown,
+        "chips": CHIPS,
+        "counts": {name: _up_to(count) for name, count in counts.items()},
+        "confirmed": searching.count_memories(
+            memories, Filters(statuses=(Status.PROMOTED,)), COUNTED + 1
+        ),
+        "files": sorted({line.path for line in list_lines(memories)}),
+        "filters": {name: request.query.get(name, "") for name in FILTERS},
+        "order": filters.order,
+        "orders": ORDER_NAMES,
+        "choices": CHOICES,
+        "typed": TYPED,
+        "explain": bool(request.query.get("explain")),
+    }
+
+
+def _up_to(count: int) -> str:
+    return f"{min(count, COUNTED):,}{'+' * (count > COUNTED)}"
+
+
+def _search(
+    memories: Runtime, request: PageRequest, words: str, filters: Filters
+) -> dict[str, Any]:
+    is_narrowed = any(request.query.get(name) for name in (*FILTERS, "show"))
+    given, explanation = filters if is_narrowed else None, None
+    if request.query.get("explain"):
+        explanation = searching.explain_search(memories, words, given, EXPLAINED_HITS)
+    found = explanation.results if explanation else searching.search(memories, words, given, PAGE)
+    hits = [hit.memory for hit in found.hits]
+    drifted = searching.find_drifted(memories, hits)
+    shares = {hit.memory.id: _to_hit(hit) for hit in found.hits}
+    matched = searching.find_matched_words(memories, words, hits)
+    cards = read_cards(memories, hits, drifted, shares)
+    ids = [each.id for each in found.instructions]
+    rows = adopted.by_ids(memories.store, memories.project.root, ids)
+    return {
+        "mode": found.mode,
+        "note": found.note,
+        "marked": matched | frozenset(fold(words).split()),
+        "cards": [card for card in cards if _has_word(card.memory, matched)],
+        "near": [card for card in cards if not _has_word(card.memory, matched)],
+        "lines": read_lines(memories, rows),
+        "stages": _to_stages(explanation) if explanation else None,
+    }
+
+
+def _has_word(memory: Memory, words: frozenset[str]) -> bool:
+    return not words.isdisjoint(re.findall(r"\w+", memory.whole_text.casefold()))
+
+
+def _says(line: Line, words: str) -> bool:
+    return all(word in fold(f"{line.text} {line.path}") for word in fold(words).split())
+
+
+def _to_hit(hit: Hit) -> dict[str, Any]:
     signals = [
         {"name": name, "value": value, "share": max(0, min(100, round(float(value) * 100)))}
         for name, value in hit.signals.items()
     ]
-    return to_row(hit.memory, drifted, hit.later.flag if hit.later else "") | {
+    return {
         "score": round(hit.score, 4),
         "weak": hit.weak,
         "missing": list(hit.missing),
@@ -239,38 +388,14 @@ def _to_hit(hit: Hit, drifted: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def read_list(memories: Runtime, request: PageRequest) -> dict[str, Any]:
-    words, filters = request.query.get("q", "").strip(), read_filters(request, memories)
-    listed: dict[str, Any] = {"next": "", "mode": "", "note": "", "marked": frozenset()}
-    explanation = None
-    if words:
-        given = filters if any(request.query.get(name) for name in FILTERS) else None
-        if request.query.get("explain"):
-            explanation = searching.explain_search(memories, words, given, EXPLAINED_HITS)
-        found = (
-            explanation.results if explanation else searching.search(memories, words, given, PAGE)
-        )
-        drifted = searching.find_drifted(memories, [hit.memory for hit in found.hits])
-        listed |= {"mode": found.mode, "note": found.note}
-        listed["rows"] = [_to_hit(hit, drifted) for hit in found.hits]
-        listed["marked"] = frozenset(fold(found.query).split())
-        if explanation:
-            listed["marked"] |= explanation.matched
-    else:
-        rows = searching.list_memories(memories, filters, PAGE + 1)
-        listed["rows"] = list(map(to_row, rows[:PAGE]))
-        listed["next"] = rows[PAGE - 1].id if len(rows) > PAGE else ""
-    return {
-        **listed,
-        "words": words,
-        "filters": {name: request.query.get(name, "") for name in FILTERS},
-        "order": filters.order,
-        "orders": tuple(ORDERS),
-        "choices": CHOICES,
-        "typed": TYPED,
-        "explain": bool(request.query.get("explain")),
-        "stages": _to_stages(explanation) if explanation else None,
-    }
+def _count(memories: Runtime) -> dict[str, int]:
+    """Count what each chip lists, at most one more than is told."""
+    found = {FILES: adopted.count_of(memories.store, memories.project.root)}
+    for chip in CHIPS:
+        if chip.name != FILES:
+            filters = Filters(statuses=UNARCHIVED, **chip.filters)
+            found[chip.name] = searching.count_memories(memories, filters, COUNTED + 1)
+    return found
 
 
 def _add(memories: Runtime, request: PageRequest) -> Done:
@@ -334,6 +459,9 @@ def restore_golden(
     return golden_set(memories, label, now)
 
 
+MOST_EFFECTS = 5
+
+
 def read_memory(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     memory = searching.get(memories, request.path["id"])
     revisions = curation.list_revisions(memories, memory.id)
@@ -344,9 +472,16 @@ def read_memory(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     history, earlier = cut(views.to_history(revisions), "revision", request.query.get("after", ""))
     session = memory.source_session_id
     compared = [request.query.get(name, "") for name in ("from", "to")]
+    drifted = searching.find_drifted(memories, [memory])
+    done = effects.collect(memories, memory=memory.id).rows
     return {
+        "card": read_cards(memories, [memory], drifted)[0],
+        "effects": read_effects(memories, done, request.query.get("effects", "")),
+        "counts": {kind: sum(each.kind == kind for each in done) for kind in EFFECTS},
+        "said_at": tell_day(memory.created_at, memories.clock()),
+        "session": sessions.name_session(memories, session) if session else "",
         "memory": memory,
-        "row": to_row(memory, searching.find_drifted(memories, [memory])),
+        "row": to_row(memory, drifted),
         "origins": len(origins),
         "speakers": Counter(row["actor"] for row in statements),
         "why": waits_for(memory),
@@ -364,10 +499,127 @@ def read_memory(memories: Runtime, request: PageRequest) -> dict[str, Any]:
         "similar": inspecting.compare(memories, memory.id),
         "anchors": compare_anchors(memories, memory.id),
         "states": views.STATES,
-        "bound": [describe(each) for each in inspecting.list_bindings(memories, memory.id)],
+        "bound": placing.list_places(memories, memory.id),
+        "stops": _stops(memories, memory),
         "lines": inspecting.find_lines(memories, memory.id),
         "compared": views.compare_revisions(revisions, *compared),
+        "is_open": {
+            "history": bool(request.query.get("after") or any(compared)),
+        },
     }
+
+
+def _stops(memories: Runtime, memory: Memory) -> bool:
+    """Tell whether a call that meets the memory is denied: a rule of a person."""
+    store = memories.holding(memory.id).store
+    return is_rule(memory) and memory.live and store_memories.is_of_person(store, memory)
+
+
+def read_effects(memories: Runtime, rows: Sequence[Effect], most: str) -> dict[str, Any]:
+    """Return the effects of one memory with the names of their sessions, the newest first."""
+    rows = [row for row in rows if row.kind in EFFECTS]
+    listed = rows if most == "all" else rows[:MOST_EFFECTS]
+    now = memories.clock()
+    names = {row.session_id: sessions.name_session(memories, row.session_id) for row in listed}
+    return {
+        "listed": [(row, names[row.session_id], tell_time(row.at, now)) for row in listed],
+        "count": len(rows),
+    }
+
+
+def _read_places(memories: Runtime, request: PageRequest) -> dict[str, Any]:
+    """Show where a memory comes up, to be changed, and what the typed places would have met."""
+    memory = searching.get(memories, request.path["id"])
+    bound = placing.list_places(memories, memory.id)
+    given = request.query.get("at")
+    keys = [describe(each) for each in bound] if given is None else _read_keys(given)
+    reach, problem = None, ""
+    try:
+        reach = preview_places(memories, memory, keys)
+    except NoKey as error:
+        problem = f"{error}; {error.hint}"
+    shown = placing.show_places(memories, memory.id) if not memories.is_read_only else None
+    return {
+        "memory": memory,
+        "row": to_row(memory),
+        "keys": keys,
+        "reach": reach,
+        "problem": problem,
+        "days": DAYS,
+        "offered": [describe(each) for each in shown.candidates] if shown else [],
+    }
+
+
+def _read_keys(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _place(memories: Runtime, request: PageRequest) -> Done:
+    """Let a memory come up at the typed places, and nowhere else."""
+    id = request.path["id"]
+    require_revision(searching.get(memories, id), request.revision)
+    keys = _read_keys(request.form.get("at", ""))
+    placed = placing.place(memories, placing.Choice(id=id, at=tuple(keys), nowhere=not keys))
+    return by_memory("place", memories, placed.memory)
+
+
+def _read_line(memories: Runtime, request: PageRequest) -> dict[str, Any]:
+    line = find_line(memories, request.path["id"])
+    if line is None:
+        raise NotFound("no line of an instruction file has this id; the file may have changed")
+    path = os.path.join(memories.project.root, line.path)
+    text = confined.read_text(memories.project.root, path, FILE_CHARS) or ""
+    rows = text.splitlines()
+    begin = max(0, line.first - 1 - CONTEXT_LINES)
+    return {
+        "line": line,
+        "may_stop": adopted.may_stop(memories.store),
+        "effects": read_effects(memories, effects.collect(memories, memory=line.id).rows, ""),
+        "around": list(enumerate(rows[begin : line.last + CONTEXT_LINES], begin + 1)),
+    }
+
+
+FILE_CHARS = 200_000
+CONTEXT_LINES = 4
+
+
+def _mark_line(memories: Runtime, request: PageRequest) -> Done:
+    """Decide about a line: it stops calls, is ignored, comes up elsewhere, or none of these."""
+    id, verb = request.path["id"], request.form.get("verb", "")
+    if verb not in LINE_VERBS:
+        raise UsageError(f"no decision {verb!r}", ", ".join(LINE_VERBS))
+    keys = tuple(_read_keys(request.form.get("at", "")))
+    if verb == "place" and not keys:
+        raise UsageError("no place was given", "type one in each line")
+    before = adopted.find_mark(memories.store, id)
+    choice = {"place": {"at": keys}}.get(verb, {verb: True})
+    adopting.mark_item(memories, id, **choice)
+    return marked_line(
+        memories, f"{LINE_VERBS[verb]} a line of {request.form.get('path', 'a file')}", id, before
+    )
+
+
+LINE_VERBS = {
+    "stop": "let stop calls",
+    "ignore": "ignore",
+    "place": "change the place of",
+    "plain": "take back what was decided about",
+}
+
+
+def marked_line(memories: Runtime, label: str, id: str, before: Mark | None) -> Done:
+    """Return the act after which a line is marked as it is now."""
+    given = {"label": label, "id": id, "before": before and as_dict(before)}
+    return Done(label=label, way=restore_mark.__name__, given=given)
+
+
+@inverse
+def restore_mark(memories: Runtime, label: str, id: str, before: dict[str, Any] | None) -> Done:
+    now = adopted.find_mark(memories.store, id)
+    adopting.restore_mark(
+        memories, id, Mark(**(before | {"bound": tuple(before["bound"])})) if before else None
+    )
+    return marked_line(memories, label, id, now)
 
 
 def _preview(memories: Runtime, request: PageRequest) -> dict[str, Any]:
@@ -406,6 +658,8 @@ def _bind(memories: Runtime, request: PageRequest) -> Done:
 
 PAGES = (
     Page("/memory/{id}", "memory.html", read_memory),
+    Page("/memory/{id}/places", "places.html", _read_places, part="places_preview.html"),
+    Page("/line/{id}", "line.html", _read_line),
     Page("/graph", "graph.html", _read_graph, "Graph"),
     Page("/graph/drawing", "", _read_drawing),
 )
@@ -415,5 +669,7 @@ ACTS = (
     Act("/memories/golden", _add_golden),
     Act("/memory/{id}/preview", _preview, decides=False, template="preview.html"),
     Act("/memory/{id}/bind", _bind),
+    Act("/memory/{id}/places", _place),
+    Act("/line/{id}/mark", _mark_line),
     Act("/memory/{id}/renew-anchor", _renew_anchor),
 )

@@ -179,13 +179,15 @@ class Place(Value):
 
     path: str
     name: str
+    below: tuple[str, ...] = ()
+    """Beginnings of the addresses of its pages."""
 
 
 PLACES = (
     Place(path="/", name="Today"),
-    Place(path="/memories", name="Memories"),
+    Place(path="/memories", name="Memories", below=("/memory/", "/line/")),
     Place(path="/review", name="Review"),
-    Place(path="/sessions", name="Sessions"),
+    Place(path="/sessions", name="Sessions", below=("/session/",)),
 )
 MORE = {
     "Look closer": "/log /cost /injections /graph",

@@ -19,6 +19,7 @@ from starlette.responses import Response
 from ademem.core.clock import parse
 from ademem.core.text import bytes_hex, counted, preview, unique
 from ademem.core.untrusted import UNSEEN
+from ademem.doors.cards import tell_place
 from ademem.doors.views import to_row
 from ademem.doors.views.session import estimate_tokens, figure, list_counts
 from ademem.store.transitions import waits_for
@@ -139,6 +140,7 @@ def environment() -> Environment:
         "joined": list_counts,
         "tokens": estimate_tokens,
         "nth": name_ordinal,
+        "at": tell_place,
     }
     made.globals |= {"static": static_url}
     return made

@@ -3,12 +3,12 @@
 import re
 
 from ademem.core.memory import Draft, Origin, Trust
-from ademem.operations import curation, files, searching, sessions, writing
+from ademem.operations import adopting, curation, files, searching, sessions, writing
 from ademem.plugins.evaluation import golden
 from ademem.plugins.page.server import make
 from ademem.plugins.procedures import operations
 from ademem.search.embedding import DIMENSIONS, model_id
-from ademem.store import embeddings
+from ademem.store import adopted, embeddings
 from tests.plugins.page.conftest import teach_procedure
 
 LEARNED = """
@@ -69,15 +69,28 @@ def fill(world):
         ]
         embeddings.put(memories.store, model, vectors, memories.clock())
         at = sessions.list_sent(memories, "s1")[1][0].created_at
+    (world.root / "CLAUDE.md").write_text("# Pay\n\n- Run `make client` after a change of pay.py\n")
+    with world.terminal() as memories:
+        adopting.adopt_files(memories)
+        (line,) = adopted.list_items(memories.store, memories.project.root)
     memory = found[-1].id
-    return scenes(memory, teach_procedure(world, "1. Run `npm test`."), "ship-passkeys", at)
+    return scenes(
+        memory, teach_procedure(world, "1. Run `npm test`."), "ship-passkeys", at, line["id"]
+    )
 
 
-def scenes(memory, procedure="none", mission="none", at=""):
+def scenes(memory, procedure="none", mission="none", at="", line="none"):
     """Return the addresses of each route; those of an empty project name what is not there."""
     return {
         "/": ["/"],
-        "/memories": ["/memories", "/memories?q=invoices&explain=1", "/memories?status=lost"],
+        "/memories": [
+            "/memories",
+            "/memories?q=invoices&explain=1",
+            "/memories?show=files",
+            "/memories?status=lost",
+        ],
+        "/memory/{id}/places": [f"/memory/{memory}/places"],
+        "/line/{id}": [f"/line/{line}"],
         "/memory/{id}": [f"/memory/{memory}", f"/memory/{memory}?from=1&to=2"],
         "/review": ["/review"],
         "/sessions": ["/sessions"],

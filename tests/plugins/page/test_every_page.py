@@ -28,7 +28,7 @@ LOOK = """() => ({
     foreign: [...document.querySelectorAll(
         'main :is(img, iframe, object, script, base, link, style, meta, marquee, video, math, body)'
         + ', [onerror], [onload], [onclick], [onfocus], [onmouseover], [style*=url], [hx-post]'
-        + ', [hx-get]:not(#filters), [data-hx-get], [srcdoc]'
+        + ', [hx-get]:not(#filters, #at), [data-hx-get], [srcdoc]'
         + ', a:is([href^="javascript" i], [href^="data" i], [href^="http" i], [href^="//"])')]
         .filter((each) => !(each.src || each.href || '').startsWith(`${location.origin}/static/`))
         .map((each) => each.outerHTML.slice(0, 200)),

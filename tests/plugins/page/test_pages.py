@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import pytest
 
+from ademem.core.client import TurnKey
 from ademem.core.memory import Draft, Origin
 from ademem.doors import reading
 from ademem.doors.views import diff_words
@@ -17,10 +18,12 @@ from ademem.plugins.page.pages import PAGES
 from ademem.plugins.page.rendering import mark_code
 from ademem.plugins.page.server import Site
 from ademem.plugins.procedures import operations
-from ademem.search.engine import ORDERS
+from ademem.search import engine
+from ademem.store import logs
 from ademem.store import memories as store_memories
 from ademem.store.memories import Change
 from tests import builders
+from tests.builders import NOW
 from tests.examples import FULL
 from tests.plugins.page.conftest import Browser
 from tests.world import World
@@ -145,7 +148,7 @@ def test_a_time_without_a_zone_is_local(browser, monkeypatch):
     assert len(listed) == 1
 
 
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("order", ["newest", "oldest", "changed", "believed", "used"])
 def test_a_list_goes_on_in_each_order(browser, order):
     values = [at % 7 for at in range(PAGE + 7)]
     with browser.world.memories() as memories:
@@ -160,9 +163,36 @@ def test_a_list_goes_on_in_each_order(browser, order):
     address = html.unescape(re.search(r'rel="next" href="([^"]+)"', first)[1])
     found = [browser.memory(id) for id in ids(first) + ids(browser.get(address).text)]
 
-    column, is_down = ORDERS[order]
+    column, is_down = engine.ORDERS[order]
     assert len({memory.id for memory in found}) == len(values)
     assert found == sorted(found, key=lambda it: (getattr(it, column), it.seq), reverse=is_down)
+
+
+@pytest.mark.parametrize("order", ["helped", "file"])
+def test_a_list_goes_on_by_what_helped_last_and_by_file(browser, order):
+    lessons = [f"Lesson {at} about `src/{at % 5}.py`" for at in range(PAGE + 7)]
+    (browser.world.root / "src").mkdir()
+    for at in range(5):
+        (browser.world.root / "src" / f"{at}.py").write_text("")
+    browser.world.know(*lessons)
+    known = {memory.content: memory.id for memory in browser.world.live()}
+    helped = [known[lessons[3]], known[lessons[9]]]
+    for at, id in enumerate(helped):
+        with browser.world.memories() as memories:
+            key = TurnKey(session_id=f"s{at}")
+            logs.log_shown(memories.store, "prompt", [logs.Shown(memory_id=id)], NOW, key=key)
+            logs.log_use(memories.store, f"s{at}", {id: "named"}, NOW + timedelta(days=at))
+    first = browser.get("/memories", params={"order": order}).text
+    address = html.unescape(re.search(r'rel="next" href="([^"]+)"', first)[1])
+    listed = ids(first) + ids(browser.get(address).text)
+
+    assert sorted(listed) == sorted(known.values())
+    if order == "helped":
+        assert listed[:2] == helped[::-1]
+        assert "answered 1" in html.unescape(re.sub(r"<[^>]+>", "", first))
+    else:
+        files = [re.search(r"src/\d", browser.memory(id).content)[0] for id in listed]
+        assert files == sorted(files)
 
 
 def test_a_wrong_filter_is_reported(browser):
