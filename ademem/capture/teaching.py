@@ -163,6 +163,14 @@ def may_teach(prompt: str) -> str | None:
     return next(filter(_states, typed), None) or _find_judged(typed)
 
 
+def objects(prompt: str) -> bool:
+    """Tell whether a typed prompt begins with an objection, in English or German."""
+    import re
+
+    words = re.findall(_WORD, next(_sentences(prompt), "").lower().replace("’", "'"))
+    return _begins_with_objection(words, f" {' '.join(words)} ")
+
+
 def _find_judged(sentences: Sequence[str]) -> str | None:
     """Judge a prompt as a whole, as its author wrote it; return what scores highest in it."""
     from ademem.core import judge
@@ -207,7 +215,7 @@ def _states(sentence: str) -> bool:
         return False
     told = next((phrase for phrase in _TOLD if phrase in spoken), "")
     rest = spoken.partition(told)[2].split() if told else words
-    objects = bool(told) or (bool(rest) and rest[0] in _OBJECTIONS)
+    objects = _begins_with_objection(words, spoken)
     while rest and rest[0] in _OPENERS:
         rest = rest[1:]
     if len(rest) < FEWEST_WORDS or _asks(rest):
@@ -237,6 +245,10 @@ def _states(sentence: str) -> bool:
     if objects and any(_holds(clause) for clause in clauses[1:] if len(clause) > 2):
         return True
     return _MINE.isdisjoint(rest) and _holds(rest)
+
+
+def _begins_with_objection(words: Sequence[str], spoken: str) -> bool:
+    return _has(spoken, _TOLD) or (bool(words) and words[0] in _OBJECTIONS)
 
 
 def _has(spoken: str, phrases: Iterable[str]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterable, Sequence
 
 from ademem.core import who
@@ -172,7 +173,7 @@ def _with_code(items: Iterable[Adopted]) -> Iterable[Disagreement]:
 
 
 def _with_memories(runtime: Runtime) -> Iterable[Disagreement]:
-    """Compare confirmed memories with the items that share most words with them."""
+    """Compare confirmed memories with the items that share most words with them and say more."""
     from ademem.core.text import jaccard, words
     from ademem.search import instruction_search
 
@@ -180,9 +181,21 @@ def _with_memories(runtime: Runtime) -> Iterable[Disagreement]:
         return
     for memory in memory_queries.list_confirmed(runtime.store, MOST_COMPARED):
         for row in instruction_search.nearest(runtime, memory.whole_text, NEAR):
-            if jaccard(words(memory.whole_text), words(row["text"])) >= ALIKE:
+            is_near = jaccard(words(memory.whole_text), words(row["text"])) >= ALIKE
+            if is_near and not _says(row, memory.whole_text):
                 yield Disagreement(
                     path=row["path"],
                     line=row["first"],
                     why=f"may say otherwise than the memory {memory.id}: {memory.content}",
                 )
+
+
+def _says(row: sqlite3.Row, text: str) -> bool:
+    """Tell whether an item, or a sentence of it, has the words of a text in their order."""
+    import re
+
+    from ademem.core.text import list_words
+
+    whole = row["text"]
+    said = (whole, adopted.in_context(row), *re.split(r"(?<=[.!?])\s+|\n", whole))
+    return any(list_words(each) == list_words(text) for each in said)

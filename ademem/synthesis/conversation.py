@@ -8,7 +8,7 @@ import re
 from ademem.capture import errors
 from ademem.capture.checks import is_check, is_test, parse_test_run
 from ademem.capture.errors import COMMAND_CHARS, READ_CHARS
-from ademem.capture.teaching import may_teach
+from ademem.capture.teaching import may_teach, objects
 from ademem.capture.transcript import Call, Event, Interruption, Message, Prompt, Result
 from ademem.core import client
 from ademem.core.memory import HEARD, Category, Memory
@@ -120,6 +120,9 @@ class Conversation:
         """By fingerprint of the error, oldest first."""
         self.decisions: dict[str, str] = {}
         self.corrections: dict[str, str] = {}
+        self._changed_since_prompt: set[str] = set()
+        self._stated: tuple[str, frozenset[str]] = "", frozenset()
+        """A statement, and files that were changed before it: it corrects, if one is again."""
         self._changed_since_test = False
         self.last_message = ""
         self.interrupted = False
@@ -173,9 +176,9 @@ class Conversation:
         """Add a memory that hooks captured in the session: it outlives the transcript."""
         if memory.hidden or memory.quarantine_reason or memory.deleted_at:
             return
-        if memory.source_type == HEARD:
-            _add(self.corrections, memory.content)
-        elif memory.source_type == ledger.ERROR:
+        if memory.source_type == HEARD:  # what it was said about stands in the transcript alone
+            return
+        if memory.source_type == ledger.ERROR:
             _keep(self.failures, memory.source_id or "", Failure(lesson=memory.content, line=""))
         elif memory.category is Category.DECISION:
             _add(self.decisions, memory.content)
@@ -198,7 +201,9 @@ class Conversation:
             not self.task or (is_instruction and not self._task_is_instruction)
         ):
             self.task, self._task_is_instruction = shown, is_instruction
-        if corrected:
+        before, self._changed_since_prompt = self._changed_since_prompt, set()
+        self._stated = corrected or "", frozenset(before)
+        if corrected and objects(text):
             _add(self.corrections, corrected)
 
     def _add_result(self, result: Result) -> None:
@@ -258,6 +263,10 @@ class Conversation:
             self.actions.append(action)
         for path in changed_files(call, self._roots):
             self._changed_since_test = True
+            self._changed_since_prompt.add(path)
+            statement, before = self._stated
+            if statement and path in before:
+                _add(self.corrections, statement)
             if len(self.files) < FILES:
                 self.files[path] = None
 

@@ -414,6 +414,13 @@ def test_a_line_and_a_memory_that_say_otherwise_are_told(files, world):
     assert [(each.path, each.line) for each in adoption.disagreements] == [(".cursorrules", 1)]
 
 
+def test_a_line_and_a_memory_of_the_same_words_agree(files, world):
+    world.know("The API listens on port 8080")
+    files.write(".cursorrules", "- **The API** listens on port 8080. Ask before you change that.\n")
+
+    assert files.adopt().disagreements == ()
+
+
 def test_the_lists_have_the_keys_of_globs(files, world):
     files.write(".cursor/rules/ts.mdc", "---\nglobs: 'src/**/*.ts'\n---\n- Never do that\n")
     files.adopt()

@@ -16,10 +16,12 @@ from ademem.core.memory import Draft, Origin, Trust
 from ademem.core.redaction import redact
 from ademem.guard.injection import instruction_in_titled
 from ademem.operations import searching, writing
-from ademem.search import binding
-from ademem.search.engine import Filters
+from ademem.search import binding, embedding, engine
+from ademem.search.engine import UNARCHIVED, Filters
 from ademem.search.lexical import may_answer
 from ademem.search.query import names_key, names_subject
+from ademem.session import asking
+from ademem.store.filters import of_session
 
 HERE = Path(__file__).parent
 BY_PERSON = Origin(trust=Trust.USER, source_type="user")
@@ -184,3 +186,45 @@ def test_what_a_prompt_states_is_heard_and_orders_of_the_moment_are_not():
     assert heard.count("statement") >= 34  # of 20 in English and German, and 20 in others
     assert heard.count("lookalike") <= 3
     assert heard.count("neutral") <= 1
+
+
+def test_statements_that_stand_beside_orders_are_heard_and_confirm_nothing(world):
+    world.environment["CLAUDE_CODE_ENTRYPOINT"] = "cli"
+    prompts = cases("statements_in_prompts")
+    heard = [each["kind"] for each in prompts if may_teach(each["prompt"])]
+    for at, each in enumerate(prompts):
+        world.fire(
+            "user_prompt_submit", prompt=each["prompt"], prompt_id=f"p{at}", session_id=f"s{at}"
+        )
+
+    assert heard.count("statement") >= 41
+    assert len(heard) - heard.count("statement") <= 26  # of 200 that were to look alike
+    assert {row["status"] for row in world.rows("select status from unified_memories")} == {
+        "candidate"
+    }
+
+
+def test_a_known_text_is_among_the_three_nearest_to_what_is_said_of_it(world, models):
+    world.environment |= models
+    twins = cases("twins")
+    ids = know(world, [each["known"] for each in twins], "fact")
+    world.work()
+    found = {}
+    with world.terminal() as memories:
+        embedder = embedding.load_pair(memories.settings.embed, memories.environment)
+        given = (memories.store, of_session(memories, UNARCHIVED), memories.now)
+        most = {"floor": asking.ANY, "most": asking.NEAREST, "embedder": embedder}
+        for field in ("said", "other"):
+            for how, find in (
+                ("words", lambda text: engine.search(text, *given, asking.NEAREST).hits),
+                ("meaning", lambda text: engine.suggest(text, *given, **most)),
+            ):
+                near = [{hit.memory.id for hit in find(each[field])} for each in twins]
+                found[field, how] = sum(
+                    id in nearest for id, nearest in zip(ids, near, strict=True)
+                )
+
+    print(found)
+    floors = {("said", "words"): 0, ("said", "meaning"): 0}
+    floors |= {("other", "words"): 0, ("other", "meaning"): 0}
+    assert {key: found[key] >= floors[key] for key in floors} == dict.fromkeys(floors, True), found

@@ -207,6 +207,21 @@ def test_what_the_person_put_right_is_kept(gather):
     assert list(gather(talk).corrections.values()) == ["no, use pnpm instead of npm"]
 
 
+def test_a_statement_is_a_correction_where_what_was_changed_before_it_is_changed_again(gather):
+    stated = "Dates are stored in UTC everywhere in this project"
+    before = Talk().types(ORDER).edits("/p/src/auth.py")
+
+    def corrections(talk):
+        return list(gather(talk).corrections.values())
+
+    assert corrections(Talk().types(ORDER).types(stated).edits("/p/src/auth.py")) == []
+    assert corrections(before.types(stated).edits("/p/src/other.py")) == []
+    assert corrections(before.types("go on").edits("/p/src/other.py")) == []
+    assert corrections(Talk().types(ORDER).edits("/p/a.py").types(stated).edits("/p/a.py")) == [
+        stated
+    ]
+
+
 def test_who_keeps_no_prompts_finds_none_in_an_episode(gather):
     gathered = gather(Talk().types(ORDER).types("never use tabs").edits("/p/a.py"), prompts=False)
 
@@ -261,7 +276,7 @@ def test_calls_that_never_end_are_forgotten(gather):
 @pytest.mark.parametrize(
     ("changes", "kept"),
     [
-        pytest.param({"source_type": "intervention"}, ("corrections", 1), id="a correction"),
+        pytest.param({"source_type": "intervention"}, ("corrections", 0), id="a statement"),
         pytest.param({"category": Category.DECISION}, ("decisions", 1), id="a decision"),
         pytest.param({"source_type": "error_capture"}, ("errors", 1), id="an error"),
         pytest.param({"source_type": "episode"}, ("decisions", 0), id="an episode"),
