@@ -29,6 +29,7 @@ ITEM_CHARS = 100_000
 MOST_PAGES = 50
 """Parsed pages kept in memory, about 20 MB."""
 
+_LINE_ID = re.compile(r'"id"\s*:\s*"([^"\\]*)"')
 _MARK = re.compile(r"<!-- (\S+) -->[ \t\r]*$", re.M)
 CONFLICT_MARKS = ("<<<<<<< ", ">>>>>>> ")
 _LINE_MARKS = (*CONFLICT_MARKS, "=======", "|||||||")
@@ -166,6 +167,9 @@ class Snapshot(Value):
     unchanged: Callable[[], frozenset[str]] = frozenset
     """Reads the ids of items on pages that are not in `placed`."""
     lines: dict[str, MemoryLines] = {}
+    """Lines of the memories that are compared."""
+    all_texts: Callable[[], frozenset[str]] = frozenset
+    """Reads the texts of the memories of all lines."""
     foreign: tuple[KnowledgeLine, ...] = ()
     """Lines without an id of ours."""
     sheet: dict[str, PlacedItem] = {}
@@ -238,16 +242,36 @@ def unchanged_pages(now: Texts, before: Texts) -> set[str]:
     return {path for path in same if changed.isdisjoint(_item_ids(now, (path,)))}
 
 
+def ids_to_compare(now: Texts, before: Texts, unchanged: Collection[str]) -> set[str] | None:
+    """Return the ids in changed lines, and on pages that are not *unchanged*; None for any.
+
+    Decisions in the review sheet may be about any memory.
+    """
+    if SHEET in now or SHEET in before:
+        return None
+    found: set[str] = set()
+    for side in (now, before):
+        pages = (path for path in side if topic_of(path) and path not in unchanged)
+        found.update(_item_ids(side, pages))
+    for path in LINE_FILES:
+        if now.digests.get(path) != before.digests.get(path):
+            changed = {*now.lines(path)} ^ {*before.lines(path)}
+            found.update(id for line in changed for id in _LINE_ID.findall(line))
+    return found
+
+
 def snapshot(
     texts: Texts,
     unchanged: Collection[str] = (),
     known_lines: dict[str, KnowledgeLine] | None = None,
+    compared: Collection[str] | None = None,
 ) -> Snapshot:
     """Parse files by their path; report one with conflict markers, and skip it if it is a page.
 
     Lines of both sides of a conflict are read: without its line, a memory on a page is taken for
     another one. Of *unchanged* pages the text alone is noted. Two snapshots with the same
-    *known_lines* share lines that are in both.
+    *known_lines* share lines that are in both. With ids to be *compared*, lines that name others
+    are left out.
     """
     known_lines = {} if known_lines is None else known_lines
     placed = PlacedItems(texts)
@@ -265,7 +289,8 @@ def snapshot(
         if not conflicts:
             sound.append(path)
         if path in LINE_FILES:
-            for line in _parse_lines(path, texts.lines(path), problems, beyond, known_lines):
+            raw = _select(texts.lines(path), compared)
+            for line in _parse_lines(path, raw, problems, beyond, known_lines):
                 id = line.id
                 (lines_by_id.setdefault(sys.intern(id), []) if id else foreign).append(line)
             continue
@@ -292,6 +317,7 @@ def snapshot(
         placed=placed,
         unchanged=cache(lambda: frozenset(_item_ids(texts, unchanged))),
         lines={id: MemoryLines(*lines) for id, lines in lines_by_id.items()},
+        all_texts=cache(lambda: frozenset(_texts_of_lines(texts))),
         foreign=tuple(foreign),
         sheet=offers,
         proposed=tuple(proposed),
@@ -300,6 +326,13 @@ def snapshot(
         problems=(*problems, *beyond),
         oversized=tuple(beyond),
     )
+
+
+def _texts_of_lines(texts: Texts) -> Iterator[str]:
+    for path in filter(texts.__contains__, LINE_FILES):
+        for line in _parse_lines(path, enumerate(texts.lines(path), 1), [], [], {}):
+            if line.id:
+                yield from MemoryLines(line).texts
 
 
 def find_oversized(path: str, text: str) -> Iterator[Problem]:
@@ -384,6 +417,8 @@ def find_state_lines(path: str, text: str, states: Collection[object]) -> list[i
 
 def conflict_problems(texts: Texts, path: str) -> Iterator[Problem]:
     """Report each conflict once, where it begins; of a half-settled one the mark that is left."""
+    if not texts.holds(path, CONFLICT_MARKS):
+        return
     is_open = False
     for number, line in enumerate(split_lines(texts.parts(path)), 1):
         if line.startswith(CONFLICT_MARKS):
@@ -426,14 +461,26 @@ def _parse_offer(candidate: ListItem, problems: list[Problem]) -> PlacedItem:
     return PlacedItem(path=SHEET, category=category, item=candidate)
 
 
+def _select(lines: Iterable[str], ids: Collection[str] | None) -> Iterator[tuple[int, str]]:
+    """Yield numbers and lines with one of the ids, or with none at all."""
+    numbered = enumerate(lines, 1)
+    if ids is None:
+        return numbered
+    return (
+        (number, raw)
+        for number, raw in numbered
+        if not (named := _LINE_ID.findall(raw)) or any(id in ids for id in named)
+    )
+
+
 def _parse_lines(
     path: str,
-    lines: Iterable[str],
+    lines: Iterable[tuple[int, str]],
     problems: list[Problem],
     beyond: list[Problem],
     lines_read: dict[str, KnowledgeLine],
 ) -> Iterator[KnowledgeLine]:
-    for number, raw in enumerate(lines, 1):
+    for number, raw in lines:
         if not raw or raw.startswith(_LINE_MARKS):
             continue
         line = lines_read.get(raw)

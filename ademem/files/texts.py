@@ -8,9 +8,10 @@ from ademem.core.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-CACHED_CHARS = 2_000_000
+CACHED_CHARS = 32_000_000
+"""Those of 20,000 memories twice; of what goes beyond a text is streamed at each access."""
 
 OVERSIZE = "\0oversize "
 """The text in place of a line that is too long to be read; its size in bytes follows."""
@@ -63,13 +64,12 @@ class Texts:
 
     def add_streamed(self, path: str) -> None:
         """Note the digest of the path's text; raises what *stream* raises."""
-        parts = iter(self._stream(path))
-        first = next(parts, "")
-        if next(parts, None) is None:
-            self.digests[path] = sha256_hex(first)
-            self._cache(path, first)
-        else:
+        text = self._load(path)
+        if text is None:
             self.digests[path] = self._digest(path)
+        else:
+            self.digests[path] = sha256_hex(text)
+            self._cache(path, text)
 
     def only(self, paths: Iterable[str]) -> Texts:
         chosen = Texts(self._stream, {path: self.digests[path] for path in paths}, self._on_change)
@@ -96,20 +96,35 @@ class Texts:
         """
         if path not in self.digests:
             return
-        if path in self._small:
-            yield from slices(self._small[path])
-            return
-        digest = None
-        with suppress(OSError, ValueError):
-            digest = self._digest(path)
-        self._check(path, digest)
-        yield from self._stream(path)
+        if path not in self._small:
+            text = digest = None
+            with suppress(OSError, ValueError):
+                text = self._load(path)
+                digest = self._digest(path) if text is None else sha256_hex(text)
+            self._check(path, digest)
+            if text is None:
+                yield from self._stream(path)
+                return
+            self._cache(path, text)
+        yield from slices(self._small[path])
 
     def lines(self, path: str) -> Iterator[str]:
         return map(clean_line, split_lines(self.parts(path)))
 
     def has_oversize(self, path: str) -> bool:
-        return any(line.startswith(OVERSIZE) for line in self.lines(path))
+        return self.holds(path, (OVERSIZE,)) and any(
+            line.startswith(OVERSIZE) for line in self.lines(path)
+        )
+
+    def holds(self, path: str, marks: Sequence[str]) -> bool:
+        """Tell whether one of the *marks* stands anywhere in the text."""
+        rest, most = "", max(map(len, marks)) - 1
+        for part in self.parts(path):
+            text = rest + part
+            if any(mark in text for mark in marks):
+                return True
+            rest = text[-most:]
+        return False
 
     def __contains__(self, path: object) -> bool:
         return path in self.digests
@@ -122,6 +137,16 @@ class Texts:
             self._on_change()
             raise FilesChanged(path)
 
+    def _load(self, path: str) -> str | None:
+        """Return the text if there is room for it; raises what *stream* raises."""
+        parts, length = [], 0
+        for part in self._stream(path):
+            length += len(part)
+            if length > self._room:
+                return None
+            parts.append(part)
+        return "".join(parts)
+
     def _digest(self, path: str) -> str:
         return of_stream(self._stream(path), sum(map(len, self._stream(path))))
 
@@ -129,6 +154,24 @@ class Texts:
         if len(text) <= self._room:
             self._room -= len(text)
             self._small[path] = text
+
+
+class CombinedTexts(Texts):
+    """Each path's text from the last of *given* that has it, read and kept there."""
+
+    def __init__(self, given: Iterable[Texts]) -> None:
+        self._sources = {path: texts for texts in given for path in texts}
+        digests = {path: source.digests[path] for path, source in self._sources.items()}
+        super().__init__(digests=digests)
+
+    def only(self, paths: Iterable[str]) -> Texts:
+        return CombinedTexts([self._sources[path].only([path]) for path in paths])
+
+    def __getitem__(self, path: str) -> str:
+        return self._sources[path][path]
+
+    def parts(self, path: str) -> Iterator[str]:
+        return self._sources[path].parts(path) if path in self._sources else iter(())
 
 
 def clean_lines(text: str) -> Iterator[str]:

@@ -80,6 +80,18 @@ def preview_files(inspection: Inspection, *, force: bool = False) -> Preview:
 refresh_files, import_files = mirror.refresh, importer.import_changes
 
 
+def import_and_write(
+    runtime: Runtime, on_import: Callable[[int, int], None] | None = None
+) -> ImportReport:
+    """Import edits of the files, and write what follows; where they are large, the worker does."""
+    is_large = importer.is_large(runtime.project, importer.COMMAND_BYTES)
+    if not (is_large and runtime.settings.jobs.auto):
+        return refresh_files(runtime, lazily=True, on_batch=on_import).taken
+    report = import_files(runtime, on_batch=on_import)
+    jobs.queue(runtime.store, "mirror", "project", runtime.clock())
+    return report
+
+
 def import_pending(
     runtime: Runtime, on_import: Callable[[int, int], None] | None = None, *, is_new: bool = False
 ) -> None:

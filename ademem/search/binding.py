@@ -301,6 +301,8 @@ def list_lines(
     if bindings:
         lines["words"].update(dict.fromkeys(_RUNNERS))
     for each, text in weak:
+        if len(lines["rare"]) > MOST_LINES:
+            break
         if rare := sorted(rare_words(text)):
             lines["rare"].update(dict.fromkeys(form for word in rare for form in _cases(word)))
             lines["weak"].update(dict.fromkeys(chain.from_iterable(_strings(each).values())))

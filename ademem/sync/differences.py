@@ -218,7 +218,7 @@ class _Comparison:
             if is_edit:
                 yield _difference(item, _edit_item, id=id, now=item, before=earlier)
                 is_edit = earlier is not None and item.values[2] == earlier.values[2]
-            elif item.values[2] not in self._texts:  # the memory has another text already
+            elif item.values[2] not in self._now.all_texts():  # it has another already
                 yield _difference(item, _add, placed=item, is_second=True)
 
     def _find_edited(
@@ -278,10 +278,6 @@ class _Comparison:
             elif earlier and id in now.placed:  # moved to a topic file
                 moved = now.placed[id][0]
                 yield _difference(moved, _review, now=moved, before=earlier)
-
-    @cached_property
-    def _texts(self) -> frozenset[str]:
-        return frozenset(text for lines in self._now.lines.values() for text in lines.texts)
 
     @cached_property
     def _losing_ids(self) -> frozenset[str]:

@@ -18,13 +18,14 @@ from ademem.files.snapshot import count_states, is_imported
 from ademem.files.texts import clean_line
 from ademem.store.runtime import redact_branch
 from ademem.sync.branches import read_trees
-from ademem.sync.tracked_files import MergeBase, fingerprint, load_fingerprints, present_text
+from ademem.sync.tracked_files import MergeBase, fingerprint, load_fingerprints
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from ademem.core.project import Project
+    from ademem.files.texts import Texts
     from ademem.store import Store
 
 LAST_SECOND = 253_402_300_799
@@ -189,12 +190,12 @@ class GitHistory(Value):
         return bool(git.text(self.root, "status", "--porcelain", "--ignored", "--", path))
 
 
-def read_history(project: Project, base: MergeBase, store: Store) -> GitHistory:
+def read_history(project: Project, base: MergeBase, store: Store, present: Texts) -> GitHistory:
     """Without git, every difference is an edit here."""
     root, now = project.root, commit(project.root)
     if now is None:
         return GitHistory(root=root)
-    outdated, is_edited = _find_outdated(project, base, now, store)
+    outdated, is_edited = _find_outdated(project, base, now, store, present)
     if now == base.commit:
         if base.branch not in (None, redact_branch(branch(root) or "")):
             here = (read_trees(root, ["HEAD"]) or {}).get("HEAD")
@@ -270,7 +271,7 @@ def _text_number(line: str) -> int:
 
 
 def _find_outdated(
-    project: Project, base: MergeBase, head: str, store: Store
+    project: Project, base: MergeBase, head: str, store: Store, present: Texts
 ) -> tuple[frozenset[str], bool]:
     """Return the files that git set back to an old rendering, and True if others were edited.
 
@@ -284,7 +285,7 @@ def _find_outdated(
     if (states := _list_uncommitted(project)) is None:
         return frozenset(), False
     outdated, popped = set[str](), set[str]()
-    present, is_edited = present_text(project), False
+    is_edited = False
     for path in filter(is_imported, present):
         if base.texts.digests.get(path) == present.digests[path]:
             continue

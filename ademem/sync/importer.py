@@ -27,11 +27,12 @@ from ademem.files.project_brief import BadCore
 from ademem.files.snapshot import (
     KnowledgeLine,
     conflict_problems,
+    ids_to_compare,
     is_imported,
     snapshot,
     unchanged_pages,
 )
-from ademem.files.texts import BadLine, Problem, Texts, split_lines
+from ademem.files.texts import BadLine, CombinedTexts, Problem, Texts, split_lines
 from ademem.store import agreements, ledger
 from ademem.store.runtime import Runtime, redact_branch
 from ademem.store.transitions import CannotDo
@@ -66,6 +67,8 @@ BATCH = 200
 HOOK_BYTES = 4 * confined.MIB
 """Size of all files and of their base up to which a hook imports them."""
 HOOK_FILES = 2000
+COMMAND_BYTES = confined.MIB
+"""Size of both up to which a command that imports them writes them, too."""
 
 _BAD_VALUES = (ValueError, TypeError, OverflowError, RecursionError)
 """Errors of values that are valid in JSON and not in a memory."""
@@ -86,6 +89,8 @@ class ImportReport(Value):
     """Problems of valid text that cannot be imported."""
     oversized: tuple[Problem, ...] = ()
     """Problems of text too long to be read, whose files are not written."""
+    is_sound: bool | None = None
+    """False if a line could not be read; None if nothing was compared."""
     outdated: tuple[str, ...] = ()
     """Files that git set back to an old rendering: the next one writes them anew."""
 
@@ -115,7 +120,7 @@ def import_changes_until(deadline: Deadline, runtime: Runtime) -> ImportReport |
     project = runtime.project
     if import_waits(project):
         return None
-    if _is_large(project):
+    if is_large(project, HOOK_BYTES):
         hand_over(project)
         return None
     with locked(lock_path(project), root=project.root, wait=False) as ours:
@@ -153,8 +158,8 @@ def _import_changes(
     base = provenance.base
     read = texts.only(set(filter(is_imported, texts)).difference(report.outdated))
     agreement = agreements.advance(store, base.agreement)
-    agreed = replace(base, agreement=agreement, texts=combine_texts(base.texts, read))
-    save_agreement(project, agreed, refused_lines(texts, report.refused))
+    agreed = replace(base, agreement=agreement, texts=CombinedTexts([base.texts, read]))
+    save_agreement(project, agreed, refused_lines(texts, report.refused), report.is_sound)
     record_state(project, [*place.watched(store), *list_watched(provenance)], agreement)
     ledger.renew(store, ledger.READ, project.root, now)
     if progress:
@@ -162,7 +167,8 @@ def _import_changes(
     return report
 
 
-def _is_large(project: Project) -> bool:
+def is_large(project: Project, most: int) -> bool:
+    """Tell whether files and base have more bytes, or there are too many files for a hook."""
     size = count = 0
     for folder in (project.memory, os.path.join(project.ade, "agents")):
         with suppress(confined.Refused):
@@ -172,7 +178,7 @@ def _is_large(project: Project) -> bool:
     with suppress(confined.Refused):
         base = confined.status(project.root, base_path(project))
         size += base.st_size if base else 0
-    return count > HOOK_FILES or size > HOOK_BYTES
+    return count > HOOK_FILES or size > most
 
 
 def lock_path(project: Project) -> str:
@@ -199,7 +205,7 @@ def update_store(
     if force and provenance.base.agreement:
         follow_branches(place, store, now)
         return ImportReport(), Texts()
-    there = present_text(project)
+    there = provenance.present = present_text(project)
     paths, base = set(filter(is_imported, there)), provenance.base
     if commit(project.root) != base.commit:  # files that a teammate's ademem wrote are ours, too
         paths |= set(list_committed(project, there))
@@ -211,7 +217,7 @@ def update_store(
         if history.outdated:  # as they were agreed on, until they are written again
             current = read.only(read.digests.keys() - history.outdated)
             agreed = base.texts.only(history.outdated & base.texts.digests.keys())
-            read = combine_texts(current, agreed)
+            read = CombinedTexts([current, agreed])
         report = import_files(
             *(read, runtime.settings.gate, now, place),
             provenance=provenance,
@@ -229,19 +235,15 @@ def update_store(
     return report, Texts() if force else texts
 
 
-def save_agreement(project: Project, base: MergeBase, refused: Collection[str]) -> None:
+def save_agreement(
+    project: Project, base: MergeBase, refused: Collection[str], is_sound: bool | None
+) -> None:
     refused_texts: set[str] = set()
     if (base.refused or refused) and KNOWLEDGE in base.texts:
         refused_texts = {*base.refused, *refused} & set(split_lines(base.texts.parts(KNOWLEDGE)))
     here = {"commit": commit(project.root), "branch": redact_branch(branch(project.root) or "")}
-    save_base(project, replace(base, refused=tuple(refused_texts), **here))
-
-
-def combine_texts(*given: Texts) -> Texts:
-    """Return one mapping with each path's text from the last that has it."""
-    sources = {path: texts for texts in given for path in texts}
-    digests = {path: source.digests[path] for path, source in sources.items()}
-    return Texts(lambda path: sources[path].parts(path), digests)
+    sound = base.is_sound if is_sound is None else is_sound
+    save_base(project, replace(base, refused=tuple(refused_texts), is_sound=sound, **here))
 
 
 def import_files(
@@ -262,7 +264,8 @@ def import_files(
     known_lines: dict[str, KnowledgeLine] = {}
     base = provenance.base
     same = unchanged_pages(texts, base.texts)
-    present, before = (snapshot(side, same, known_lines) for side in (texts, base.texts))
+    compared = ids_to_compare(texts, base.texts, same) if base.is_sound else None
+    present, before = (snapshot(side, same, known_lines, compared) for side in (texts, base.texts))
     context, history = ImportContext(settings, now, place, provenance), provenance.history
     context.waits_on(None, None)  # git runs before others have to wait for the database
 
@@ -301,6 +304,7 @@ def import_files(
         problems=(*present.problems, *context.problems, *context.ignored),
         refused=tuple(context.problems),
         oversized=present.oversized,
+        is_sound=not present.problems,
         **changed,
     )
 

@@ -39,7 +39,7 @@ from ademem.files import (
 from ademem.files.project_brief import BadCore, CoreMemory
 from ademem.files.review_sheet import make_sheet, parse_sheet, render_sheet
 from ademem.files.snapshot import CONFLICT_MARKS, count_states, is_imported
-from ademem.files.texts import OVERSIZE, Problem, Texts, clean_lines
+from ademem.files.texts import OVERSIZE, CombinedTexts, Problem, Texts, clean_lines
 from ademem.store import (
     Store,
     agreements,
@@ -58,7 +58,6 @@ from ademem.sync.git_history import GitHistory, is_committed_text
 from ademem.sync.importer import (
     ImportReport,
     Progress,
-    combine_texts,
     import_files,
     lock_path,
     save_agreement,
@@ -164,7 +163,9 @@ def refresh(
         copied = copy_before(project, store, due)
         _write_files(project, store, found, due, agreement)
         agreed = _agreed_texts(found, due, base, texts)
-        save_agreement(project, replace(base, agreement=agreement, texts=agreed), refused)
+        save_agreement(
+            project, replace(base, agreement=agreement, texts=agreed), refused, report.is_sound
+        )
         if runtime.environment and store.is_trusted:
             _note_own_records(runtime, due, {*refused, *base.refused})
         record_state(project, [*place.watched(store), *list_watched(provenance)], agreement)
@@ -463,7 +464,7 @@ def _agreed_texts(
         elif file.path in base.texts:
             before.append(file.path)
     there = {path: text for path, text in written.items() if text is not None}
-    return combine_texts(base.texts.only(before), read.only(in_part), Texts.of(there))
+    return CombinedTexts([base.texts.only(before), read.only(in_part), Texts.of(there)])
 
 
 def _digest_own(store: Store, raw: Iterable[str]) -> list[str]:

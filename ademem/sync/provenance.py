@@ -23,7 +23,7 @@ from ademem.core.value import Value, replace
 from ademem.files.project_brief import FileSource
 from ademem.store import Store, ledger
 from ademem.sync.git_history import GitHistory, read_history
-from ademem.sync.tracked_files import MergeBase, load_base
+from ademem.sync.tracked_files import MergeBase, load_base, present_text
 from ademem.sync.trusted_commits import Remote, TrustedCommits, find_remote
 
 TYPE_CHECKING = False
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ademem.core.project import Project
+    from ademem.files.texts import Texts
     from ademem.store.runtime import Runtime
 
 NAME_CHARS = 40
@@ -85,10 +86,13 @@ class Provenance:
         A base that is not trusted may be another person's.
         """
         self._writers: dict[str, Trust] = {}
+        self.present: Texts | None = None
+        """The files as an import read them."""
 
     @cached_property
     def history(self) -> GitHistory:
-        return read_history(self._project, self.base, self.store)
+        present = self.present or present_text(self._project)
+        return read_history(self._project, self.base, self.store, present)
 
     def of(
         self, path: str, id: str | None = None, states: Collection[object] = (), text: str = ""

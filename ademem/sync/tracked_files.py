@@ -107,6 +107,8 @@ class MergeBase(Value):
     branch: str | None = None
     """The branch checked out; empty when detached, None if unknown."""
     texts: Texts = Texts()
+    is_sound: bool = False
+    """True if every line in them could be read."""
     refused: tuple[str, ...] = ()
 
 
@@ -123,6 +125,7 @@ def load_base(project: Project, store: Store) -> MergeBase:
                 commit=recorded["commit"],
                 branch=recorded.get("branch"),
                 texts=_texts(project, recorded["files"]),
+                is_sound=recorded.get("is_sound") is True,
                 refused=tuple(recorded.get("refused", ())),
             )
     return MergeBase()
@@ -130,7 +133,7 @@ def load_base(project: Project, store: Store) -> MergeBase:
 
 def save_base(project: Project, base: MergeBase) -> None:
     """Write the texts one after the other, and their offsets in the last line."""
-    names = ("agreement", "commit", "branch")
+    names = ("agreement", "commit", "branch", "is_sound")
     recorded: dict[str, Any] = {name: getattr(base, name) for name in names}
     recorded["refused"] = sorted(base.refused)
     digests = base.texts.digests

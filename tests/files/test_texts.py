@@ -33,7 +33,13 @@ def test_a_text_in_parts_has_the_digest_of_the_whole():
     assert texts.digests == {"a": sha256_hex("one\ntwö\n\U0001f600"), "b": sha256_hex("short")}
 
 
-def test_a_text_in_parts_is_never_loaded_whole_to_go_over_its_lines():
+@pytest.fixture
+def nothing_fits(monkeypatch):
+    monkeypatch.setattr("ademem.files.texts.CACHED_CHARS", 0)
+
+
+@pytest.mark.usefixtures("nothing_fits")
+def test_a_text_without_room_is_never_loaded_whole_to_go_over_its_lines():
     files = Files(a=["one\ntw", "o\r\nthr", "ee  "])
     lines = files.read().lines("a")
 
@@ -42,6 +48,22 @@ def test_a_text_in_parts_is_never_loaded_whole_to_go_over_its_lines():
     assert list(lines) == ["two", "three"]
 
 
+def test_a_text_with_room_is_read_once():
+    files = Files(a=["one\n", "two\n"])
+    texts = files.read()
+    files.texts["a"] = ["changed since"]
+
+    assert [*texts.lines("a")] == ["one", "two", ""]
+    assert texts.holds("a", ("e\nt",))
+
+
+@pytest.mark.usefixtures("nothing_fits")
+@pytest.mark.parametrize(("parts", "holds"), [(["a<", "<<b"], True), (["a<", "b<<"], False)])
+def test_a_mark_is_found_across_parts(parts, holds):
+    assert Files(a=parts).read().holds("a", ("<<<", "===")) is holds
+
+
+@pytest.mark.usefixtures("nothing_fits")
 def test_another_text_than_the_one_that_was_read_is_refused_before_its_first_part():
     files = Files(a=["one\n", "two\n"])
     texts = files.read()

@@ -48,6 +48,42 @@ def test_an_edited_text_is_a_revision_by_the_person(clone):
     assert clone.taken().count == 0
 
 
+@pytest.fixture
+def parsed(monkeypatch):
+    """The lines that are parsed."""
+    lines, parse_line = [], snapshot.knowledge.parse_line
+    monkeypatch.setattr(
+        snapshot.knowledge, "parse_line", lambda raw: lines.append(raw) or parse_line(raw)
+    )
+    snapshot._parse.cache_clear()
+    return lines
+
+
+def test_of_files_without_a_fault_only_lines_about_changed_pages_are_parsed(clone, parsed):
+    row = gotcha(clone, "note 0 of the cache")
+    for number in range(9):
+        clone.know(f"note {number} of the queue", category=Category.FACT)
+    clone.refresh()
+    clone.edit(GOTCHAS, "note 0", "note nought")
+    importer.import_changes(clone.open())
+    parsed.clear()
+    clone.edit(GOTCHAS, "note nought", "note zero")
+    assert importer.import_changes(clone.open()).edited == (row.id,)
+
+    assert {row.id} == {json.loads(line)["id"] for line in parsed}
+
+
+def test_a_line_that_cannot_be_read_is_named_by_each_import(clone):
+    gotcha(clone)
+    clone.refresh()
+    clone.write(LINES, clone.read(LINES) + '{"id":"a1","content":\n')
+
+    for number in range(3):
+        clone.edit(GOTCHAS, f"- {'again ' * number}the", f"- {'again ' * (number + 1)}the")
+        (fault,) = importer.import_changes(clone.open()).problems
+        assert (fault.path, fault.line) == (LINES, 2)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "field", "value"),
     [

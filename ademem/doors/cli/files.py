@@ -89,7 +89,7 @@ def import_files(
             if only:
                 report = files.import_files(memories, on_batch=bar)
             else:
-                report = files.refresh_files(memories, lazily=True, on_batch=bar).taken
+                report = files.import_and_write(memories, bar)
     if unread and show.as_json:
         fault = Problem(path=BRIEF, line=None, message=f"{unread}; {unread.hint}")
         report = replace(report, problems=(*report.problems, fault))

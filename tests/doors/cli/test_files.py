@@ -11,7 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from ademem import operations
 from ademem.core.shared_files import locked
+from ademem.operations import files
+from ademem.store import jobs
+from ademem.sync import importer
 
 TEXT = "Login tokens expire in UTC"
 FACTS = ".ade/memory/facts.md"
@@ -265,6 +269,19 @@ def test_an_import_can_leave_the_files_as_they_are(project):
     assert project("files", "import", "--only") == "the files say nothing new\n"
     project("files", "refresh")
     assert (project.root / FACTS).read_text().count("mine") == 1
+
+
+def test_large_files_are_imported_at_once_and_written_by_the_worker(project, monkeypatch):
+    monkeypatch.setattr(importer, "COMMAND_BYTES", 100)
+    unattended = {**os.environ, "ADEMEM_JOBS_AUTO": "true", "ADEMEM_DISABLE": "1"}
+    with operations.open_memories(str(project.root), environment=unattended) as memories:
+        edit(project.root / FACTS, f"- {TEXT}", f"- mine\n\n- {TEXT}")
+        before = everything(project.root / ".ade/memory")
+        done = files.import_and_write(memories)
+
+        assert len(done.added) == 1
+        assert everything(project.root / ".ade/memory") == before
+        assert jobs.list_due(memories.store, "mirror", memories.clock())
 
 
 def test_hooks_of_git_come_and_go_with_those_of_the_client(project):
