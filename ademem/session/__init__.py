@@ -90,6 +90,7 @@ def answer(
         if is_writable(found):
             wait_s = SHORT_WAITS_S.get(event, WAIT_S)
             runtime = open_runtime(found, environment, now, wait_s=wait_s, limit_s=wait_s)
+            runtime.store.spill_nothing()
         elif event in READ_ONLY:
             from ademem.worker.read_only import open_copy
 

@@ -125,6 +125,10 @@ class Store:
         self.put_back = None
         self.db.execute("pragma query_only = on")
 
+    def spill_nothing(self) -> None:
+        """Keep statement journals in memory, whose pages SQLite else writes to a file as well."""
+        self.db.execute("pragma temp_store = memory")
+
     def accept(self) -> None:
         if not self.is_trusted:
             self.db.execute("drop view if exists temp.unified_memories")

@@ -395,6 +395,18 @@ def test_odd_input_is_no_trouble_for_a_process(machine, raw, readable):
     assert failures == ([] if readable else [(hook, "BadPayload:") for hook in hooks])
 
 
+def test_what_a_lesson_writes_stands_in_the_database_alone(machine, tmp_path):
+    spilled = tmp_path / "spilled"
+    spilled.mkdir()
+    machine.environment["SQLITE_TMPDIR"] = str(spilled)
+    before = spilled.stat().st_mtime_ns
+    call = {"tool_input": {"command": 'bd comment B "LEARNED: the ledger closes at noon"'}}
+    machine.fire("post_tool_use", tool_use_id="t1", **call)
+
+    assert machine.live() == ["the ledger closes at noon"]
+    assert spilled.stat().st_mtime_ns == before
+
+
 def test_a_database_that_somebody_deleted_does_not_haunt_the_next(machine):
     with machine.memories() as memories:
         for n in range(100):
