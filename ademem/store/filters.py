@@ -61,6 +61,8 @@ class Filters(Value):
     scopes: tuple[str, ...] = ()
     owner: str | None = None
     mission: str | None = None
+    all_missions: bool = False
+    """Of every mission, not of *mission* alone."""
     statuses: tuple[str, ...] = ()
     """None means promoted ones, and candidates unless a promoted one answers in full."""
     faded: bool = False
@@ -110,7 +112,7 @@ and (:any or memory.status <> 'archived' or exists (
 and (memory.scope = 'project'
   or memory.scope = 'agent' and (memory.scope_owner_id is :owner
     or :owner is null and memory.scope_owner_id = '{MAIN_AGENT}')
-  or memory.scope = 'mission' and memory.scope_owner_id is :mission)
+  or memory.scope = 'mission' and (:all_missions or memory.scope_owner_id is :mission))
 and (:scopes = '[]' or memory.scope in (select value from json_each(:scopes)))
 and (:tiers = '[]' or memory.tier in (select value from json_each(:tiers)))
 and (:categories = '[]' or memory.category in (select value from json_each(:categories)))

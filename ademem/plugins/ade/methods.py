@@ -252,9 +252,10 @@ def list_memories(
     status: StatusName | None = None,
     limit: Limit = 100,
 ) -> Any:
-    """List memories by filter, newest first."""
+    """List memories by filter, newest first; by the scope of missions those of each."""
     statuses = STATUSES[status] if status else UNARCHIVED
-    filters = replace(_filters(scope, None, statuses), tiers=(tier,) if tier else ())
+    tiers = (tier,) if tier else ()
+    filters = replace(_filters(scope, None, statuses), tiers=tiers, all_missions=bool(scope))
     return views.entries(call.runtime, searching.list_memories(call.runtime, filters, limit))
 
 

@@ -212,6 +212,24 @@ def test_candidates_are_listed_by_confidence_first(root):
     assert [each["content"] for each in found] == list(texts[::-1])
 
 
+@pytest.mark.parametrize("scope", ["mission", "lane"])
+def test_a_list_by_the_scope_of_missions_has_the_memories_of_each(root, learned, scope):
+    second = call(
+        root,
+        "add",
+        content="The exporter writes 90 rows",
+        category="fact",
+        scope="mission",
+        scopeOwnerId="m2",
+    )["memory"]["id"]
+
+    listed = call(root, "list", scope=scope)
+    assert [(each["id"], each["scopeOwnerId"]) for each in listed] == [
+        (second, "m2"),
+        (learned[2], "m1"),
+    ]
+
+
 def test_a_memory_of_a_mission_is_copied_to_the_project(root, learned):
     assert [each["id"] for each in call(root, "listMissionEntries", missionId="m1")] == [learned[2]]
     assert call(root, "listMissionEntries", missionId="m1", status="archived") == []
