@@ -191,11 +191,11 @@ def test_what_a_prompt_states_is_heard_and_orders_of_the_moment_are_not():
 def test_statements_that_stand_beside_orders_are_heard_and_confirm_nothing(world):
     world.environment["CLAUDE_CODE_ENTRYPOINT"] = "cli"
     prompts = cases("statements_in_prompts")
-    heard = [each["kind"] for each in prompts if may_teach(each["prompt"])]
-    for at, each in enumerate(prompts):
-        world.fire(
-            "user_prompt_submit", prompt=each["prompt"], prompt_id=f"p{at}", session_id=f"s{at}"
-        )
+    asked = [each for each in prompts if may_teach(each["prompt"])]
+    heard = [each["kind"] for each in asked]
+    for at, each in enumerate(asked):
+        typed = {"prompt": each["prompt"], "prompt_id": f"p{at}", "session_id": f"s{at}"}
+        world.fire("user_prompt_submit", **typed)
 
     assert heard.count("statement") >= 41
     assert len(heard) - heard.count("statement") <= 26  # of 200 that were to look alike
@@ -219,12 +219,9 @@ def test_a_known_text_is_among_the_three_nearest_to_what_is_said_of_it(world, mo
                 ("words", lambda text: engine.search(text, *given, asking.NEAREST).hits),
                 ("meaning", lambda text: engine.suggest(text, *given, **most)),
             ):
-                near = [{hit.memory.id for hit in find(each[field])} for each in twins]
-                found[field, how] = sum(
-                    id in nearest for id, nearest in zip(ids, near, strict=True)
-                )
+                near = [[hit.memory.id for hit in find(each[field])] for each in twins]
+                found[field, how] = sum(map(list.__contains__, near, ids))
 
-    print(found)
-    floors = {("said", "words"): 0, ("said", "meaning"): 0}
-    floors |= {("other", "words"): 0, ("other", "meaning"): 0}
+    floors = {("said", "words"): 19, ("said", "meaning"): 30}
+    floors |= {("other", "words"): 29, ("other", "meaning"): 31}
     assert {key: found[key] >= floors[key] for key in floors} == dict.fromkeys(floors, True), found
