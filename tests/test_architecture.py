@@ -829,7 +829,7 @@ BETWEEN_PARTS = {
     "engram": {"exchange", "mcp"},
     "hub": {"http", "page"},
     "mcp": {"http"},
-    "page": {"evaluation", "http", "procedures", "verify"},
+    "page": {"evaluation", "http", "procedures", "replay", "verify"},
 }
 """Parts that import others: for tools, chunks, servers, and what the page shows."""
 
@@ -868,6 +868,7 @@ OF_EXTRAS = {
     "plugins/page/memory_pages.py": "web hub",
     "plugins/page/pages.py": "web hub",
     "plugins/page/rendering.py": "web hub",
+    "plugins/page/replay_page.py": "web hub",
     "plugins/page/server.py": "web hub",
     "plugins/page/upkeep_pages.py": "web hub",
     "plugins/hub/store/copies.py": "hub",

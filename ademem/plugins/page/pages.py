@@ -17,7 +17,13 @@ from ademem.doors.views import session as session_view
 from ademem.operations import curation, files, inspecting, reports, searching
 from ademem.operations.curation import COUNTED, require_revision
 from ademem.operations.sessions import list_episodes, list_sent, list_sessions
-from ademem.plugins.page import memory_pages, practice_pages, today_page, upkeep_pages
+from ademem.plugins.page import (
+    memory_pages,
+    practice_pages,
+    replay_page,
+    today_page,
+    upkeep_pages,
+)
 from ademem.plugins.page.entry import Act, Page, PageRequest, revision_of, row_number
 from ademem.plugins.page.memory_pages import PAGE, read_moment
 from ademem.plugins.page.paging import cut
@@ -168,6 +174,7 @@ PAGES = (
     Page("/cost", "cost.html", _cost, "Cost"),
     Page("/log", "log.html", _log, "Log and undo", live="memory guard"),
     *memory_pages.PAGES,
+    *replay_page.PAGES,
     *practice_pages.PAGES,
     *upkeep_pages.PAGES,
     Page("/upkeep", "upkeep.html", _overview, "Upkeep", live="memory session guard job"),
@@ -190,7 +197,7 @@ PLACES = (
     Place(path="/sessions", name="Sessions", below=("/session/",)),
 )
 MORE = {
-    "Look closer": "/log /cost /injections /graph",
+    "Look closer": "/replay /log /cost /injections /graph",
     "Teach": "/procedures /skills /missions /agents /eval",
     "Keep running": "/doctor /settings /upkeep",
 }
@@ -295,6 +302,7 @@ ACTS = (
     _act("merge", undoable.merge, _fields("into", "content")),
     Act("/memories/decide", _decide_all),
     *memory_pages.ACTS,
+    *replay_page.ACTS,
     *today_page.ACTS,
     Act("/log/undo", _undo_event),
     Act("/log/redo", partial(_undo_event, label="redo")),

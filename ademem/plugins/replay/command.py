@@ -85,7 +85,8 @@ def _progress(is_terminal: bool) -> Callable[[int, int], None] | None:
 
 def _lines(found: Replay, *, all: bool) -> Iterator[str]:
     read = f"{counted(found.calls, 'call')}, {counted(found.prompts, 'prompt')}"
-    head = f"{counted(found.sessions, 'past session')}{_period(found)}"
+    period = describe_period(found)
+    head = ", ".join(filter(None, (counted(found.sessions, "past session"), period)))
     yield f"{styled('◆', CYAN)} {styled(head, BOLD)} {styled(f'· {read}', DIM)}"
     yield ""
     yield from _figures(found)
@@ -97,13 +98,10 @@ def _lines(found: Replay, *, all: bool) -> Iterator[str]:
     yield from _footnotes(found, all=all)
 
 
-def _period(found: Replay) -> str:
-    if not found.first:
-        return ""
-    first, last = (parse(at).astimezone() for at in (found.first, found.last))
-    if first.date() == last.date():
-        return f", {first.day} {first:%B}"
-    return f", {first.day} {first:%B} to {last.day} {last:%B}"
+def describe_period(found: Replay, month: str = "%B") -> str:
+    """Return `14 September to 12 November`, or one day."""
+    days = [day(at, month) for at in (found.first, found.last)]
+    return " to ".join(dict.fromkeys(filter(None, days)))
 
 
 def _figures(found: Replay) -> Iterator[str]:
@@ -120,7 +118,7 @@ def _figures(found: Replay) -> Iterator[str]:
     ]
     for count, what, colour in figures:
         yield f"  {styled(f'{count:<4,}', colour)} {what}"
-    if found.met_nothing is None:
+    if found.has_few:
         few = f"too few sessions to say which rules met nothing: {FEWEST_SESSIONS} are enough"
         yield styled(f"       {few}", DIM)
     else:
@@ -134,7 +132,7 @@ def _table(head: Sequence[str], rows: Sequence[Row]) -> Iterator[str]:
     yield ""
     yield styled(_columns(head), DIM)
     for row in rows[:MOST_ROWS]:
-        yield _columns((day(row.place.at), row.what, row.text, describe_proof(row)))
+        yield _columns((day(row.at), row.what, row.text, describe_proof(row)))
     if len(rows) > MOST_ROWS:
         yield f" and {len(rows) - MOST_ROWS:,} more: ademem web"
 
@@ -146,10 +144,13 @@ def _columns(texts: Sequence[str]) -> str:
     ).rstrip()
 
 
-def day(at: str) -> str:
-    """Return a day as `3 Oct`."""
-    moment = parse(at).astimezone()
-    return f"{moment.day} {moment:%b}"
+def day(at: str, month: str = "%b") -> str:
+    """Return a local day as `3 Oct`; empty for what is no time."""
+    try:
+        moment = parse(at).astimezone()
+    except ValueError:
+        return ""
+    return f"{moment.day} {moment.strftime(month)}"
 
 
 def describe_proof(row: Row) -> str:
@@ -165,7 +166,7 @@ def describe_proof(row: Row) -> str:
 
 def _footnotes(found: Replay, *, all: bool) -> Iterator[str]:
     yield ""
-    calls = len({(row.place.session, row.number) for row in found.unproven})
+    calls = len({(row.session, row.number) for row in found.unproven})
     if calls:
         match = "matches" if calls == 1 else "match"
         yield (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 
 from ademem.core.memory import STOP, Memory
 from ademem.core.value import Value, replace
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 MOST_KEPT = 4096
 """Commands of which it is kept what they touch."""
-MOST_EARLY = 5
 
 
 class Rule(Value):
@@ -49,8 +49,8 @@ class TodaysGuard:
         self.runtime = runtime
         self.rules = {rule.id: rule for rule in rules}
         self.roots = sorted(roots, key=len, reverse=True)
-        self.early: dict[str, list[str]] = {}
-        """Calls that met a memory before it was first said, by its id."""
+        self.early: Counter[str] = Counter()
+        """How many calls met a memory before it was first said, by its id."""
         self.came_up: set[str] = set()
         """Memories that met a call or a prompt."""
         self._branch = runtime.branch
@@ -147,12 +147,10 @@ class TodaysGuard:
         return rule is not None and rule.first_said < at
 
     def _is_said(self, each: meeting.Met, done: Done) -> bool:
-        id, call = each.memory.id, done.call
-        if self._was_said(id, call.at):
-            return True
-        early = self.early.setdefault(id, [])
-        early.append(call.at)
-        return False
+        was_said = self._was_said(each.memory.id, done.call.at)
+        if not was_said:
+            self.early[each.memory.id] += 1
+        return was_said
 
     def _find(self, touch: Touch, done: Done) -> list[meeting.Met]:
         root = self._root_of(done)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ademem.capture.transcript import Prompt
+    from ademem.plugins.replay.transcripts import Transcript
 
 SHARED_NAMES = 2
 """Names that two sentences share which say the same."""
@@ -26,6 +27,7 @@ MOST = 2000
 class Sentence(Value):
     text: str
     session: str
+    transcript: str
     at: str
     words: frozenset[str]
     names: frozenset[str]
@@ -36,21 +38,30 @@ class Sentence(Value):
         return jaccard(self.words, other.words) >= ALIKE
 
 
-def as_sentence(text: str, session: str = "", at: str = "") -> Sentence:
-    return Sentence(text=text, session=session, at=at, words=words(text), names=names_in(text))
+def as_sentence(text: str, session: str = "", transcript: str = "", at: str = "") -> Sentence:
+    return Sentence(
+        text=text,
+        session=session,
+        transcript=transcript,
+        at=at,
+        words=words(text),
+        names=names_in(text),
+    )
 
 
 class Repeated(Value):
     """A sentence that was said in several sessions."""
 
-    quote: str
+    quote: str = ""
     """The last one, redacted."""
-    sentence: str
-    """The same in whole, as it would be added."""
-    session: str
-    sessions: int
-    first: str
-    last: str
+    sentence: str = ""
+    """The same in whole, as it would be added; not stored."""
+    session: str = ""
+    transcript: str = ""
+    """Where the last one stands."""
+    sessions: int = 0
+    first: str = ""
+    last: str = ""
     memory_id: str = ""
     """A memory that says it; empty if none does."""
 
@@ -60,14 +71,14 @@ class Repeats:
         self._sentences: list[Sentence] = []
         self._seen: set[tuple[str, str]] = set()
 
-    def add(self, prompt: Prompt, session: str) -> None:
+    def add(self, prompt: Prompt, found: Transcript) -> None:
         if prompt.text.startswith("/") or len(self._sentences) >= MOST:
             return
         sentence = may_teach(prompt.text)
-        if sentence is None or (key := (dedupe_key(sentence), session)) in self._seen:
+        if sentence is None or (key := (dedupe_key(sentence), found.session)) in self._seen:
             return
         self._seen.add(key)
-        self._sentences.append(as_sentence(sentence, session, prompt.at))
+        self._sentences.append(as_sentence(sentence, found.session, found.path, prompt.at))
 
     def list_repeated(self, memories: Iterable[tuple[str, str]]) -> list[Repeated]:
         """Return what was said in several sessions, the most often said first.
@@ -98,6 +109,7 @@ def _as_repeated(group: list[Sentence], known: Iterable[tuple[str, Sentence]]) -
         quote=quote(last.text),
         sentence=redact(last.text).text,
         session=last.session,
+        transcript=last.transcript,
         sessions=_count_sessions(group),
         first=min(each.at for each in group),
         last=last.at,

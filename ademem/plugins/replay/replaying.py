@@ -8,8 +8,9 @@ from collections import Counter
 
 from ademem.core import confined
 from ademem.core.clock import now as clock_now
-from ademem.core.clock import stamp
-from ademem.core.value import Value, as_dict
+from ademem.core.clock import parse, stamp
+from ademem.core.errors import AdememError
+from ademem.core.value import Value, as_dict, replace
 from ademem.plugins.replay import transcripts
 from ademem.plugins.replay.counting import Finding, SessionCount, count, quote
 from ademem.plugins.replay.guarding import Rule, TodaysGuard, list_rules
@@ -19,39 +20,37 @@ from ademem.store import effects
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from typing import Any
+    from typing import Any, TypeVar
 
     from ademem.plugins.replay.transcripts import Reader, Step, Transcript
     from ademem.store.runtime import Runtime
 
+    V = TypeVar("V", bound=Value)
+
 FEWEST_SESSIONS = 20
 """Sessions below which it says nothing that a rule met none of them."""
-MOST_ROWS = 1000
+MOST_ROWS = 10_000
 """Rows of one kind that the file holds."""
 FILE = "replay.json"
-
-
-class Place(Value):
-    """Where in the transcripts a row stands."""
-
-    session: str
-    transcript: str
-    at: str
+FILE_BYTES = 20_000_000
 
 
 class Row(Value):
     """A memory at a call or a prompt of a past session."""
 
-    memory: str
+    memory: str = ""
     """Its id."""
-    text: str
+    text: str = ""
     """Its text, one line."""
-    what: str
+    what: str = ""
     """The call or the prompt, redacted."""
-    place: Place
+    session: str = ""
+    transcript: str = ""
+    """Path of the file."""
+    at: str = ""
     bound: str = ""
     call: str = ""
-    """Its id in the transcript."""
+    """Its id in the transcript; empty for a prompt."""
     number: int = 0
     """Of the call in its session."""
     stops: bool = False
@@ -62,13 +61,20 @@ class Row(Value):
 class Later(Value):
     """A memory that was first said after the last session; from now on it meets such calls."""
 
-    memory: str
-    text: str
-    calls: int
+    memory: str = ""
+    text: str = ""
+    calls: int = 0
+
+
+class Idle(Value):
+    """A memory that came up nowhere."""
+
+    memory: str = ""
+    text: str = ""
 
 
 class Replay(Value):
-    made: str
+    made: str = ""
     """When, as a stamp."""
     sessions: int = 0
     first: str = ""
@@ -89,11 +95,16 @@ class Replay(Value):
     unproven: tuple[Row, ...] = ()
     rules: int = 0
     """Confirmed memories with a place."""
-    met_nothing: tuple[tuple[str, str], ...] | None = None
-    """Those that came up nowhere, with their texts; None with too few sessions to say."""
+    met_nothing: tuple[Idle, ...] = ()
+    """Those that came up nowhere; with few sessions it says nothing."""
     from_now_on: tuple[Later, ...] = ()
     live: dict[str, int] = {}
     """What memory did in sessions in which it ran, beside the figures: sessions, and effects."""
+
+    @property
+    def has_few(self) -> bool:
+        """There are too few sessions to say that a rule met nothing."""
+        return self.sessions < FEWEST_SESSIONS
 
     @property
     def to_add(self) -> tuple[Repeated, ...]:
@@ -165,7 +176,7 @@ class _Run:
                 self.first = min(self.first or step.at, step.at)
                 self.last = max(self.last, step.at)
             if isinstance(step, Prompt):
-                self.repeats.add(step, found.session)
+                self.repeats.add(step, found)
             yield step
 
     def _add_rows(self, counted: SessionCount, found: Transcript) -> None:
@@ -178,7 +189,9 @@ class _Run:
                     memory=id,
                     text=self._text(id),
                     what=quote(prompt.text),
-                    place=Place(session=found.session, transcript=found.path, at=prompt.at),
+                    session=found.session,
+                    transcript=found.path,
+                    at=prompt.at,
                 )
             )
 
@@ -187,7 +200,9 @@ class _Run:
             memory=each.memory_id,
             text=self._text(each.memory_id),
             what=each.call,
-            place=Place(session=found.session, transcript=found.path, at=each.at),
+            session=found.session,
+            transcript=found.path,
+            at=each.at,
             bound=each.place,
             call=each.call_id,
             number=each.number,
@@ -201,7 +216,8 @@ class _Run:
 
     def close(self, *, left_out: int, is_partial: bool) -> Replay:
         rules = [rule for rule in self.guard.rules.values() if rule.is_bound]
-        later = [rule for rule in rules if rule.first_said > self.last]
+        early = self.guard.early
+        later = [rule for rule in rules if rule.first_said > self.last and rule.id in early]
         known = [(rule.id, rule.text) for rule in self.guard.rules.values()]
         return Replay(
             made=stamp(clock_now()),
@@ -221,7 +237,7 @@ class _Run:
                 Later(
                     memory=rule.id,
                     text=self._text(rule.id),
-                    calls=len(self.guard.early.get(rule.id, ())),
+                    calls=early[rule.id],
                 )
                 for rule in later
             ),
@@ -229,11 +245,10 @@ class _Run:
             **{name: tuple(rows[:MOST_ROWS]) for name, rows in self.rows.items()},
         )
 
-    def _find_idle(self, rules: Iterable[Rule]) -> tuple[tuple[str, str], ...] | None:
-        if self.sessions < FEWEST_SESSIONS:
-            return None
+    def _find_idle(self, rules: Iterable[Rule]) -> tuple[Idle, ...]:
         met = self.guard.came_up | self.guard.early.keys()
-        return tuple((rule.id, self._text(rule.id)) for rule in rules if rule.id not in met)
+        idle = (rule for rule in rules if rule.id not in met)
+        return tuple(Idle(memory=rule.id, text=self._text(rule.id)) for rule in idle)
 
     def _count_live(self) -> dict[str, int]:
         ran = self.reader.with_ademem
@@ -250,10 +265,67 @@ def path_of(runtime: Runtime) -> str:
 def to_json(found: Replay) -> dict[str, Any]:
     """Return what may be stored and printed; of what was said again, the quotes alone."""
     repeated = [as_dict(each) | {"sentence": ""} for each in found.repeated]
-    return {"figures": found.figures, **as_dict(found), "repeated": repeated}
+    idle = None if found.has_few else found.met_nothing
+    return {
+        "figures": found.figures,
+        **as_dict(found),
+        "repeated": repeated,
+        "met_nothing": idle,
+    }
 
 
 def save(found: Replay, runtime: Runtime) -> None:
     """Write what the page shows; raises OSError."""
     text = json.dumps(to_json(found), ensure_ascii=False, default=as_dict)
     confined.write_text(runtime.project.root, path_of(runtime), text, mode=0o600)
+
+
+def mark_added(found: Replay, index: int, id: str) -> Replay:
+    """Return a result in which what was said again is in memory now."""
+    rows = list(found.repeated)
+    rows[index] = replace(rows[index], memory_id=id)
+    return replace(found, repeated=tuple(rows))
+
+
+_PLAIN = (
+    *("made", "sessions", "first", "last", "calls", "prompts", "left_out", "skipped_lines"),
+    *("skipped_files", "is_partial", "rules"),
+)
+_ROWS: dict[str, type[Value]] = {
+    **dict.fromkeys(("mistakes", "answered", "in_the_way", "unproven"), Row),
+    "repeated": Repeated,
+    "met_nothing": Idle,
+    "from_now_on": Later,
+}
+
+
+def load(runtime: Runtime) -> Replay | None:
+    """Return the last result; None without one, or where it is not readable."""
+    try:
+        text = confined.read_text(runtime.project.root, path_of(runtime), FILE_BYTES)
+        data = json.loads(text or "null")
+    except (OSError, ValueError, RecursionError, AdememError):
+        return None
+    if not isinstance(data, dict):
+        return None
+    rows = {
+        name: tuple(_as_value(cls, each) for each in data.get(name) or () if isinstance(each, dict))
+        for name, cls in _ROWS.items()
+        if isinstance(data.get(name), list)
+    }
+    live = data.get("live")
+    counts = live.items() if isinstance(live, dict) else ()
+    whole = {name: count for name, count in counts if type(count) is int}
+    plain = _as_value(Replay, {name: data.get(name) for name in _PLAIN})
+    try:
+        parse(plain.made)
+    except ValueError:
+        return None
+    return replace(plain, live=whole, **rows)
+
+
+def _as_value(cls: type[V], given: dict[str, Any]) -> V:
+    """Return a value of what has the right types, and of defaults for the rest."""
+    blank = cls()
+    fitting = (name for name in cls._fields if type(given.get(name)) is type(getattr(blank, name)))
+    return cls(**{name: given[name] for name in fitting})

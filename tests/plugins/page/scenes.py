@@ -7,9 +7,12 @@ from ademem.operations import adopting, curation, files, searching, sessions, wr
 from ademem.plugins.evaluation import golden
 from ademem.plugins.page.server import make
 from ademem.plugins.procedures import operations
+from ademem.plugins.replay import replaying
 from ademem.search.embedding import DIMENSIONS, model_id
 from ademem.store import adopted, embeddings
 from tests.plugins.page.conftest import teach_procedure
+from tests.plugins.replay.past import Past
+from tests.plugins.replay.transcript_writer import prompt, refused
 
 LEARNED = """
 Invoices are sent by the night job
@@ -73,10 +76,21 @@ def fill(world):
     with world.terminal() as memories:
         adopting.adopt_files(memories)
         (line,) = adopted.list_items(memories.store, memories.project.root)
+    replay_past(world)
     memory = found[-1].id
     return scenes(
         memory, teach_procedure(world, "1. Run `npm test`."), "ship-passkeys", at, line["id"]
     )
+
+
+def replay_past(world):
+    """A past session in which a rule would have met a mistake, and its replay."""
+    past = Past(world)
+    past.link_home()
+    past.know("Use pnpm, not npm", "`npm install`")
+    past.session("past", prompt("add dayjs"), refused("c1", "Bash", command="npm install dayjs"))
+    with world.terminal() as memories:
+        replaying.save(replaying.replay(memories), memories)
 
 
 def scenes(memory, procedure="none", mission="none", at="", line="none"):
@@ -101,6 +115,8 @@ def scenes(memory, procedure="none", mission="none", at="", line="none"):
         "/session/{id}/text/{number}": ["/session/s1/text/0"],
         "/injections": ["/injections"],
         "/cost": ["/cost"],
+        "/replay": ["/replay"],
+        "/replay/{kind}/{number}": ["/replay/mistakes/0"],
         "/log": ["/log", "/log?at=2100-01-01T00:00"],
         "/graph": ["/graph", "/graph?tag=rules", f"/graph?memory={memory}"],
         "/graph/drawing": [f"/graph/drawing?memory={memory}"],

@@ -42,6 +42,12 @@ class Past:
         flat = [each for step in steps for each in (step if isinstance(step, list) else [step])]
         return transcript_writer.write(self.config, root or self.world.root, name, flat, **options)
 
+    def link_home(self):
+        """Let a page that no session of the client started find the transcripts, too."""
+        home = self.world.root.parent / "home"
+        home.mkdir(exist_ok=True)
+        (home / ".claude").symlink_to(self.config)
+
     def run(self, *options):
         """What the command prints to a person."""
         without = {"CLAUDE_CODE_SESSION_ID", "CLAUDE_PROJECT_DIR"}
