@@ -47,6 +47,8 @@ class Touch(Value):
     argvs: tuple[tuple[str, ...], ...] = ()
     """Simple commands behind wrappers, as typed and with the usual name of their subcommand."""
     acts: frozenset[str] = frozenset()
+    command: str = ""
+    """The line that a shell runs, as it is typed."""
     text: str = ""
     """New text, and that of documents in a command that goes into files."""
     removed: str = ""
@@ -176,7 +178,7 @@ def touch_command(
         walk.read(script, command)
     if is_powershell and "::" in command:
         walk.write(writers.written_in_code(command))
-    return walk.touch()
+    return replace(walk.touch(), command=command[:MOST_CHARS])
 
 
 class _Walk:

@@ -382,7 +382,8 @@ def _describe_places(placed: Any) -> Row:
         return {}
     found = place_rows(placed)
     maybe = {"maybe_at": found["candidates"]} if found["candidates"] else {}
-    return {"at": found["at"]} | maybe
+    advice = {"advice": found["advice"]} if found["advice"] else {}
+    return {"at": found["at"]} | maybe | advice
 
 
 @operation(destroys=True, shows_text=True)

@@ -40,6 +40,10 @@ class Placed(Value):
     at: tuple[Binding, ...]
     candidates: tuple[Binding, ...] = ()
     """Places that the words of the memory suggest, where it has none that is sure."""
+    files: int = 0
+    """Tracked files of the project; 0 without an index of them."""
+    advice: tuple[str, ...] = ()
+    """How a place is chosen, or what meets less than those that it has."""
     notes: tuple[str, ...] = ()
 
 
@@ -281,16 +285,17 @@ def _check_reach(wanted: Sequence[Binding], by_person: bool, tree: Tree | None) 
         key = binding_keys.show(each)
         if each.state == "gone":
             notes.append(f"{key} is no place in the project yet")
-        if each.reach > WIDEST:
+        if each.reach > WIDEST and binding_keys.is_bare(each):
             share = f"{key} is {each.reach:.0%} of the tracked files"
             if not by_person:
-                raise CannotDo(share, "name a narrower place, or leave it to a person")
+                narrower = " or ".join(binding_keys.narrow(each))
+                raise CannotDo(share, f"name a file or a folder of it, {narrower}")
             notes.append(share)
     return notes
 
 
 def _placed(memory: Memory, runtime: Runtime, tree: Tree | None) -> Placed:
-    from ademem.search import places
+    from ademem.search import place_advice, places
 
     at = table.list_of(runtime.store, memory)
     sure = tuple(each for each in at if each.strength not in UNSURE)
@@ -299,4 +304,10 @@ def _placed(memory: Memory, runtime: Runtime, tree: Tree | None) -> Placed:
         known = {(each.kind, each.key) for each in at}
         likely = places.candidates(memory.whole_text, tree)
         maybe += [each for each in likely if (each.kind, each.key) not in known]
-    return Placed(memory=memory, at=sure, candidates=tuple(maybe[:MOST_OFFERED]))
+    return Placed(
+        memory=memory,
+        at=sure,
+        candidates=tuple(maybe[:MOST_OFFERED]),
+        files=tree.count if tree else 0,
+        advice=tuple(place_advice.advise(memory, at)),
+    )

@@ -101,6 +101,7 @@ def place_rows(placed: Placed) -> dict[str, Any]:
     return {
         "at": key_rows(placed.at),
         "candidates": [describe(each) for each in placed.candidates],
+        "advice": list(placed.advice),
     }
 
 

@@ -24,11 +24,11 @@ from ademem.core.value import replace
 from ademem.search.common_words import rare_words
 from ademem.store import Store, adopted
 from ademem.store import bindings as table
-from ademem.store.bindings import MOST, SESSION, STRENGTHS, Binding
+from ademem.store.bindings import BROAD, MOST, SESSION, STRENGTHS, Binding
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from datetime import datetime
 
     from ademem.core.client import TurnKey
@@ -83,17 +83,24 @@ def derive(
         return [*(each for each in chosen if each.strength == "given"), *added][:MOST]
     from ademem.search import places
 
-    found = [*chosen, *places.places_in(memory.whole_text, tree)]
+    found = [*chosen, *_not_narrowed(places.places_in(memory.whole_text, tree), chosen)]
     if not any(each.kind in PLACED and each.strength != "worded" for each in found):
         found += learned
         found += places.candidates(memory.whole_text, tree, session_files) if tree else ()
     wrong = {text.removeprefix(anchor.NOT) for text in memory.anchors if anchor.NOT in text}
     if wrong:
         found = [each for each in found if describe(each) not in wrong]
-    unique: dict[tuple[str, str, str], Binding] = {}
+    unique: dict[tuple[str, ...], Binding] = {}
     for each in sorted(found, key=lambda each: STRENGTHS.index(each.strength)):
-        unique.setdefault((each.kind, each.key, each.pattern), each)
+        unique.setdefault((each.kind, each.key, each.pattern, each.holds), each)
     return list(unique.values())[:MOST]
+
+
+def _not_narrowed(found: Iterable[Binding], chosen: Iterable[Binding]) -> list[Binding]:
+    """Leave out what somebody chose for some of its calls only."""
+    narrow = [each for each in chosen if each.op != "any" or each.holds]
+    places = {(each.kind, each.key, each.pattern) for each in narrow}
+    return [each for each in found if (each.kind, each.key, each.pattern) not in places]
 
 
 def _chosen(memory: Memory, tree: Tree | None) -> Iterable[Binding]:
@@ -104,22 +111,17 @@ def _chosen(memory: Memory, tree: Tree | None) -> Iterable[Binding]:
     by_person = memory.trust is Trust.USER
     strength = "given" if by_person else "read"
     if pattern := memory.file_scope_pattern:
-        yield Binding(
-            kind="glob",
-            key=last_folder(pattern),
-            pattern=pattern,
-            strength=strength,
-            source="flag",
-        )
+        glob = Binding(kind="glob", key=last_folder(pattern), pattern=pattern, source="flag")
+        yield places.limit(replace(glob, strength=strength), tree)
     for text in memory.anchors:
         if at := anchor.at(text):
             key, chooser = at
             with suppress(UsageError):
                 binding = replace(binding_keys.parse_at(key), strength=chooser, source="flag")
-                yield places.settle(binding, tree) if tree else binding
+                yield places.limit(places.settle(binding, tree) if tree else binding, tree)
         elif words := anchor.command(text):
             if command := binding_keys.of_command(words):
-                yield replace(command, strength=strength, source="flag")
+                yield places.limit(replace(command, strength=strength, source="flag"), tree)
         elif place := anchor.place(text):
             yield Binding(
                 kind="anchor",
@@ -214,19 +216,30 @@ SHORT_ID = 6
 """Digits of an id in a command that is offered."""
 
 
-def join_places(at: Iterable[Binding]) -> str:
-    return ", ".join(
-        f"{describe(each)} ({each.strength}{', gone' if each.state == 'gone' else ''})"
-        for each in at
-    )
+def join_places(at: Iterable[Binding], files: int = 0) -> str:
+    """Write places with their strength and how many of the tracked *files* they meet."""
+    return ", ".join(f"{describe(each)} ({', '.join(_facts_of(each, files))})" for each in at)
+
+
+def _facts_of(binding: Binding, files: int) -> Iterator[str]:
+    yield binding.strength
+    if binding.state in ("gone", BROAD):
+        yield "gone" if binding.state == "gone" else "only reminds"
+    met = round(binding.reach * files)
+    if binding.kind in ("dir", "glob", "suffix") and met:
+        yield f"{met} of {files} files"
 
 
 def at_line(
-    id: str, at: Iterable[Binding], maybe: Iterable[Binding] = (), program: str = "ademem"
+    id: str,
+    at: Iterable[Binding],
+    maybe: Iterable[Binding] = (),
+    program: str = "ademem",
+    files: int = 0,
 ) -> str:
     """Write where a memory applies in one line, with the command that changes it."""
     command = f"{program} at {id[:SHORT_ID]} --at KEY"
-    if places := join_places(at):
+    if places := join_places(at, files):
         return f"at: {places} · elsewhere? {command} | --none"
     offered = ", ".join(map(describe, maybe))
     return f"at: no place{f' · maybe {offered}' if offered else ''} · {command}"

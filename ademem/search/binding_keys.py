@@ -11,12 +11,17 @@ from ademem.search import mentions
 from ademem.search.hint_patterns import MOST_STARS, command_words
 from ademem.store.bindings import Binding
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 LONGEST_KEY = 400
 SHORTEST_LITERAL = 3
 """Letters that the longest word of a literal has at least."""
 
 _KINDS = ("act", "text", "code", "family", "runs")
 _OPERATION = r"(?s)(.*\S)\s+on\s+(edit|create)"
+_HOLDING = r"(.*?\S)\s+with\s+text:\s*(\S.*)"
 _RUNNERS = r"(?:bash|sh|zsh|python3?|node|deno run|ruby|perl|source|\.) "
 _SCRIPT = rf"(?:{_RUNNERS})?((?:\./|[\w.-]+/)[\w./-]*\w|[\w-]+\.(?:sh|bash))(?: -.*)?"
 _TARGET = r"make ([\w.:/-]+)"
@@ -29,7 +34,7 @@ class NoKey(UsageError):
     hint = (
         "a path, a folder with a slash at its end, a glob such as `src/**`, a suffix such as"
         " `.svelte`, a command in backticks, act:deploy, text:console.log or code:E4020,"
-        " each with ` on edit` or ` on create` behind it if only that counts"
+        " each with ` on edit`, ` on create` or ` with text:WORD` behind it if only that counts"
     )
 
 
@@ -45,11 +50,35 @@ def parse_at(text: str, root: str = "") -> Binding:
         raise NoKey(f"{text!a} is no key: it has a line break or a control character")
     if len(whole) > LONGEST_KEY:
         raise NoKey(f"a key has at most {LONGEST_KEY} characters, this one {len(whole)}")
-    operation = re.fullmatch(_OPERATION, whole)
-    key, op = operation.groups() if operation else (whole, "any")
+    holding = re.fullmatch(_HOLDING, whole)
+    place, holds = holding.groups() if holding else (whole, "")
+    operation = re.fullmatch(_OPERATION, place)
+    key, op = operation.groups() if operation else (place, "any")
     if root and key.startswith(f"{root}/"):
         key = key[len(root) + 1 :]
-    return replace(_parse_key(key), op=op, strength="given", source="flag")
+    found = replace(_parse_key(key), op=op, holds=holds, strength="given", source="flag")
+    if _does_many(found) and is_bare(found):
+        raise NoKey(f"{key} does many things", f"say which: {' or '.join(narrow(found))}")
+    return found
+
+
+def is_bare(binding: Binding) -> bool:
+    """Tell whether a key asks nothing of a call but that it meets the place."""
+    return binding.op == "any" and not binding.holds
+
+
+def _does_many(binding: Binding) -> bool:
+    is_bare_program = binding.kind == "program" and not binding.pattern
+    return is_bare_program and mentions.has_many_verbs(binding.key)
+
+
+def narrow(binding: Binding, texts: Sequence[str] = ()) -> list[str]:
+    """Return keys that meet less than *binding*; *texts* are what a call may write or type."""
+    key = show(replace(binding, op="any", holds=""))
+    holding = [f"{key} with text:{text}" for text in (*texts, "WORD")[:2]]
+    if binding.kind == "program":
+        return [f"{key[:-1]} WORD`", f"{key} on edit", *holding]
+    return [f"{key} on create", *holding]
 
 
 def show(binding: Binding) -> str:
@@ -68,7 +97,8 @@ def show(binding: Binding) -> str:
         "code": f"code:{key}",
         "anchor": pattern,
     }.get(binding.kind, key)
-    return shown if binding.op == "any" else f"{shown} on {binding.op}"
+    operation = "" if binding.op == "any" else f" on {binding.op}"
+    return f"{shown}{operation}{f' with text:{binding.holds}' if binding.holds else ''}"
 
 
 def _parse_key(key: str) -> Binding:
@@ -82,8 +112,6 @@ def _parse_key(key: str) -> Binding:
         binding = of_command(command)
         if binding is None:
             raise NoKey(f"`{command}` names no command")
-        if binding.kind == "program" and not binding.pattern and mentions.has_many_verbs(command):
-            raise NoKey(f"`{command}` does many things", f"say which, such as `{command} install`")
         return binding
     return of_path(key)
 

@@ -13,7 +13,7 @@ from ademem.core.errors import suppress
 from ademem.core.value import Value
 from ademem.search.hint_patterns import is_run_by
 from ademem.store import bindings as table
-from ademem.store.bindings import STRENGTHS, Binding
+from ademem.store.bindings import BROAD, STRENGTHS, Binding
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +41,9 @@ class Met(Value):
 
     @property
     def rank(self) -> int:
-        return STRENGTHS.index(self.binding.strength)
+        """Place in the order of strengths; what an agent chose too broadly is behind the text."""
+        is_broad = self.binding.state == BROAD
+        return STRENGTHS.index(LEARNED if is_broad else self.binding.strength)
 
 
 def meet(
@@ -124,8 +126,8 @@ def keep(row: sqlite3.Row, found: dict[str, Met]) -> None:
         columns = memories.columns(row).items()
         fields = {name: value for name, value in columns if name[:6] != "bound_"}
         found[row["id"]] = Met(memory=memories.from_values(fields), binding=binding)
-    elif STRENGTHS.index(binding.strength) < known.rank:
-        found[row["id"]] = Met(memory=known.memory, binding=binding)
+    elif (other := Met(memory=known.memory, binding=binding)).rank < known.rank:
+        found[row["id"]] = other
 
 
 def relative_paths(writes: Iterable[str], root: str) -> list[str]:
@@ -179,7 +181,13 @@ def _runs(touch: Touch, root: str) -> list[str]:
 
 
 def _typed(touch: Touch) -> str:
-    return "\n".join((touch.text, *(" ".join(argv) for argv in touch.argvs)))
+    return "\n".join((touch.text, *_commands(touch)))
+
+
+def _commands(touch: Touch) -> Iterator[str]:
+    """Yield what a call runs, as it is typed and each command of it behind its wrappers."""
+    yield touch.command
+    yield from (" ".join(argv) for argv in touch.argvs)
 
 
 def holds(
@@ -189,12 +197,16 @@ def holds(
     families: dict[str, set[str]],
 ) -> bool:
     """Tell whether what a binding asks besides its key holds of a call."""
-    kind, key, pattern, op = (row[f"bound_{name}"] for name in ("kind", "key", "pattern", "op"))
+    kind, key, pattern, op, holds = (
+        row[f"bound_{name}"] for name in ("kind", "key", "pattern", "op", "holds")
+    )
     if row["bound_state"] == "gone" and kind != "anchor":
         return False
     if row["bound_strength"] in (WORDED, GUESSED) and kind not in (*BELOW, "suffix"):
         return False
     if op != "any" and (not touch.changes or touch.creates != (op == "create")):
+        return False
+    if holds and not _changes(holds, touch):
         return False
     match kind:
         case "glob":
@@ -206,8 +218,19 @@ def holds(
             exceptions = {word.removeprefix("!") for word in pattern.split()}
             return bool(families.get(key, set()) - exceptions)
         case "literal":
-            return _count(pattern, _typed(touch)) > _count(pattern, touch.removed)
+            return _adds(pattern, touch)
     return True
+
+
+def _changes(text: str, touch: Touch) -> bool:
+    """Tell whether a changed line or a command holds a text."""
+    new, old = set(touch.text.splitlines()), set(touch.removed.splitlines())
+    lines = "\n".join((*(new ^ old), *_commands(touch)))
+    return text.lower() in lines.lower()
+
+
+def _adds(literal: str, touch: Touch) -> bool:
+    return _count(literal, _typed(touch)) > _count(literal, touch.removed)
 
 
 def _count(literal: str, text: str) -> int:

@@ -14,6 +14,7 @@ from ademem.search import mentions
 from ademem.search.binding_keys import (
     SHORTEST_LITERAL,
     NoKey,
+    is_bare,
     literal_key,
     of_command,
     of_literal,
@@ -34,7 +35,7 @@ from ademem.search.mentions import (
     find_mentions,
 )
 from ademem.search.query import STOP_WORDS
-from ademem.store.bindings import MOST, STRENGTHS, Binding
+from ademem.store.bindings import BROAD, MOST, STRENGTHS, Binding
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,7 +69,8 @@ _QUOTED = (
 """Marks of quotation; what stands in backticks is code."""
 BROAD_SHARE = 0.06
 BROAD_FILES = 10
-"""A place that is met by more than both is none that a text names by itself."""
+"""A place that is met by more than both is none that a text names by itself; one of more files only
+reminds, where an agent chose it."""
 
 _MAY_BE_PROGRAMS = (mentions.PROGRAM, mentions.COMMAND, mentions.WORD)
 _TESTS = r"(?:^|/)(?:tests?|spec|__tests__)/|(?:^|/)test_[^/]*$|[._](?:test|spec)\.\w+$"
@@ -127,9 +129,25 @@ def settle(binding: Binding, tree: Tree) -> Binding:
     """
     if binding.state == "gone" and not _is_inside(binding.key):
         return binding
-    found = replace(_look_up(binding, tree), op=binding.op)
+    found = replace(_look_up(binding, tree), op=binding.op, holds=binding.holds)
     reach = round(count_met(found, tree) / tree.count, 4) if tree.count else 0.0
     return replace(found, strength=binding.strength, weight=binding.weight, reach=reach)
+
+
+def limit(binding: Binding, tree: Tree | None) -> Binding:
+    """Give a place that an agent chose the state `broad` if it is too wide for its word alone."""
+    is_too_wide = binding.strength == "read" and binding.state is None and is_broad(binding, tree)
+    return replace(binding, state=BROAD) if is_too_wide else binding
+
+
+def is_broad(binding: Binding, tree: Tree | None) -> bool:
+    """Tell whether a place is met by many files, or by calls of any kind as a whole program is."""
+    if not is_bare(binding):
+        return False
+    met = count_met(binding, tree) if tree else 0
+    if binding.kind in ("dir", "glob", "suffix"):
+        return met > BROAD_FILES
+    return binding.kind == "act" or (binding.kind == "program" and not binding.pattern)
 
 
 def _look_up(binding: Binding, tree: Tree) -> Binding:

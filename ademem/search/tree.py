@@ -99,6 +99,17 @@ def open_tree(project: Project) -> Tree | None:
     return None
 
 
+def count_files(project: Project) -> int:
+    """Return the number of indexed files; 0 without an index."""
+    tree = open_tree(project)
+    if tree is None:
+        return 0
+    try:
+        return tree.count
+    finally:
+        tree.close()
+
+
 def _open(project: Project) -> Tree | None:
     path = index_path(project)
     with suppress(OSError, Error):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 
 from ademem.core import client
-from ademem.core.memory import is_rule
+from ademem.core.memory import STOP, is_rule
 from ademem.core.value import replace
 from ademem.guard import touch as touches
 from ademem.guard.policy import MOST_CARRIED, Carry, Finding, Show, ToolCall, Wait, consult
@@ -16,6 +16,7 @@ from ademem.search.meeting import GIVEN, GUESSED, NAMED, READ, WORDED, Met
 from ademem.session import flags, hint_events, linked_files
 from ademem.session.turn_tracking import log_decision, set_flag
 from ademem.store import adopted, ledger, logs, memories, outcomes, turns
+from ademem.store.bindings import BROAD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -195,9 +196,12 @@ def _put_current_first(met: list[Met], payload: Payload, runtime: Runtime) -> li
 def is_firm(each: Met, doubted: Iterable[tuple[str, str]] = ()) -> bool:
     """Tell whether a place was chosen, or is named by a rule that somebody typed.
 
-    One that is *doubted* was overruled too often: it stays firm only where a person chose it.
+    One that an agent chose too broadly is firm only for a memory marked to stop calls. One that is
+    *doubted* was overruled too often: it stays firm only where a person chose it.
     """
     if each.binding.strength != GIVEN and (each.memory.id, each.binding.place) in doubted:
+        return False
+    if each.binding.state == BROAD and STOP not in each.memory.tags:
         return False
     is_typed_rule = is_rule(each.memory) and is_typed(each.memory)
     return each.binding.strength in (GIVEN, READ) or (
@@ -230,7 +234,7 @@ def to_finding(
 
     What no person confirmed is a note, whatever its mark and its place.
     """
-    from ademem.core.memory import STOP, Status
+    from ademem.core.memory import Status
 
     binding, memory = each.binding, each.memory
     is_supported = memory.status is Status.CANDIDATE
@@ -240,7 +244,8 @@ def to_finding(
         is_rule=is_rule(memory) and (is_confirmed or is_marked) and not is_supported,
         is_marked=is_marked,
         is_firm=is_firm(each, doubted),
-        is_named=binding.strength == NAMED and binding.kind in ("path", "dir", "program", "runs"),
+        is_named=binding.state == BROAD
+        or (binding.strength == NAMED and binding.kind in ("path", "dir", "program", "runs")),
         is_beside=changes,
         may_deny=may_deny and not is_supported,
     )

@@ -230,17 +230,20 @@ def _saved_lines(dictated: list[Written], runtime: Runtime) -> list[str]:
 
 def _places_of(written: list[Written], runtime: Runtime) -> list[str]:
     """Say where each applies, so that the model chooses a better place without a question."""
-    from ademem.search import binding
+    from ademem.search import binding, place_advice
+    from ademem.search.tree import count_files
     from ademem.store import bindings
 
     binding.refresh(runtime)
-    lines = []
+    files = count_files(runtime.project)
+    ours = program(runtime.environment)
+    lines: list[str] = []
     for memory in [one.memory for one in written if one.memory][:MOST_DICTATED]:
         at = bindings.list_of(runtime.store, memory)
         sure = [each for each in at if each.strength not in ("worded", "guessed")]
         maybe = [each for each in at if each not in sure]
-        line = binding.at_line(memory.id, sure, maybe, program(runtime.environment))
-        lines.append(untrusted.escape(line))
+        line = binding.at_line(memory.id, sure, maybe, ours, files)
+        lines += map(untrusted.escape, [line, *place_advice.advise(memory, at, ours)])
     return lines
 
 

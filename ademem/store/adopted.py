@@ -41,8 +41,8 @@ and (adopted.load in ('none', 'alone') or :stops)"""
 Whether a file of the kind `alone` is loaded depends on the client; who shows an item decides."""
 _BOUND = (
     "binding.kind as bound_kind, binding.key as bound_key, binding.pattern as bound_pattern,"
-    " 'any' as bound_op, 'named' as bound_strength, 0.0 as bound_reach, 1.0 as bound_weight,"
-    " null as bound_state, binding.is_scope"
+    " 'any' as bound_op, '' as bound_holds, 'named' as bound_strength, 0.0 as bound_reach,"
+    " 1.0 as bound_weight, null as bound_state, binding.is_scope"
 )
 _AT_KEYS = f"""
 select adopted.*, {_BOUND}

@@ -22,6 +22,8 @@ SHOWABLE = (
 STRENGTHS = ("given", "read", "named", "learned", "worded", "guessed")
 """The surest first: a person's flag, an agent's choice, the text, its session, a word, words."""
 KINDS = tuple("path dir glob suffix runs program family act literal code anchor".split())
+BROAD = "broad"
+"""State of a place that an agent chose and that meets too much to deny calls."""
 SESSION = "session"
 """Source of a binding that the memory itself does not tell; it outlives edits of the memory."""
 MOST = 8
@@ -30,7 +32,7 @@ MOST = 8
 _FILES = "'path', 'dir', 'glob', 'anchor', 'suffix'"
 """Kinds of places at which words that an edit shares with a memory bring it up."""
 SURE = "'given', 'read', 'named', 'learned'"
-NAMES = ("kind", "key", "pattern", "op", "strength", "reach", "weight", "state")
+NAMES = ("kind", "key", "pattern", "op", "holds", "strength", "reach", "weight", "state")
 _BOUND = ", ".join(f"binding.{name} as bound_{name}" for name in NAMES)
 _TOLD = f"""memory.project_id = :project and {SHOWABLE}
 and (scope = 'project' or scope = 'agent' and scope_owner_id is :agent)"""
@@ -67,6 +69,8 @@ class Binding(Value):
     pattern: str = ""
     op: str = "any"
     """any | edit | create: what a call has to do there."""
+    holds: str = ""
+    """Text that a call has to write or type there."""
     strength: str = "named"
     source: str = "text"
     """flag | text | session | tree | moved"""
@@ -74,11 +78,12 @@ class Binding(Value):
     """Share of the tracked files that it meets; of a literal, of the files that hold it."""
     weight: float = 1.0
     state: str | None = None
+    """fresh | moved | changed | gone, as last checked; broad: an agent chose too much to deny."""
 
     @property
     def place(self) -> str:
         """What a call has to meet, as the outcome of a denial is stored with."""
-        return " ".join((self.kind, self.key, self.pattern, self.op)).strip()
+        return " ".join((self.kind, self.key, self.pattern, self.op, self.holds)).strip()
 
 
 def from_row(row: sqlite3.Row) -> Binding:
@@ -275,13 +280,13 @@ def list_unchosen(store: Store, most: int) -> list[Memory]:
 
 def put(store: Store, memory: Memory, bindings: Iterable[Binding]) -> None:
     store.db.executemany(
-        "insert into memory_bindings (memory_seq, kind, key, pattern, op, strength,"
-        " source, reach, weight, state) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        "insert into memory_bindings (memory_seq, kind, key, pattern, op, holds,"
+        " strength, source, reach, weight, state) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         " on conflict do nothing",
         [
             (
-                *(memory.seq, each.kind, each.key, each.pattern, each.op, each.strength),
-                *(each.source, each.reach, each.weight, each.state),
+                *(memory.seq, each.kind, each.key, each.pattern, each.op, each.holds),
+                *(each.strength, each.source, each.reach, each.weight, each.state),
             )
             for each in bindings
         ],

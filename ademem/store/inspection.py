@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Object = tuple[str, str, str, str]
     """Type, name, table and SQL of a row of `sqlite_schema`."""
 
-DIGEST = "3a056b73fd924f0720af3bb10cc6947a"
+DIGEST = "1daca0debbc6bbf1d369e7b5974b025f"
 
 LOOK_S = 5.0
 COPY_S = 60.0

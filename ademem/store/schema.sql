@@ -591,12 +591,13 @@ create table memory_bindings (
   key text not null,  -- looked up; of a glob the name of its last plain folder, of a literal its longest word
   pattern text not null default '',  -- what must hold besides: glob, words, !exceptions, whole literal, lines
   op text not null default 'any' check (op in ('any', 'edit', 'create')),
+  holds text not null default '',  -- text that a call has to write or type there
   strength text not null default 'named' check (strength in ('given', 'read', 'named', 'learned', 'worded', 'guessed')),
   source text not null default '' check (source in ('', 'flag', 'text', 'session', 'tree', 'moved')),
   reach real not null default 0 check (reach between 0 and 1),  -- share of the tracked files that it meets
   weight real not null default 1,
-  state text check (state in ('fresh', 'moved', 'changed', 'gone')),  -- of the place when last checked
-  primary key (kind, key, memory_seq, pattern)
+  state text check (state in ('fresh', 'moved', 'changed', 'gone', 'broad')),  -- of the place when last checked
+  primary key (kind, key, memory_seq, pattern, holds)
 ) without rowid;
 create index idx_memory_bindings_memory on memory_bindings(memory_seq);
 

@@ -46,6 +46,23 @@ def test_a_key_may_count_for_edits_or_new_files_only():
 
 
 @pytest.mark.parametrize(
+    ("typed", "key", "op", "holds"),
+    [
+        pytest.param("src/** with text:fetch(", "src", "any", "fetch(", id="a folder"),
+        pytest.param("*.ts on create  with  text: a b", ".ts", "create", "a b", id="a new file"),
+        pytest.param("`kubectl` with text:prod", "kubectl", "any", "prod", id="many verbs"),
+        pytest.param("`git` on edit", "git", "edit", "", id="what changes"),
+        pytest.param("docs/work with text.md", "docs/work with text.md", "any", "", id="a name"),
+    ],
+)
+def test_a_key_may_ask_for_a_text_besides_its_place(typed, key, op, holds):
+    binding = parse_at(typed)
+
+    assert (binding.key, binding.op, binding.holds) == (key, op, holds)
+    assert parse_at(show(binding)) == binding
+
+
+@pytest.mark.parametrize(
     "typed",
     [
         pytest.param("  ", id="nothing"),

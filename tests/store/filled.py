@@ -101,6 +101,7 @@ VALID: dict[str | tuple[str, str], Any] = {
     ("memory_sites", "kind"): "anchor",
     ("memory_bindings", "kind"): "anchor",
     ("memory_bindings", "op"): "edit",
+    ("memory_bindings", "holds"): "a word",
     ("memory_bindings", "strength"): "given",
     ("memory_bindings", "source"): "flag",
     ("memory_exposure", "prevented"): 7,

@@ -22,6 +22,7 @@ from ademem.search.lexical import may_answer
 from ademem.search.query import names_key, names_subject
 from ademem.session import asking
 from ademem.store.filters import of_session
+from tests.strangers.places import said_at, score_chosen
 
 HERE = Path(__file__).parent
 BY_PERSON = Origin(trust=Trust.USER, source_type="user")
@@ -50,18 +51,6 @@ def know(world, texts, category=None):
     return [memory.id if memory else "" for memory in kept]
 
 
-def said_at(world, call, session, tool_use_id="t1"):
-    """Return whether a call is denied, and what is said with it."""
-    given = dict(call["input"])
-    if "file_path" in given:
-        given["file_path"] = str(world.root / given["file_path"])
-    at = {"session_id": session, "prompt_id": session, "tool_use_id": tool_use_id}
-    printed = world.fire("pre_tool_use", tool_name=call["tool"], tool_input=given, **at)
-    output = json.loads(printed).get("hookSpecificOutput", {}) if printed else {}
-    said = output.get("permissionDecisionReason") or output.get("additionalContext") or ""
-    return output.get("permissionDecision") == "deny", said
-
-
 def test_rules_are_said_before_the_call_that_they_are_about_and_stop_no_other(world):
     rules = cases("rules_at_calls")
     for rule in rules:
@@ -88,6 +77,22 @@ def test_rules_are_said_before_the_call_that_they_are_about_and_stop_no_other(wo
 
     assert len(ahead) >= 11, ahead
     assert len(wrong) <= 1, wrong
+
+
+@pytest.mark.parametrize(
+    ("name", "least", "most"),
+    [
+        pytest.param("rules_at_calls", 37, 8, id="in one project"),
+        pytest.param("rules_in_projects", 40, 7, id="in four projects"),
+    ],
+)
+def test_rules_speak_at_places_that_a_model_chose_from_their_answers(tmp_path, name, least, most):
+    files = HERE / f"{name}_files.json"
+    contents = json.loads(files.read_text()) if files.exists() else {}
+    ahead, wrong = score_chosen(tmp_path, cases(name), contents, cases(f"{name}_chosen"))
+
+    assert len(ahead) >= least, ahead
+    assert len(wrong) <= most, wrong
 
 
 def test_a_prompt_that_only_goes_on_searches_little_and_brings_nothing(world):

@@ -77,5 +77,6 @@ def lines_of(placed: Placed) -> list[str]:
     return [
         f"{placed.memory.id}  {preview(first, TEXT_CHARS)}",
         f"  {show.at_line(placed)}",
+        *(f"  {line}" for line in placed.advice),
         *(f"  note: {note}" for note in placed.notes),
     ]

@@ -433,7 +433,7 @@ def _join_keys(at: Iterable[Binding]) -> str:
 def at_line(placed: Placed) -> str:
     from ademem.search import binding
 
-    return binding.at_line(placed.memory.id, placed.at, placed.candidates)
+    return binding.at_line(placed.memory.id, placed.at, placed.candidates, files=placed.files)
 
 
 def verdict(
@@ -460,6 +460,7 @@ def verdict(
         kind = ", rule" if is_rule(memory) else ""
         done = f"{verb} {memory.id} ({written.durability}{kind})"
         at = [at_line(placed)] if placed and not written.deduped else []
+        at += placed.advice if placed and at and to_model() else ()
         report(values, [done, *at, *(f"note: {note}" for note in written.notes)])
         if to_model() and not as_json:
             show_nearest(written.nearest)

@@ -24,7 +24,6 @@ from ademem.search.meeting import GUESSED, WORDED, Met, keep
 from ademem.session import consulting, denials, hint_events
 from ademem.store import adopted, client_files, ledger, memories, outcomes, relations
 from ademem.store import bindings as table
-from ademem.store.bindings import STRENGTHS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -147,7 +146,7 @@ def _read(row: Any) -> Met | None:
 
 def _asks(binding: Binding) -> bool:
     """Tell whether a place counts only with words of the edit, or with what a command changes."""
-    is_weak = binding.strength in (WORDED, GUESSED)
+    is_weak = binding.strength in (WORDED, GUESSED) or bool(binding.holds)
     return is_weak or (binding.kind == "program" and binding.op != "any")
 
 
@@ -186,7 +185,7 @@ def _tables(ties: list[Tie], runtime: Runtime) -> dict[str, Any]:
             [
                 numbers[tie.met.memory.id],
                 OPERATIONS.index(binding.op),
-                STRENGTHS.index(binding.strength),
+                tie.met.rank,
                 int(tie.denies),
                 int(tie.asks),
                 escape(bindings.describe(binding)) if tie.denies else "",

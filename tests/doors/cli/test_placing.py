@@ -6,6 +6,10 @@ import sys
 
 import pytest
 
+from ademem.core.project import at
+from ademem.search import tree
+from tests.repositories import Repository
+
 
 def keys(ademem, id):
     return {each["key"]: each["strength"] for each in ademem.json("at", id)["at"]}
@@ -111,3 +115,50 @@ def test_choices_are_stored_together(ademem, monkeypatch, id):
     assert ademem.exit_code == 0
     assert keys(ademem, id) == {"`git push`": "given"}
     assert keys(ademem, other) == {}
+
+
+@pytest.fixture
+def indexed(ademem):
+    """The project has twenty files, sixteen of them in src/."""
+    files = [f"src/{number}.py" for number in range(16)]
+    Repository(ademem.root).commit("all", *files, *(f"docs/{number}.md" for number in range(4)))
+    tree.renew(at(str(ademem.root)))
+
+
+def test_a_model_that_wrote_a_rule_is_told_how_to_choose_its_places(ademem, indexed):
+    ademem.inside()
+    text = "Every query has a limit"
+    added = ademem("add", text, "-c", "convention").splitlines()
+
+    assert added[2].startswith("choose the narrowest keys that meet what breaks it")
+    ademem.outside()
+    assert len(ademem("add", "Each list has pages", "-c", "convention").splitlines()) == 2
+
+
+def test_an_answer_tells_how_much_a_place_meets_and_what_would_meet_less(ademem, indexed):
+    ademem.inside()
+    text = "Only `fetch()` calls other hosts"
+    id = ademem.json("add", text, "-c", "convention", "--at", "docs/")["memory"]["id"]
+    _, at_line, narrower = ademem("at", id).splitlines()
+
+    assert "docs/ (read, 4 of 20 files)" in at_line
+    assert "'docs/ on create' | 'docs/ with text:fetch()'" in narrower
+    wide = ademem("at", id, "--at", "src/")
+    assert "src/ is 80% of the tracked files" in wide
+    assert "src/ with text:WORD" in wide
+    assert ademem.exit_code == 4
+    narrow = ademem("at", id, "--at", "src/ with text:fetch(", "--at", "`just`")
+    assert "src/ with text:fetch( (read, 16 of 20 files)" in narrow
+    assert "`just` (read, only reminds)" in narrow
+    assert "--at '`just WORD`' | '`just` on edit'" in narrow
+    ademem.outside()
+    assert "src/ (given, 16 of 20 files)" in ademem("at", id, "--at", "src/")
+
+
+def test_a_choice_for_some_calls_replaces_the_same_place_for_all(ademem, indexed):
+    ademem.inside()
+    id = add(ademem, "Never edit docs/1.md")
+    assert keys(ademem, id) == {"docs/1.md": "named"}
+    ademem("at", id, "--at", "docs/1.md with text:licence")
+
+    assert keys(ademem, id) == {"docs/1.md with text:licence": "read"}

@@ -37,6 +37,7 @@ SECOND = (
     ("Agents chose this place", {"at": ("docs/*.md",), "by": BY_AGENT}),
     ("Was read off a file name, src/app.py", {"by": BY_AGENT}),
     ("The style guide is old", {"at": ("*.css",), "is_note": True}),
+    ("Colours come from the theme", {"at": ("*.css with text:#fff",)}),
 )
 
 
