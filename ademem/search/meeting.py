@@ -200,8 +200,6 @@ def holds(
     kind, key, pattern, op, holds = (
         row[f"bound_{name}"] for name in ("kind", "key", "pattern", "op", "holds")
     )
-    if row["bound_state"] == "gone" and kind != "anchor":
-        return False
     if row["bound_strength"] in (WORDED, GUESSED) and kind not in (*BELOW, "suffix"):
         return False
     if op != "any" and (not touch.changes or touch.creates != (op == "create")):

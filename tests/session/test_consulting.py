@@ -429,6 +429,18 @@ def test_many_files_that_an_agent_chose_remind_but_where_all_would_be_lost(world
     assert session.denied
 
 
+def test_a_rule_about_a_file_that_is_not_there_stops_its_creation(world):
+    Repository(world.root).commit("all", "pnpm-lock.yaml")
+    with world.memories() as memories:
+        tree.renew(memories.project)
+    world.know("Never add `web/package-lock.json`", **BY_PERSON)
+    session = Session(world)
+    session.ask("Get left-pad", "p1")
+
+    assert "Never add" in session.write("web/package-lock.json")
+    assert session.denied
+
+
 def test_the_file_of_a_call_decides_whose_memory_is_asked(world, tmp_path):
     from tests.world import World
 

@@ -119,7 +119,7 @@ def compile_rules(runtime: Runtime) -> dict[str, Any]:
 def _ties(runtime: Runtime) -> list[Tie]:
     """Return the bindings of all memories that a call may meet."""
     store = runtime.store
-    met = [found for row in table.list_showable(store) if (found := _read(row))]
+    met = [_read(row) for row in table.list_showable(store)]
     unique = {each.memory.id: each.memory for each in met}
     confirmed = memories.find_confirmed(store, unique)
     doubted = {(one.memory_id, one.binding) for one in outcomes.list_doubted(store, unique)}
@@ -136,12 +136,11 @@ def _ties(runtime: Runtime) -> list[Tie]:
     return ties
 
 
-def _read(row: Any) -> Met | None:
+def _read(row: Any) -> Met:
     found: dict[str, Met] = {}
     keep(row, found)
     (met,) = found.values()
-    is_gone = met.binding.state == "gone" and met.binding.kind != "anchor"
-    return None if is_gone else met
+    return met
 
 
 def _asks(binding: Binding) -> bool:
