@@ -102,8 +102,13 @@ def is_current(package: str) -> bool:
     return {name: entry[:3] for name, entry in bundle.index.items()} == dict(_sources(package))
 
 
+def has_help(module: str) -> bool:
+    """Tell whether its docstrings are the help of commands, or the descriptions of tools."""
+    return module.split(".")[1:2] in (["doors"], ["operations"], ["plugins"])
+
+
 def write(package: str) -> None:
-    """Compile without docstrings and assertions, save commands, whose help is made of them."""
+    """Compile without docstrings and assertions, save modules with help."""
     from ademem.core import shared_files
 
     index: dict[str, Entry] = {}
@@ -111,9 +116,9 @@ def write(package: str) -> None:
     end = 0
     for name, source in _sources(package):
         origin = os.path.join(package, source[0])
-        level = 0 if source[0].startswith(f"doors{os.sep}") else 2
         with open(origin, "rb") as file:
-            made = compile(file.read(), origin, "exec", dont_inherit=True, optimize=level)
+            text, level = file.read(), 0 if has_help(name) else 2
+        made = compile(text, origin, "exec", dont_inherit=True, optimize=level)
         code = marshal.dumps(made)
         index[name] = (*source, end, len(code))
         compiled.append(code)

@@ -1,21 +1,37 @@
 """Operations on memories that every door offers to programs and people.
 
-Names, limits, defaults and keys of the answers are in the signatures, from which the tools of MCP
-and the methods of JSON-RPC follow. Sizes of answers are characters of compact JSON. Each may raise
-NoSuchMemory, and a refusal names the next step. Modules of what an operation needs are imported in
-it, since a server lists its tools before any of them is called.
+Names, limits, defaults and keys of the answers are in the signatures, from which the commands, the
+tools of MCP, the methods of JSON-RPC and the forms of the page follow. An operation returns what
+was found or done; a row of it is what programs get. Sizes of answers are characters of compact
+JSON. Each may raise NoSuchMemory, and a refusal names the next step. Modules of what an operation
+needs are imported in it, since a server lists its tools before any of them is called.
 """
 
-from collections.abc import Iterable
+from __future__ import annotations
+
 from contextlib import ExitStack
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from ademem import __version__
-from ademem.core import anchor
+from ademem.core import anchor, who
 from ademem.core.errors import Deleted, NoSuchMemory, NotFound, UsageError
-from ademem.core.memory import SCOPES, Category, Draft, Importance, Memory, Scope
+from ademem.core.memory import (
+    NOTE,
+    RULE,
+    STOP,
+    Category,
+    Draft,
+    Importance,
+    Memory,
+    Scope,
+    Status,
+    Trust,
+)
 from ademem.core.text import preview
+from ademem.core.value import Value
 from ademem.core.value import replace as changed
+from ademem.operations import parameters
+from ademem.operations.parameters import LIMIT, SCOPE
 from ademem.operations.rows import (
     Withheld,
     candidate_row,
@@ -26,27 +42,47 @@ from ademem.operations.rows import (
     place_rows,
 )
 from ademem.operations.signatures import About, Answer, Call, Operations, Row
-from ademem.store.runtime import Runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ademem.capture.gate import RuleEffect, Written
+    from ademem.operations.curation import Updated
+    from ademem.operations.placing import Placed
+    from ademem.search.engine import Filters
+    from ademem.store.runtime import Runtime
 
 operation = Operations()
 
 GET_CHARS, MARGIN_CHARS, REVISION_CHARS = 9000, 300, 3000
 """Size of a whole memory as it is sent, of what the door adds, and of its revisions."""
+TERMINAL = "cli"
+"""The door of persons' calls."""
 
 Query = Annotated[str, About(help="Plain words", chars=1000)]
-Id = Annotated[str, About(help="Of a memory, or its beginning.", chars=64)]
-ScopeName = Annotated[str, About(choices=SCOPES)]
+Id = Annotated[str, parameters.ID]
+CategoryName = Annotated[Category, parameters.CATEGORY]
+ImportanceName = Annotated[Importance, parameters.IMPORTANCE]
+TypeName = Annotated[str, parameters.TYPE]
+ScopeName = Annotated[str, SCOPE]
+Owner = Annotated[str, parameters.OWNER]
+Branch = Annotated[str, parameters.BRANCH]
 Content = Annotated[
-    str, About(help="One fact in one or two sentences, with why it holds", chars=50_000)
+    str,
+    About(help="One fact in one or two sentences, with why it holds", chars=50_000, spelled="TEXT"),
 ]
-TopicKey = Annotated[str, About(help="A new text with the same key replaces the old one")]
+Title = Annotated[str, parameters.TITLE]
+TopicKey = Annotated[str, parameters.TOPIC_KEY]
+Tags = Annotated[tuple[str, ...], parameters.TAGS]
 Texts = Annotated[tuple[str, ...], About(items=20)]
-PathGlob = Annotated[str, About(help="Glob of the files that it is about")]
-Anchors = Annotated[tuple[str, ...], About(help="file:first-last, or `$ command`", items=20)]
-Places = Annotated[
-    tuple[str, ...],
-    About(help="Where it applies: src/**, `npm install`, act:deploy", items=20),
+PathGlob = Annotated[
+    str, About(help="Glob of the files that it is about", spelled="--path --file GLOB")
 ]
+Anchors = Annotated[tuple[str, ...], parameters.ANCHORS]
+Commands = Annotated[tuple[str, ...], parameters.BEFORE]
+Places = Annotated[tuple[str, ...], parameters.PLACES]
+DryRun = Annotated[bool, parameters.DRY_RUN]
+All = Annotated[bool, About(help="Archived memories too", spelled="--all")]
 Cursor = Annotated[int, About(least=0, most=2**31)]
 Relation = Literal[
     "related", "compatible", "scoped", "conflicts_with", "supersedes", "not_conflict"
@@ -65,17 +101,26 @@ def search(
     runtime: Runtime,
     call: Call,
     query: Query,
-    limit: Annotated[int, About(least=1, most=20)] = 5,
-    category: Category | None = None,
-    type: str | None = None,
+    limit: Annotated[int, changed(LIMIT, most=20)] = 5,
+    category: CategoryName | None = None,
+    type: TypeName | None = None,
     scope: ScopeName | None = None,
-    path: Annotated[str, About(help="Only about this file")] | None = None,
-    branch: str | None = None,
-    since: Annotated[str, About(help="ISO 8601, or ago: 3h, 2d")] | None = None,
-    until: str | None = None,
-    candidates: Annotated[bool, About(help="Unconfirmed ones too")] = False,
-    archived: bool = False,
-    all_projects: bool = False,
+    owner: Owner | None = None,
+    path: Annotated[str, parameters.PATH] | None = None,
+    branch: Branch | None = None,
+    since: Annotated[str, About(help="ISO 8601, or ago: 3h, 2d", spelled="--since TIME")]
+    | None = None,
+    until: Annotated[
+        str, About(help="ISO 8601, or ago: 3h, 2d", is_plain=True, spelled="--until TIME")
+    ]
+    | None = None,
+    candidates: Annotated[bool, parameters.CANDIDATES] = False,
+    archived: Annotated[
+        bool, About(help="Weak hits and archived memories too", is_plain=True, spelled="--all")
+    ] = False,
+    all_projects: Annotated[
+        bool, About(help="The other projects of this machine, too", is_plain=True)
+    ] = False,
     cursor: Annotated[str, About(help="next_cursor of the page before")] = "",
 ) -> Annotated[
     Row,
@@ -91,21 +136,19 @@ def search(
     """
     from ademem.core.times import parse_time
     from ademem.operations import browsing
-    from ademem.search.engine import Filters
     from ademem.store.filters import choose_statuses
 
-    filters = Filters(
+    if not query.strip():
+        raise UsageError("search for what?", "give some words")
+    filters = changed(
+        make_filters(category, type, scope, owner, branch),
         statuses=choose_statuses(candidates=candidates, archived=archived),
-        categories=(category,) if category else (),
-        types=(type,) if type else (),
-        scopes=(Scope.parse(scope),) if scope else (),
         path=path,
-        branch=branch,
         since=None if since is None else parse_time(since, runtime.clock()),
         until=None if until is None else parse_time(until, runtime.clock()),
     )
-    model = runtime.settings.mcp.model
-    options: Row = {"cursor": cursor, "place": "mcp", "key": call.turn, "model": model}
+    key = call.turn if call.turn.session_id else None
+    options: Row = {"cursor": cursor, "place": call.place, "key": key, "model": call.model}
     with ExitStack() as opened:
         others = call.others
         if all_projects:
@@ -113,10 +156,64 @@ def search(
 
             others = opened.enter_context(projects.open_others(runtime))
         page = browsing.find(runtime, query, filters, limit, others=others, **options)
-    if others:
+    if others and call.door != TERMINAL:
         here = {"project": runtime.project.name}
         page["memories"] = [here | row for row in page["memories"]]
     return page
+
+
+def make_filters(
+    category: str | None, type: str | None, scope: str | None, owner: str | None, branch: str | None
+) -> Filters:
+    """Return filters of these values; raises UsageError for the scope of agents without a name."""
+    from ademem.search.engine import Filters
+
+    if scope == Scope.AGENT and not owner:
+        hint = "name it by --owner; `ademem core show --agents` lists them"
+        raise UsageError("each agent has its own memories", hint)
+    return Filters(
+        categories=(category,) if category else (),
+        types=(type,) if type else (),
+        scopes=(Scope.parse(scope),) if scope else (),
+        owner=owner,
+        mission=owner,
+        branch=branch,
+    )
+
+
+@operation(audience="people")
+def list_memories(
+    runtime: Runtime,
+    call: Call,
+    limit: Annotated[int, LIMIT] = 100,
+    category: CategoryName | None = None,
+    status: Annotated[Status, About(help=", ".join(Status))] | None = None,
+    type: TypeName | None = None,
+    scope: ScopeName | None = None,
+    owner: Owner | None = None,
+    branch: Branch | None = None,
+    archived: All = False,
+    at: Annotated[
+        str, About(help="As they were: ISO 8601, or ago: 45m, 3h, 2d", spelled="--at TIME")
+    ]
+    | None = None,
+) -> list[Memory]:
+    """List memories, newest first; *at* a moment all that there were."""
+    from ademem.operations import searching
+    from ademem.store.filters import choose_statuses
+
+    if at is not None:
+        if any((category, status, type, scope, owner, branch)):
+            raise UsageError(
+                "--at lists all memories of that moment", "leave out the other filters"
+            )
+        from ademem.core.times import parse_time
+        from ademem.operations import curation
+
+        return list(curation.list_at(runtime, parse_time(at, runtime.clock()), limit).memories)
+    statuses = (status,) if status else choose_statuses(candidates=True, archived=archived)
+    filters = changed(make_filters(category, type, scope, owner, branch), statuses=statuses)
+    return searching.list_memories(runtime, filters, limit)
 
 
 @operation(reads=True, repeats=True, shows_text=True, command="timeline")
@@ -138,9 +235,15 @@ def get(
     runtime: Runtime,
     call: Call,
     id: Id,
-    offset: Annotated[int, About(least=0, most=50_000)] = 0,
-    history: bool = False,
-    history_cursor: Cursor = 0,
+    offset: Annotated[
+        int, About(help="The text in parts, from here on", least=0, most=50_000, is_plain=True)
+    ]
+    | None = None,
+    history: Annotated[bool, About(help="Its revisions instead", is_plain=True)] = False,
+    history_cursor: Annotated[int, About(least=0, most=2**31, audience="programs")] = 0,
+    deleted: Annotated[
+        bool, About(help="Also one that was deleted and may be restored", audience="people")
+    ] = False,
 ) -> Annotated[
     Row,
     Answer(
@@ -151,7 +254,7 @@ def get(
     from ademem.operations import browsing, curation, placing, searching
 
     memory = get_readable(runtime, id)
-    if memory.deleted_at:
+    if memory.deleted_at and not deleted:
         raise Deleted(memory.id, memory.deleted_at)
     row = memory_row(memory, drifted=searching.find_drifted(runtime, [memory]))
     related = searching.find_related(runtime, memory.id)
@@ -163,7 +266,7 @@ def get(
     if history:
         revisions = _newest(curation.list_revisions(runtime, memory.id), history_cursor)
     size = browsing.size_of((row, revisions)) + MARGIN_CHARS
-    text, rest = browsing.read_part(memory.content, offset, GET_CHARS - size)
+    text, rest = browsing.read_part(memory.content, offset or 0, GET_CHARS - size)
     return {"memory": row, "text": text, "next_offset": rest, **revisions}
 
 
@@ -199,21 +302,51 @@ def get_readable(runtime: Runtime, id: str) -> Memory:
     return memory
 
 
-@operation(reads=True, repeats=True, shows_text=True, empty={"text": "", "left_out": {}})
+@operation(
+    reads=True,
+    repeats=True,
+    shows_text=True,
+    command="context",
+    empty={"text": "", "left_out": {}},
+)
 def context(
     runtime: Runtime,
     call: Call,
-    max_chars: Annotated[int, About(least=1000, most=10_000)] = 8000,
-    scope: ScopeName = "",
+    max_chars: Annotated[int, About(least=1000, most=10_000, audience="programs")] = 8000,
+    scope: ScopeName | None = None,
+    max_bytes: Annotated[
+        int, About(help="Size of the text", least=0, most=65_536, audience="people")
+    ] = 16_384,
+    compact: Annotated[bool, About(help="Shorter entries", audience="people")] = False,
 ) -> Annotated[Row, Answer(always=("text", "left_out"))]:
     """What a session starts with: brief, conventions, decisions, recent work."""
     from ademem.operations import browsing
 
+    if call.door == TERMINAL:  # which shows the text alone
+        return browsing.get_context(runtime, max_bytes, compact=compact, scope=scope or "")
     size = max_chars - MARGIN_CHARS
-    return browsing.get_context(runtime, size, measure=browsing.size_of, scope=scope)
+    return browsing.get_context(runtime, size, measure=browsing.size_of, scope=scope or "")
+
+
+def status_row(runtime: Runtime, call: Call, found: Row) -> Row:
+    names = ("installed", "embedded", "queue_depth")
+    return {
+        "root": runtime.project.root,
+        "how": call.how,
+        "others": [each.name for each in call.projects if each.root != runtime.project.root],
+        "session": call.turn.session_id,
+        "counts": found["memories"],
+        "model": {name: found["embeddings"][name] for name in names},
+        "queue": found["jobs"],
+        "guard": found["guard"]
+        if _has_hooks(runtime, call)
+        else "none: no hook runs in this session",
+        "version": __version__,
+    }
 
 
 @operation(
+    row=status_row,
     reads=True,
     repeats=True,
     empty={"root": "", "how": "", "others": [], "session": "", "counts": {}, "model": {}}
@@ -233,21 +366,7 @@ def status(
     """Which project and session this is, and how much memory there is."""
     from ademem.operations import reports
 
-    found = reports.get_status(runtime)
-    names = ("installed", "embedded", "queue_depth")
-    return {
-        "root": runtime.project.root,
-        "how": call.how,
-        "others": [each.name for each in call.projects if each.root != runtime.project.root],
-        "session": call.turn.session_id,
-        "counts": found["memories"],
-        "model": {name: found["embeddings"][name] for name in names},
-        "queue": found["jobs"],
-        "guard": found["guard"]
-        if _has_hooks(runtime, call)
-        else "none: no hook runs in this session",
-        "version": __version__,
-    }
+    return reports.get_status(runtime)
 
 
 def _has_hooks(runtime: Runtime, call: Call) -> bool:
@@ -261,29 +380,92 @@ def _has_hooks(runtime: Runtime, call: Call) -> bool:
     return source not in (None, call.door)
 
 
-@operation(shows_text=True, always_loaded=True)
+class Added(Value):
+    """What became of a text: nothing was written in a dry run."""
+
+    written: Written | None
+    type: str | None
+    placed: Placed | None = None
+    steps: tuple[RuleEffect, ...] = ()
+
+
+def added_row(runtime: Runtime, call: Call, added: Added) -> Row:
+    written = added.written
+    assert written
+    memory = written.memory
+    facts: Row = {
+        "accepted": memory is not None,
+        "durability": written.durability,
+        "deduped": written.deduped,
+        "judgment_required": bool(written.candidates),
+        "candidates": [candidate_row(one) for one in written.candidates],
+        "nearest": [nearest_row(one) for one in written.nearest if not one.quarantine_reason],
+    }
+    if memory is None:
+        return facts | describe_gate_refusal(written.rule, written.reason)
+    extra: Row = {}
+    if written.candidates:
+        extra["next"] = "memory_judge with each judgment_id, if you know how the two relate"
+    if memory.quarantine_reason:
+        from ademem.store.transitions import BY_PERSON, waits_for
+
+        extra = {"why": waits_for(memory), "next": BY_PERSON}
+    if written.unanswered:
+        note = f"no question {written.unanswered!r} waits: stored as a candidate"
+        written = changed(written, notes=(*written.notes, note))
+    return {
+        **extra,
+        **describe_notes(written),
+        **facts,
+        "id": memory.id,
+        "merged_into": written.merged_into_id,
+        "revision": memory.revision_count,
+        **_describe_places(added.placed),
+        "topic_key_suggestion": suggest_topic_key(memory, added.type),
+    }
+
+
+@operation(row=added_row, shows_text=True, always_loaded=True)
 def add(
     runtime: Runtime,
     call: Call,
     content: Content,
-    category: Category | None = None,
-    type: str | None = None,
-    title: str | None = None,
+    category: CategoryName | None = None,
+    type: TypeName | None = None,
+    title: Title | None = None,
     topic_key: TopicKey | None = None,
-    tags: Texts = (),
+    tags: Tags = (),
     path: PathGlob | None = None,
     anchors: Anchors = (),
+    command: Commands = (),
     at: Places = (),
-    importance: Importance = Importance.MEDIUM,
-    scope: ScopeName = "project",
-    owner: str | None = None,
-    repeats: Annotated[str, About(help="Id of one that says it")] = "",
-    replaces: str = "",
-    contradicts: str = "",
-    heard: str = "",
+    importance: ImportanceName = Importance.MEDIUM,
+    scope: ScopeName | None = None,
+    owner: Owner | None = None,
+    repeats: Annotated[str, parameters.REPEATS] = "",
+    replaces: Annotated[str, parameters.REPLACES] = "",
+    contradicts: Annotated[str, parameters.CONTRADICTS] = "",
+    heard: Annotated[str, parameters.HEARD] = "",
     operation_id: Annotated[str, About(help="Makes a repeated call the same one", chars=128)] = "",
+    pin: Annotated[bool, About(help="Always in the briefing", audience="people")] = False,
+    rule: Annotated[
+        bool,
+        About(help="It may deny a call at its place, once in a conversation", audience="people"),
+    ] = False,
+    note: Annotated[bool, About(help="It is only said beside a call", audience="people")] = False,
+    stop: Annotated[
+        bool, About(help="A rule that denies again in every turn", audience="people")
+    ] = False,
+    strict: Annotated[
+        bool,
+        About(help="Confirm a convention, pattern, gotcha or decision at once", audience="people"),
+    ] = False,
+    dry_run: DryRun = False,
+    explain: Annotated[
+        bool, About(help="Show how each result came about", audience="people")
+    ] = False,
 ) -> Annotated[
-    Row,
+    Added,
     Answer(
         always=(
             *("accepted", "durability", "deduped", "revision"),
@@ -306,52 +488,44 @@ def add(
 
     related = {"repeats": repeats, "replaces": replaces, "contradicts": contradicts}
     stated = changed(stating.read_relation(**related), heard=heard)
+    origin, notes = call.origin(), tuple[str, ...]()
+    is_typed, by_agent = origin.trust is Trust.USER, runtime.by.by is who.By.AGENT
+    if is_typed and not (category or type):
+        from ademem.capture.record import category_of
 
-    places, notes = placing.read_keys(runtime, at)
+        category = category_of(content)  # as of what a prompt dictates
+    if is_typed:
+        keys = placing.check_keys(runtime, at)
+        places = tuple(anchor.of_key(key, by_person=True) for key in keys)
+    else:
+        places, notes = placing.read_keys(runtime, at)
     draft = Draft(
         content=content,
         category=writing.categorize(category, type),
         importance=importance,
         title=title,
         topic_key=topic_key,
-        tags=(*tags, *((type,) if type else ())),
+        tags=(*tags, *((type,) if type else ()), *_marks(rule, note, stop)),
         path=path,
-        anchors=(*_check_anchors(anchors), *places),
-        origin=call.origin(),
+        anchors=(*_check_anchors(anchors), *map(anchor.of_command, command), *places),
+        pinned=pin and not by_agent,
+        strict=strict and not by_agent,
+        origin=origin,
     )
-    draft = writing.place_draft(runtime, draft, scope, owner)
+    draft = writing.place_draft(runtime, draft, scope, owner, start_mission=not dry_run)
+    steps = tuple(writing.explain(runtime, draft)) if dry_run or explain else ()
+    if dry_run:
+        return Added(written=None, type=type, steps=steps)
     written = writing.write(runtime, draft, stated, operation_id=operation_id)
-    if written.unanswered:
-        notes = (*notes, f"no question {written.unanswered!r} waits: stored as a candidate")
     written = changed(written, notes=(*written.notes, *notes))
-    memory = written.memory
-    facts: Row = {
-        "accepted": memory is not None,
-        "durability": written.durability,
-        "deduped": written.deduped,
-        "judgment_required": bool(written.candidates),
-        "candidates": [candidate_row(one) for one in written.candidates],
-        "nearest": [nearest_row(one) for one in written.nearest if not one.quarantine_reason],
-    }
-    if memory is None:
-        return facts | describe_gate_refusal(written.rule, written.reason)
-    extra: Row = {}
-    if written.candidates:
-        extra["next"] = "memory_judge with each judgment_id, if you know how the two relate"
-    if memory.quarantine_reason:
-        from ademem.store.transitions import BY_PERSON, waits_for
+    placed = placing.show_places(runtime, written.memory.id) if written.memory else None
+    return Added(written=written, type=type, placed=placed, steps=steps)
 
-        extra = {"why": waits_for(memory), "next": BY_PERSON}
-    return {
-        **extra,
-        **describe_notes(written),
-        **facts,
-        "id": memory.id,
-        "merged_into": written.merged_into_id,
-        "revision": memory.revision_count,
-        **_describe_places(placing.show_places(runtime, memory.id)),
-        "topic_key_suggestion": suggest_topic_key(memory, type),
-    }
+
+def _marks(rule: bool, note: bool, stop: bool) -> tuple[str, ...]:
+    if note and (rule or stop):
+        raise UsageError("a note denies nothing", "leave out --note, or --rule and --stop")
+    return tuple(name for name, is_set in ((STOP, stop), (RULE, rule), (NOTE, note)) if is_set)
 
 
 def describe_notes(written: Any) -> Row:
@@ -378,7 +552,7 @@ def _check_anchors(anchors: Iterable[str]) -> tuple[str, ...]:
 
 def _describe_places(placed: Any) -> Row:
     """Return where the memory applies, or may; of a quarantined one nothing, as it names places."""
-    if placed.memory.quarantine_reason:
+    if placed is None or placed.memory.quarantine_reason:
         return {}
     found = place_rows(placed)
     maybe = {"maybe_at": found["candidates"]} if found["candidates"] else {}
@@ -386,26 +560,68 @@ def _describe_places(placed: Any) -> Row:
     return {"at": found["at"]} | maybe | advice
 
 
-@operation(destroys=True, shows_text=True)
+class Edited(Value):
+    updated: Updated
+    placed: Placed | None = None
+
+
+def edited_row(runtime: Runtime, call: Call, edited: Edited) -> Row:
+    updated, placed = edited.updated, edited.placed
+    memory, names = updated.memory, list(updated.changed)
+    answer: Row = {}
+    if placed:
+        memory = placed.memory
+        names.append("at")
+        answer |= _describe_places(placed)
+        answer |= {"notes": list(placed.notes)} if placed.notes else {}
+    answer |= {"id": memory.id, "revision": memory.revision_count, "changed": names}
+    if updated.proposed_for:
+        what = f"a person said or confirmed {updated.proposed_for}"
+        answer["why"] = f"{what}: your text waits as a candidate"
+        answer["next"] = "tell the person: `ademem review`"
+    return answer
+
+
+@operation(row=edited_row, destroys=True, shows_text=True)
 def update(
     runtime: Runtime,
     call: Call,
     id: Id,
-    content: Content | None = None,
-    find: str | None = None,
-    replace: str | None = None,
-    category: Category | None = None,
-    type: str | None = None,
-    title: str | None = None,
+    content: Annotated[
+        str,
+        About(
+            help="One fact in one or two sentences, with why it holds",
+            chars=50_000,
+            spelled="--content TEXT",
+        ),
+    ]
+    | None = None,
+    find: Annotated[str, About(help="Part of the text, which `replace` changes", is_plain=True)]
+    | None = None,
+    replace: Annotated[str, About(help="What takes the place of `find`", is_plain=True)]
+    | None = None,
+    category: CategoryName | None = None,
+    type: TypeName | None = None,
+    title: Title | None = None,
     topic_key: TopicKey | None = None,
-    tags: Texts | None = None,
+    tags: Tags | None = None,
     path: PathGlob | None = None,
     anchors: Anchors | None = None,
+    command: Commands | None = None,
     at: Places = (),
-    importance: Importance | None = None,
+    importance: ImportanceName | None = None,
+    stop: Annotated[
+        bool,
+        About(
+            help="Deny calls that it is about until they are made again",
+            audience="people",
+            spelled="--stop/--no-stop",
+        ),
+    ]
+    | None = None,
     revision: Annotated[int, About(help="The one that you read")] | None = None,
 ) -> Annotated[
-    Row,
+    Edited,
     Answer(
         always=("id", "revision", "changed"), sometimes=("at", "maybe_at", "notes", "why", "next")
     ),
@@ -420,91 +636,145 @@ def update(
     from ademem.operations.placing import Choice
 
     memory = get_readable(runtime, id)
+    if call.door == TERMINAL and (anchors is not None or command is not None):
+        anchors = anchor.replace_parts(
+            tuple(text for text in memory.anchors if not anchor.is_choice(text)), anchors, command
+        )
+    if stop is not None:
+        others = memory.tags if tags is None else tags
+        tags = (*(tag for tag in others if tag != STOP), *((STOP,) if stop else ()))
     changes: Row = {
         "content": content,
+        "find": find,
+        "replacement": replace,
         "category": writing.categorize(category, type) if type is not None else category,
         "title": title,
         "topic_key": topic_key,
         "tags": tags,
         "file_scope_pattern": path,
         "importance": importance,
+        "anchors": None
+        if anchors is None
+        else (*_check_anchors(anchors), *filter(anchor.is_choice, memory.anchors)),
     }
-    if anchors is not None:
-        chosen = (text for text in memory.anchors if anchor.is_choice(text))
-        changes["anchors"] = (*_check_anchors(anchors), *chosen)
     changes = {name: value for name, value in changes.items() if value is not None}
-    is_edit = find is not None or replace is not None or bool(changes)
-    if not is_edit and not at:
+    if not changes and not at:
         raise UsageError("nothing to change", "content, find and replace, title, at, …")
-    answer: Row = {}
+    placed = None
     with runtime.holding(memory.id).store.transaction():
         updated = Updated(memory=memory, changed=())
-        if is_edit:
-            texts = {"find": find, "replacement": replace}
-            updated = curation.update_by_agent(
-                runtime, id, call.origin(), revision=revision, **texts, **changes
-            )
-        else:
+        if not changes:
             curation.require_revision(memory, revision)
-        memory, names = updated.memory, list(updated.changed)
+        elif curation.get_speaker(runtime) is Trust.USER:
+            edited = curation.edit(runtime, id, revision=revision, **changes)
+            updated = Updated(memory=edited, changed=tuple(changes))
+        else:
+            updated = curation.update_by_agent(
+                runtime, id, call.origin(), revision=revision, **changes
+            )
         if at:
-            placed = placing.place(runtime, Choice(id=memory.id, at=at))
-            memory = placed.memory
-            names.append("at")
-            answer |= _describe_places(placed)
-            answer |= {"notes": list(placed.notes)} if placed.notes else {}
-    answer |= {"id": memory.id, "revision": memory.revision_count, "changed": names}
-    if updated.proposed_for:
-        what = f"a person said or confirmed {updated.proposed_for}"
-        answer["why"] = f"{what}: your text waits as a candidate"
-        answer["next"] = "tell the person: `ademem review`"
-    return answer
+            placed = placing.place(runtime, Choice(id=updated.memory.id, at=at))
+    return Edited(updated=updated, placed=placed)
 
 
-@operation(destroys=True, repeats=True)
+def removed_row(runtime: Runtime, call: Call, memory: Memory) -> Row:
+    how = "delete" if memory.deleted_at else "archive"
+    return {"id": memory.id, "how": how, "undo": f"ademem restore {memory.id}"}
+
+
+@operation(row=removed_row, destroys=True, repeats=True)
 def remove(
     runtime: Runtime,
     call: Call,
     id: Id,
     how: Literal["archive", "delete"] = "archive",
-    reason: str = "",
-) -> Annotated[Row, Answer(always=("id", "how", "undo"))]:
+    reason: Annotated[str, About(help="Why", is_plain=True)] = "",
+    hard: Annotated[bool, About(help="For good: no byte of it stays", audience="people")] = False,
+    dry_run: DryRun = False,
+) -> Annotated[Memory, Answer(always=("id", "how", "undo"))]:
     """Archive or delete a memory that is wrong or outdated; `undo` restores it.
 
     Raises OfPerson for one that a person said or confirmed.
     """
     from ademem.operations import curation
 
-    id = get_readable(runtime, id).id
-    memory = curation.remove_by_agent(runtime, id, delete=how == "delete", reason=reason)
-    return {"id": memory.id, "how": how, "undo": f"ademem restore {memory.id}"}
+    if hard and not dry_run:
+        who.require_person(runtime.by, "to delete for good")
+    memory = get_readable(runtime, id)
+    if dry_run:
+        return memory
+    if hard:
+        return curation.delete(runtime, id, hard=True)
+    return curation.remove_by_agent(runtime, memory.id, delete=how == "delete", reason=reason)
 
 
-@operation(repeats=True)
+def pinned_row(runtime: Runtime, call: Call, memory: Memory) -> Row:
+    return {"id": memory.id, "pinned": memory.pinned}
+
+
+@operation(row=pinned_row, repeats=True)
 def pin(
-    runtime: Runtime, call: Call, id: Id, pinned: bool = True
-) -> Annotated[Row, Answer(always=("id", "pinned"))]:
+    runtime: Runtime,
+    call: Call,
+    id: Id,
+    pinned: Annotated[
+        bool,
+        About(
+            help="In every briefing, or only when it is relevant",
+            is_plain=True,
+            spelled="--pinned/--off",
+        ),
+    ] = True,
+) -> Annotated[Memory, Answer(always=("id", "pinned"))]:
     """Show a memory in each briefing, or with pinned=false no longer.
 
     Raises CannotDo for one that is not confirmed, and where agents have pinned five.
     """
     from ademem.operations import curation
 
-    memory = curation.pin_by_agent(runtime, get_readable(runtime, id).id, pinned=pinned)
-    return {"id": memory.id, "pinned": memory.pinned}
+    id = get_readable(runtime, id).id
+    if curation.get_speaker(runtime) is Trust.USER:
+        return curation.pin(runtime, id, pinned=pinned)
+    return curation.pin_by_agent(runtime, id, pinned=pinned)
+
+
+@operation(audience="people")
+def promote(runtime: Runtime, call: Call, id: Id) -> Memory:
+    """Confirm a candidate, or approve a quarantined one; raises NotByPerson."""
+    from ademem.operations import curation
+
+    require_person(runtime, id, "promote")
+    return curation.promote(runtime, id)
+
+
+def require_person(runtime: Runtime, id: str, verb: str) -> None:
+    """Require a terminal for a quarantined memory; to confirm or pin any, a person."""
+    from ademem.operations import searching
+
+    memory = searching.get(runtime, id)
+    if memory.quarantine_reason:
+        who.require_person(runtime.by, f"to {verb} {memory.id}, which is quarantined,")
+    elif verb != "edit":
+        slash = f"{who.SLASH_COMMANDS[verb]} {memory.id}"
+        who.require_person(runtime.by, f"to {verb} {memory.id}", slash)
 
 
 @operation(repeats=True)
 def judge(
     runtime: Runtime,
     call: Call,
-    relation: Relation,
+    relation: Annotated[Relation, About(spelled="VERB")],
     judgment_id: Id = "",
     id: Id = "",
-    other: Id = "",
-    reason: str = "",
-    evidence: str = "",
-    confidence: Annotated[float, About(least=0, most=1)] = 1.0,
+    other: Annotated[
+        str,
+        About(help="The other memory, without a proposal", chars=64, spelled="--other ID"),
+    ] = "",
+    reason: Annotated[str, About(help="Why", is_plain=True)] = "",
+    evidence: Annotated[str, About(help="What shows it", is_plain=True)] = "",
+    confidence: Annotated[
+        float, About(help="How sure it is", least=0, most=1, is_plain=True)
+    ] = 1.0,
 ) -> Annotated[Row, Answer(always=("relation_id", "relation", "status", "effect"))]:
     """Tell how two memories relate, as memory_add asked or for any pair."""
     from ademem.operations import relating

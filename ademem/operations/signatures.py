@@ -4,7 +4,7 @@ A parameter has the type of its value and, in `Annotated`, what else holds of it
 
     def timeline(runtime: Runtime, call: Call, id: Id, before: Annotated[int, About(most=20)] = 3)
 
-The functions' modules leave out `from __future__ import annotations`, so that types are values.
+Annotations that are texts are read when a door asks for the operation, and no other ones.
 """
 
 from __future__ import annotations
@@ -45,6 +45,17 @@ class About(Value):
     """Name for callers, where it is no name in Python."""
     default: Any = None
     """Where this stands in place of the default."""
+    audience: str = ""
+    """Only "people" or only "programs" give it; empty: both."""
+    is_plain: bool = False
+    """The name tells a program enough: its schema has no description."""
+    spelled: str = ""
+    """Names and metavar at the command line, if not `--name`: `--limit -n`, `--at KEY`, or `TEXT`
+    of an argument; `--stop/--no-stop` sets and unsets."""
+    is_joined: bool = False
+    """People give a list as one text, with commas."""
+    variable: str = ""
+    """Variable of the environment that a command line reads without the option."""
 
 
 class Answer(Value):
@@ -59,7 +70,8 @@ class Call(Protocol):
 
     client: str
     """Name and version of the program."""
-    turn: TurnKey
+    place: str
+    """Where its searches are recorded as shown."""
     projects: tuple[Project, ...]
     """Those that the call may reach."""
     how: str
@@ -68,7 +80,14 @@ class Call(Protocol):
     """Projects that are searched beside, by name."""
 
     @property
+    def turn(self) -> TurnKey: ...
+
+    @property
     def door(self) -> str: ...
+
+    @property
+    def model(self) -> str:
+        """That of `searching.rank`."""
 
     def origin(self) -> Origin: ...
 
@@ -95,6 +114,10 @@ class Operation(Value):
     """A function that doors offer: its first parameter is the memory, the second the call."""
 
     run: Callable[..., Any]
+    row: Callable[[Any, Any, Any], Row] | None = None
+    """Makes of memory, call and result what programs get; None: it is the result."""
+    audience: str = ""
+    """Only "people" call it; empty: programs, too."""
     reads: bool = False
     destroys: bool = False
     repeats: bool = False
@@ -116,15 +139,21 @@ class Operation(Value):
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
-        return read_parameters(self.run, after=2)
+        """Those that programs give."""
+        return self.parameters_of("programs")
+
+    def parameters_of(self, audience: str) -> tuple[Parameter, ...]:
+        every = read_parameters(self.run, after=2)
+        return tuple(each for each in every if each.about.audience in ("", audience))
 
     def call(self, runtime: Runtime, call: Call, arguments: Mapping[str, Any]) -> Any:
-        """Call the function with arguments that the schemas of its parameters allow."""
-        return self.run(runtime, call, **bind(self.parameters, arguments))
+        """Answer a program's call, whose arguments the schemas of the parameters allow."""
+        result = self.run(runtime, call, **bind(self.parameters, arguments))
+        return self.row(runtime, call, result) if self.row else result
 
     @property
     def answer(self) -> Answer:
-        (found,) = self.run.__annotations__["return"].__metadata__
+        (found,) = _annotation(self.run, "return").__metadata__
         assert isinstance(found, Answer)
         return found
 
@@ -142,9 +171,28 @@ class Operations:
     def __call__(self, **traits: Any) -> Callable[[Function], Function]:
         def define(function: Function) -> Function:
             self.all.append(Operation(run=function, **self.shared, **traits))
+            _defined[function] = self.all[-1]
             return function
 
         return define
+
+
+_defined: dict[Any, Operation] = {}
+
+
+def operation_of(function: Callable[..., Any]) -> Operation:
+    return _defined[function]
+
+
+def schema_of(parameters: Iterable[Parameter]) -> Schema:
+    """Return the schema of an object with these parameters."""
+    listed = tuple(parameters)
+    required = [each.name for each in listed if each.is_required]
+    return {
+        "type": "object",
+        "properties": {each.name: each.schema for each in listed},
+        **({"required": required} if required else {}),
+    }
 
 
 def summarize(function: Callable[..., Any]) -> str:
@@ -172,10 +220,7 @@ def read_parameters(function: Callable[..., Any], after: int) -> tuple[Parameter
 def _parameter(
     name: str, function: Callable[..., Any], is_required: bool, default: Any
 ) -> Parameter:
-    annotation = function.__annotations__[name]
-    if isinstance(annotation, str):
-        annotation = eval(annotation, function.__globals__)  # code of ours
-    kind, about = _split(annotation)
+    kind, about = _split(_annotation(function, name))
     if isinstance(default, About):
         about = default
         is_required, default = default.default is ..., default.default
@@ -187,6 +232,11 @@ def _parameter(
         default=None if is_required else default,
         is_required=is_required,
     )
+
+
+def _annotation(function: Callable[..., Any], name: str) -> Any:
+    found = function.__annotations__[name]
+    return eval(found, function.__globals__) if isinstance(found, str) else found  # code of ours
 
 
 NOTHING = type(None)
@@ -213,7 +263,8 @@ NAMES: dict[Any, str] = {
 
 
 def _schema_of(kind: Any, about: About) -> Schema:
-    texts = {"description": about.help, "maxLength": about.chars, "maxItems": about.items}
+    help = "" if about.is_plain else about.help
+    texts = {"description": help, "maxLength": about.chars, "maxItems": about.items}
     bounds = {"minimum": about.least, "maximum": about.most}
     return {
         **({"enum": list(about.choices)} if about.choices else _type_of(kind)),

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from ademem.core import bytecode
-from ademem.core.bytecode import Bundle
+from ademem.core.bytecode import Bundle, has_help
+from ademem.doors.cli import commands
+from ademem.operations import memory_operations
 
 ASK = """
 import sys
@@ -186,3 +188,12 @@ def test_a_checkout_is_left_without_one():
     bytecode.update()
 
     assert not os.path.exists(bytecode.path(bytecode.PACKAGE))
+
+
+def test_help_and_descriptions_of_tools_stay_where_docstrings_are_left_out():
+    commands.load()
+    modules = {command.function.__module__ for command in commands.commands.values()}
+    modules |= {each.run.__module__ for each in memory_operations.OPERATIONS}
+
+    assert [name for name in modules if not has_help(name)] == []
+    assert not has_help("ademem.core.bytecode")

@@ -4,7 +4,8 @@ import pytest
 
 from ademem.core.errors import Conflict, NoSuchMemory, NotEnrolled, UsageError
 from ademem.doors import calls
-from ademem.doors.calls import TooManyWrites, WriteRate, check_arguments, describe_refusal
+from ademem.doors.calls import TooManyWrites, WriteRate, describe_refusal
+from ademem.operations.arguments import check_arguments
 
 SCHEMA = {
     "properties": {

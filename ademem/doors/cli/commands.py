@@ -16,7 +16,7 @@ from ademem.core import plugins, who
 from ademem.core.errors import AdememError
 from ademem.core.value import Value
 from ademem.doors.cli import show
-from ademem.doors.cli.options import Option, option, parse
+from ademem.doors.cli.options import flag, option, parse
 from ademem.operations.signatures import Parameter, read_parameters
 
 TYPE_CHECKING = False
@@ -31,10 +31,9 @@ if TYPE_CHECKING:
 MODULES = {
     "recalling": "recall",
     "memory": (
-        "add learn topic-key search context get list log undo"
+        "add learn topic-key search get list log undo"
         " promote reject archive restore pin delete edit"
     ),
-    "derived": "timeline",
     "placing": "at",
     "adopting": "adopt",
     "sessions": "session prompts why",
@@ -71,10 +70,7 @@ OF_PARTS = {
 """Parts of this package, with the commands that the help lists of each."""
 
 HIDDEN = frozenset(
-    (
-        *("learn", "topic-key", "timeline", "context", "work", "merge-file", "serve"),
-        "cost",
-    )
+    ("learn", "topic-key", "timeline", "context", "work", "merge-file", "serve", "cost")
 )
 """Commands and groups for scripts, git and agents, which no help lists."""
 
@@ -100,7 +96,7 @@ def modules(*, by_others: bool = True) -> dict[str, str]:
     found = dict(MODULES)
     for _, given in plugins.added("COMMANDS", by_others=by_others):
         found |= given
-    return found
+    return found | ({"derived": " ".join(derived())} if by_others else {})
 
 
 def module_of(command: str) -> str | None:
@@ -112,6 +108,13 @@ def module_of(command: str) -> str | None:
         parts = modules(by_others=by_others).items()
         defined |= {word: module for module, names in parts for word in names.split()}
     return defined.get(command)
+
+
+def derived() -> list[str]:
+    """Return the commands that follow from operations alone."""
+    from ademem.operations.memory_operations import OPERATIONS
+
+    return [each.command for each in OPERATIONS if each.command]
 
 
 def hidden() -> frozenset[str]:
@@ -161,7 +164,7 @@ AS_JSON = Parameter(
     name="as_json",
     variable="as_json",
     kind=bool,
-    about=Option(flags=("--json",), help="Machine-readable output."),
+    about=flag("--json", "Machine-readable output."),
     default=False,
 )
 
@@ -239,8 +242,12 @@ def command(
     return define
 
 
+PROJECT_ABOUT = option("--project DIR", "Folder of the project.")
+PROJECT = Parameter(name="project", variable="project", kind=str, about=PROJECT_ABOUT)
+
+
 def open_project(
-    project: str | None = option("--project DIR", "Folder of the project."),
+    project: str | None = PROJECT_ABOUT,
     *,
     catch_up: bool = True,
 ) -> Runtime:

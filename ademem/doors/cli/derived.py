@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from ademem.core.client import TurnKey, session_of
-from ademem.core.value import replace
-from ademem.doors.calls import check_arguments
+from ademem.core.value import Value, replace
 from ademem.doors.cli import show
-from ademem.doors.cli.commands import Command, commands, is_unlisted, open_project
-from ademem.doors.cli.options import Option
-from ademem.operations import memory_operations, writing
+from ademem.doors.cli.commands import PROJECT, Command, commands, is_unlisted, open_project
+from ademem.doors.cli.options import flags_of
+from ademem.operations import memory_operations
+from ademem.operations.arguments import check_arguments
+from ademem.operations.signatures import bind, operation_of, read_parameters, schema_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
     from typing import Any
 
     from ademem.core.memory import Origin
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 class TerminalCall:
     """The call of a person or an agent at the command line."""
 
-    client, how, door = "", "--project", "cli"
+    client, how, door, place, model = "", "--project", memory_operations.TERMINAL, "search", "own"
     others: Mapping[str, Runtime] = {}
 
     def __init__(self, runtime: Runtime) -> None:
@@ -35,52 +36,112 @@ class TerminalCall:
         self.projects: tuple[Project, ...] = (runtime.project,)
 
     def origin(self) -> Origin:
+        from ademem.operations import writing
+
         return writing.origin(self._runtime)
+
+
+class Asked(Value):
+    """A call of an operation from the command line, with its memory open."""
+
+    runtime: Runtime
+    operation: Operation
+    given: Row
+    """Values of the operation's parameters, by their variables."""
+
+    def call(self, **given: Any) -> Any:
+        """Return what the operation returns, with some values in place of those that were typed."""
+        return self.operation.run(self.runtime, TerminalCall(self.runtime), **self.given | given)
+
+
+def follow(
+    function: Callable[..., Any],
+    name: str = "",
+    *,
+    without: Collection[str] = (),
+    catch_up: bool = True,
+    **fixed: Any,
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Define a command that shows a person what an operation returns.
+
+    Its options are those of the operation but *without* some and those that are *fixed*, and its
+    own: the parameters behind the first, which is the call as `Asked`.
+    """
+    operation = operation_of(function)
+    left_out = {*without, *fixed}
+    followed = [each for each in operation.parameters_of("people") if each.variable not in left_out]
+    schema = schema_of(followed)
+
+    def define(shown: Callable[..., None]) -> Callable[..., None]:
+        own = read_parameters(shown, after=1)
+
+        def run(project: str | None, **typed: Any) -> None:
+            wanted = {each.name: read(each, typed.pop(each.variable)) for each in followed}
+            given = bind(followed, check_arguments(schema, wanted))
+            with open_project(project, catch_up=catch_up) as runtime:
+                asked = Asked(runtime=runtime, operation=operation, given=given | fixed)
+                shown(asked, **typed)
+
+        run.__doc__, run.__module__ = shown.__doc__ or function.__doc__, shown.__module__
+        full = name or shown.__name__
+        arguments = [each for each in own if not flags_of(each)]
+        options = [each for each in own if flags_of(each)]
+        commands[full] = Command(
+            name=full,
+            function=run,
+            given=(*arguments, *map(option_of, followed), *options, PROJECT),
+            is_hidden=is_unlisted(run, full),
+        )
+        return shown
+
+    return define
 
 
 def option_of(parameter: Parameter) -> Parameter:
     """Return a parameter as an option, or as an argument where it is required."""
-    name = parameter.name.replace("_", "-")
-    flags = f"--{name}/--no-{name}" if parameter.default is True else f"--{name}"
-    about = Option(
-        flags=() if parameter.is_required else (flags,),
-        metavar=name.upper() if parameter.is_required else None,
-        help=parameter.about.help,
-        least=parameter.about.least,
-        most=parameter.about.most,
-    )
-    of = getattr(parameter.kind, "__origin__", None)
-    kind = list[str] if of is tuple else parameter.kind if parameter.kind in PLAIN else str
-    return replace(parameter, kind=kind, about=about, default=parameter.default)
+    about, name = parameter.about, parameter.name.replace("_", "-")
+    if parameter.is_required:
+        spelled = name.upper()
+    else:
+        spelled = f"--{name}/--no-{name}" if parameter.default is True else f"--{name}"
+    kind, default = parameter.kind, parameter.default
+    if getattr(kind, "__origin__", None) is tuple:
+        kind, default = (str if about.is_joined else list[str]), None
+    elif kind not in PLAIN:  # the schema says which texts it takes
+        kind, default = str, default and str(default)
+    help = about.help or ", ".join(parameter.schema.get("enum", ()))
+    about = replace(about, spelled=about.spelled or spelled, help=help)
+    return replace(parameter, kind=kind, about=about, default=default)
 
 
 PLAIN = (str, int, float, bool)
-"""Types that a command line has; the schema says which texts another one takes."""
 
 
-def define(operation: Operation, name: str, lines: Lines = show.table_lines) -> None:
-    """Define the command of an operation, which shows its answer as *lines*, or as JSON."""
-    schema = {
-        "properties": {each.name: each.schema for each in operation.parameters},
-        "required": [each.name for each in operation.parameters if each.is_required],
-    }
+def read(parameter: Parameter, typed: Any) -> Any:
+    """Return what a person typed as a program gives it: a list of joined words, a choice."""
+    if not isinstance(typed, str):
+        return typed
+    typed.encode()  # bytes of another encoding would be stored as question marks
+    if parameter.about.is_joined:
+        return [word.strip() for word in typed.split(",") if word.strip()]
+    if "enum" not in parameter.schema:
+        return typed
+    choice = typed.strip().lower()
+    return {"user": "personal", "global": "personal", "lane": "mission"}.get(choice, choice)
 
-    def run(runtime: Runtime, **given: Any) -> None:
-        wanted = {each.name: given[each.variable] for each in operation.parameters}
-        arguments = check_arguments(schema, wanted)
-        answer = operation.call(runtime, TerminalCall(runtime), arguments)
+
+def define(operation: Operation) -> None:
+    """Define the command of an operation, which shows its answer in lines, or as JSON."""
+    lines = LINES.get(operation.command, show.table_lines)
+
+    def shown(asked: Asked) -> None:
+        answer = asked.call()
+        if operation.row:
+            answer = operation.row(asked.runtime, TerminalCall(asked.runtime), answer)
         notes = [answer["why"]] if "why" in answer else ()
         show.report(answer, lines(answer), notes, fence=operation.shows_text)
 
-    run.__doc__ = operation.run.__doc__
-    run.__module__ = __name__
-    commands[name] = Command(
-        name=name,
-        function=run,
-        given=tuple(map(option_of, operation.parameters)),
-        opened=open_project,
-        is_hidden=is_unlisted(run, name),
-    )
+    follow(operation.run, operation.command)(shown)
 
 
 def _beside(found: Row) -> Iterable[str]:
@@ -88,9 +149,12 @@ def _beside(found: Row) -> Iterable[str]:
     return (show.preview_line(row, focus=row is found["focus"]) for row in rows)
 
 
-LINES: dict[str, Lines] = {"timeline": _beside}
+LINES: dict[str, Lines] = {
+    "timeline": _beside,
+    "context": lambda found: found["text"].splitlines(),
+}
 """How an answer is shown to a person, where a table of its keys is not enough."""
 
 for each in memory_operations.OPERATIONS:
     if each.command:
-        define(each, each.command, LINES.get(each.command, show.table_lines))
+        define(each)

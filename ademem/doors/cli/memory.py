@@ -3,45 +3,35 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ademem.core import who
-from ademem.core.anchor import is_choice, of_command, of_key
 from ademem.core.errors import Deleted, NoSuchMemory, UsageError
-from ademem.core.memory import NOTE, RULE, STOP, Category, Draft, Importance, Status, Trust
 from ademem.core.text import counted, preview
 from ademem.core.value import replace
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import command, on_project, open_project
+from ademem.doors.cli.derived import Asked, follow
 from ademem.doors.cli.options import argument, flag, option
 from ademem.doors.cli.parameters import (
-    Anchors,
-    Branch,
-    CategoryName,
-    Commands,
     Contradicts,
     DryRun,
-    FileGlob,
     Heard,
     Id,
-    ImportanceName,
     Limit,
-    Owner,
-    PathGlob,
-    Places,
     Project,
     Repeats,
     Replaces,
-    ScopeName,
     Tags,
     Title,
+    Type,
     editing,
-    parse_choice,
     split_words,
     text_or_stdin,
 )
+from ademem.operations import memory_operations
 from ademem.store.runtime import Runtime
 
 if TYPE_CHECKING:
@@ -49,85 +39,18 @@ if TYPE_CHECKING:
     from ademem.operations.curation import Event
     from ademem.store.episodes import Episode
 
-AGO = "ISO 8601, or ago: 45m, 3h, 2d."
 Text = Annotated[str, argument("TEXT", "The memory; - reads standard input.")]
-Explain = Annotated[bool, option("--explain", "Show how each result came about.")]
-Words = Annotated[list[str] | None, argument("WORDS", "What you want to know.")]
-Type = Annotated[str | None, option("--type -t", "learned, decision, bugfix, … or a tag.")]
-All = Annotated[bool, option("--all", "Archived memories too.")]
-AllHits = Annotated[bool, option("--all", "Weak hits and archived memories too.")]
-Candidates = Annotated[bool, option("--candidates", "Unconfirmed memories too.")]
 
 
-@on_project()
-def add(
-    memories: Runtime,
-    text: Text,
-    category: CategoryName = None,
-    scope: ScopeName = None,
-    owner: Owner = None,
-    importance: ImportanceName = "medium",
-    pin: bool = flag("--pin", "Always in the briefing."),
-    rule: bool = flag("--rule", "It may deny a call at its place, once in a conversation."),
-    note: bool = flag("--note", "It is only said beside a call."),
-    stop: bool = flag("--stop", "A rule that denies again in every turn."),
-    strict: bool = flag("--strict", "Confirm a convention, pattern, gotcha or decision at once."),
-    title: Title = None,
-    type_: Type = None,
-    topic_key: str | None = option("--topic-key", "Replaces what has this key."),
-    tags: Tags = None,
-    path: FileGlob = None,
-    anchor: Anchors = None,
-    command: Commands = None,
-    at: Places = None,
-    repeats: Repeats = None,
-    replaces: Replaces = None,
-    contradicts: Contradicts = None,
-    heard: Heard = None,
-    operation_id: str = option(
-        "--operation-id", "Of this write; a retry with it writes nothing.", ""
-    ),
-    dry_run: DryRun = False,
-    explain: Explain = False,
-) -> None:
-    """Write a memory, if the write gate accepts it."""
-    from ademem.operations import placing, writing
-
-    stated = _read_stated(heard, repeats=repeats, replaces=replaces, contradicts=contradicts)
-    by_person = not show.to_model()
-    origin = writing.origin(memories)
-    is_typed = origin.trust is Trust.USER
-    content = text_or_stdin(text)
-    if is_typed and not (category or type_):
-        from ademem.capture.record import category_of
-
-        category = category_of(content)  # as of what a prompt dictates
-    draft = Draft(
-        content=content,
-        category=writing.categorize(category, type_),
-        importance=importance or "medium",
-        title=title,
-        topic_key=topic_key,
-        tags=(*split_words(tags), *filter(None, (type_, *_marks(rule, note, stop)))),
-        path=path,
-        anchors=(
-            *_check_anchors(anchor or ()),
-            *map(of_command, command or ()),
-            *(of_key(key, by_person=is_typed) for key in placing.check_keys(memories, at or ())),
-        ),
-        pinned=pin and by_person,
-        strict=strict and by_person,
-        origin=origin,
-    )
-    draft = writing.place_draft(memories, draft, scope, owner, start_mission=not dry_run)
-    judged = writing.explain(memories, draft) if dry_run or explain else []
-    if dry_run or (judged and not show.as_json):
-        show.steps(judged)
-    if not dry_run:
-        written = writing.write(memories, draft, stated, operation_id=operation_id)
-        placed = placing.show_places(memories, written.memory.id) if written.memory else None
-        show.verdict(written, judged, placed)
-        if (pin or strict) and not by_person:
+@follow(memory_operations.add)
+def add(asked: Asked) -> None:
+    """Write a memory, if the write gate accepts it. TEXT may be -, for standard input."""
+    added = asked.call(content=text_or_stdin(asked.given["content"]))
+    if added.written is None or (added.steps and not show.as_json):
+        show.steps(added.steps)
+    if added.written is not None:
+        show.verdict(added.written, added.steps, added.placed)
+        if (asked.given["pin"] or asked.given["strict"]) and show.to_model():
             show.echo("a person pins and confirms it: `ademem review`", err=True)
 
 
@@ -135,19 +58,6 @@ def _read_stated(heard: str | None, **related: str | None) -> Stated:
     from ademem.capture import stating
 
     return replace(stating.read_relation(**related), heard=heard or "")
-
-
-def _check_anchors(anchors: Sequence[str]) -> Sequence[str]:
-    """Return the anchors; raises UsageError for one that would be stored as a chosen place."""
-    if any(map(is_choice, anchors)):
-        raise UsageError("an anchor is a file or some of its lines", "`--at` chooses a place")
-    return anchors
-
-
-def _marks(rule: bool, note: bool, stop: bool) -> tuple[str, ...]:
-    if note and (rule or stop):
-        raise UsageError("a note denies nothing", "leave out --note, or --rule and --stop")
-    return tuple(name for name, is_set in ((STOP, stop), (RULE, rule), (NOTE, note)) if is_set)
 
 
 @on_project()
@@ -188,53 +98,14 @@ def topic_key(text: Text, type_: Type = None, title: Title = None) -> None:
     show.report({"topic_key": key}, [key])
 
 
-@command()
+@follow(memory_operations.search, without=("query",))
 def search(
-    words: Words = None,
-    limit: int = option("--limit -n", "Maximum number.", 5, min=1, max=20),
-    category: CategoryName = None,
-    type_: Type = None,
-    scope: ScopeName = None,
-    owner: Owner = None,
-    path: PathGlob = None,
-    branch: Branch = None,
-    since: str | None = option("--since TIME", AGO),
-    until: str | None = option("--until TIME", AGO),
-    candidates: Candidates = False,
-    all_: AllHits = False,
-    all_projects: bool = flag("--all-projects", "The other projects of this machine, too."),
-    cursor: str = option("--cursor", "The next page: `next_cursor` of the one before.", ""),
-    project: Project = None,
+    asked: Asked, words: list[str] | None = argument("WORDS", "What you want to know.", None)
 ) -> None:
     """Find memories that answer WORDS, in pages of previews."""
-    from datetime import UTC, datetime
-
-    from ademem.core.times import parse_time
-    from ademem.doors.cli.filtering import make_filters
-    from ademem.operations import browsing
-    from ademem.store.filters import choose_statuses
-
-    query = " ".join(words or ())
-    if not query.strip():
-        raise UsageError("search for what?", 'ademem search "words"')
-    statuses = choose_statuses(candidates=candidates, archived=all_)
-    filters = make_filters(category, type_, scope, owner, path, branch, statuses)
-    now = datetime.now(UTC)
-    filters = replace(
-        filters,
-        since=parse_time(since, now) if since else None,
-        until=parse_time(until, now) if until else None,
-    )
-    with open_project(project) as memories:
-        if all_projects:
-            from ademem.operations import projects
-
-            with projects.open_others(memories) as others:
-                page = browsing.find(memories, query, filters, limit, cursor=cursor, others=others)
-        else:
-            page = browsing.find(memories, query, filters, limit, cursor=cursor)
+    page, with_weak = asked.call(query=" ".join(words or ())), asked.given["archived"]
     answers = [row for row in page["memories"] if "weak" not in row["flags"]]
-    rows = page["memories"] if all_ else answers
+    rows = page["memories"] if with_weak else answers
     rest = show.left_out(len(page["memories"]) - len(rows))
     if show.as_json:
         show.json(page)
@@ -253,31 +124,13 @@ def search(
     raise SystemExit(show.exit_code(answers or page.get("instructions", ())))
 
 
-@on_project()
-def context(
-    memories: Runtime,
-    max_bytes: int = option("--max-bytes", "Size of the text.", 16_384, min=0, max=65_536),
-    compact: bool = flag("--compact", "Shorter entries."),
-) -> None:
-    """Show the best of the project, its last sessions and prompts."""
-    from ademem.operations import browsing
-
-    found = browsing.get_context(memories, max_bytes, compact=compact)
-    show.report(found, found["text"].splitlines(), fence=True)
-
-
-@on_project()
-def get(
-    memories: Runtime,
-    id: Id,
-    history: bool = flag("--history", "Its revisions instead."),
-    offset: int | None = option("--offset", "The text in parts, from here on.", min=0),
-    deleted: bool = flag("--deleted", "Also one that was deleted and may be restored."),
-) -> None:
+@follow(memory_operations.get)
+def get(asked: Asked) -> None:
     """Show a whole memory."""
     from ademem.operations import searching
 
-    if history:
+    memories, id, offset = asked.runtime, asked.given["id"], asked.given.get("offset")
+    if asked.given["history"]:
         from ademem.operations import curation
 
         revisions = curation.list_revisions(memories, id)
@@ -287,7 +140,7 @@ def get(
         values = {"id": id, "count": len(revisions), "revisions": revisions}
         return show.report(values, (line for row in revisions for line in _revision_lines(row)))
     memory = show.require_readable(searching.get(memories, id))
-    if memory.deleted_at and not deleted:
+    if memory.deleted_at and not asked.given["deleted"]:
         raise Deleted(memory.id, memory.deleted_at)
     from ademem.operations import placing, reports, rows
 
@@ -324,46 +177,18 @@ def get(
     return None
 
 
-@command("list")
-def list_(
-    limit: Limit = 100,
-    category: CategoryName = None,
-    status: str | None = option("--status", ", ".join(Status)),
-    type_: Type = None,
-    scope: ScopeName = None,
-    owner: Owner = None,
-    branch: Branch = None,
-    all_: All = False,
-    at: str | None = option("--at TIME", "As they were: ISO 8601, or ago: 45m, 3h, 2d."),
-    project: Project = None,
-) -> None:
+@follow(memory_operations.list_memories, "list")
+def list_(asked: Asked) -> None:
     """List memories, newest first."""
-    from datetime import UTC, datetime
-
-    from ademem.doors.cli.filtering import make_filters
     from ademem.operations import searching
-    from ademem.store.filters import choose_statuses
 
-    wanted = parse_choice(Status, status)
-    statuses = (wanted,) if wanted else choose_statuses(candidates=True, archived=all_)
-    filters = make_filters(category, type_, scope, owner, None, branch, statuses)
-    if at is not None and (wanted or any((category, type_, scope, owner, branch))):
-        raise UsageError("--at lists all memories of that moment", "leave out the other filters")
-    with open_project(project) as memories:
-        if at is not None:
-            from ademem.core.times import parse_time
-            from ademem.operations import curation
-
-            then = curation.list_at(memories, parse_time(at, datetime.now(UTC)), limit)
-            found = list(then.memories)
-        else:
-            found = searching.list_memories(memories, filters, limit)
-        later = {} if at else searching.find_later(memories, found)
-        newer = {} if at else searching.find_newer(memories, found)
-        # Lines do without it, and so does `list` without its module.
-        proof = searching.map_evidence(memories, found) if show.as_json and not at else None
-        places = {} if at else searching.map_places(memories, found)
-    show.memories(found, later, places, newer, proof)
+    memories, found = asked.runtime, asked.call()
+    if "at" in asked.given:
+        return show.memories(found)
+    later, newer = searching.find_later(memories, found), searching.find_newer(memories, found)
+    # Lines do without it, and so does `list` without its module.
+    proof = searching.map_evidence(memories, found) if show.as_json else None
+    return show.memories(found, later, searching.map_places(memories, found), newer, proof)
 
 
 TASK_CHARS = 160
@@ -449,13 +274,10 @@ def _episode_lines(episode: Episode) -> Iterator[str]:
     yield f"    {done}{of}, {files}, {runs}, {errors}; summary by {episode.summarised_by}"
 
 
-@on_project()
-def promote(memories: Runtime, id: Id) -> None:
+@follow(memory_operations.promote)
+def promote(asked: Asked) -> None:
     """Confirm a candidate, or approve a quarantined one."""
-    from ademem.operations import curation
-
-    require_person(memories, id, "promote")
-    show.one("promoted", curation.promote(memories, id))
+    show.one("promoted", asked.call())
 
 
 @on_project()
@@ -466,12 +288,16 @@ def reject(memories: Runtime, id: Id) -> None:
     show.one("rejected", curation.reject(memories, id))
 
 
-@on_project()
-def archive(memories: Runtime, id: Id) -> None:
+@follow(memory_operations.remove, "archive", without=("dry_run", "hard"), how="archive")
+def archive(asked: Asked) -> None:
     """Remove a memory from recall and files."""
-    from ademem.operations import curation
+    show.one("archived", asked.call())
 
-    show.one("archived", curation.archive(memories, id))
+
+@follow(memory_operations.remove, "delete", how="delete")
+def delete(asked: Asked) -> None:
+    """Delete a memory; `restore` undoes it unless --hard."""
+    show.one("would delete" if asked.given["dry_run"] else "deleted", asked.call())
 
 
 @command()
@@ -516,108 +342,29 @@ def restore(
     return show.one("would restore" if dry_run else "restored", memory)
 
 
-@on_project()
-def pin(
-    memories: Runtime, id: Id, off: bool = flag("--off", "Show it only when it is relevant.")
-) -> None:
+@follow(memory_operations.pin)
+def pin(asked: Asked) -> None:
     """Show a memory in every briefing."""
-    from ademem.operations import curation
-
-    if not off:
-        require_person(memories, id, "pin")
-    memory = curation.pin(memories, id, pinned=not off)
-    show.one("unpinned" if off else "pinned", memory)
+    if asked.given["pinned"]:
+        memory_operations.require_person(asked.runtime, asked.given["id"], "pin")
+    show.one("pinned" if asked.given["pinned"] else "unpinned", asked.call())
 
 
-@on_project()
-def delete(
-    memories: Runtime,
-    id: Id,
-    hard: bool = flag("--hard", "For good: no byte of it stays."),
-    dry_run: DryRun = False,
-) -> None:
-    """Delete a memory; `restore` undoes it unless --hard."""
-    from ademem.operations import curation, searching
-
-    if hard and not dry_run:
-        who.require_person(memories.by, "to delete for good")
-    memory = searching.get(memories, id) if dry_run else curation.delete(memories, id, hard=hard)
-    show.one("would delete" if dry_run else "deleted", memory)
-
-
-@on_project()
-def edit(
-    memories: Runtime,
-    id: Id,
-    content: str | None = option("--content", "New text; - reads standard input."),
-    find: str | None = option("--find", "Part of the text; --replace takes its place."),
-    replacement: str | None = option("--replace", "See --find."),
-    revision: int | None = option("--revision", "Refuse unless it is at this revision."),
-    title: Title = None,
-    category: CategoryName = None,
-    importance: ImportanceName = None,
-    topic_key: str | None = option("--topic-key", "Its topic, which later texts replace."),
-    tags: Tags = None,
-    path: PathGlob = None,
-    anchor: Anchors = None,
-    command: Commands = None,
-    stop: bool | None = option(
-        "--stop/--no-stop", "Deny calls that it is about until they are made again."
-    ),
-) -> None:
-    """Change a memory; without options the text opens in $EDITOR."""
-    from ademem.core.anchor import replace_parts
-    from ademem.operations import curation, searching, writing
-
-    require_person(memories, id, "edit")
-    given: dict[str, Any] = {
-        "content": None if content is None else text_or_stdin(content),
-        "find": find,
-        "replacement": replacement,
-        "title": title,
-        "topic_key": topic_key,
-        "category": parse_choice(Category, category),
-        "importance": parse_choice(Importance, importance),
-        "tags": None if tags is None else split_words(tags),
-        "file_scope_pattern": path,
-        "anchors": (
-            None
-            if anchor is None and command is None
-            else replace_parts(
-                searching.get(memories, id).anchors, anchor and _check_anchors(anchor), command
-            )
-        ),
-    }
-    if stop is not None:
-        others = searching.get(memories, id).tags if tags is None else given["tags"]
-        given["tags"] = (*(tag for tag in others if tag != STOP), *((STOP,) if stop else ()))
-    changes = {name: value for name, value in given.items() if value is not None}
-    done = "edited"
-    if changes and curation.get_speaker(memories) is not Trust.USER:
-        updated = curation.update_by_agent(
-            memories, id, writing.origin(memories), revision=revision, **changes
-        )
-        memory = updated.memory
-        if updated.proposed_for:
-            done = f"{updated.proposed_for} is a person's; a candidate beside it:"
-    elif not changes:
-        memory = searching.get(memories, id)
-        with editing(memory.content) as edited:
-            if edited.strip() in ("", memory.content):
-                raise UsageError("nothing was changed", "save the editor's file, or pass --content")
-            memory = curation.edit(memories, id, revision=revision, content=edited)
-    else:
-        memory = curation.edit(memories, id, revision=revision, **changes)
-    show.one(done, memory)
-
-
-def require_person(memories: Runtime, id: str, verb: str) -> None:
-    """Require a terminal for a quarantined memory; to confirm or pin any, a person."""
+@follow(memory_operations.update)
+def edit(asked: Asked) -> None:
+    """Change a memory; without options the text opens in $EDITOR. --content - reads it."""
     from ademem.operations import searching
 
-    memory = searching.get(memories, id)
-    if memory.quarantine_reason:
-        who.require_person(memories.by, f"to {verb} {memory.id}, which is quarantined,")
-    elif verb != "edit":
-        slash = f"{who.SLASH_COMMANDS[verb]} {memory.id}"
-        who.require_person(memories.by, f"to {verb} {memory.id}", slash)
+    memories, given = asked.runtime, asked.given
+    memory_operations.require_person(memories, given["id"], "edit")
+    if "content" in given:
+        given["content"] = text_or_stdin(given["content"])
+    if given.keys() - {"id", "revision"}:
+        updated = asked.call().updated
+        done = f"{updated.proposed_for} is a person's; a candidate beside it:"
+        return show.one(done if updated.proposed_for else "edited", updated.memory)
+    memory = searching.get(memories, given["id"])
+    with editing(memory.content) as edited:
+        if edited.strip() in ("", memory.content):
+            raise UsageError("nothing was changed", "save the editor's file, or pass --content")
+        return show.one("edited", asked.call(content=edited).updated.memory)

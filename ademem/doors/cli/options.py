@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+from ademem.core.value import replace
 from ademem.operations.signatures import About
 
 TYPE_CHECKING = False
@@ -18,18 +19,8 @@ if TYPE_CHECKING:
     from ademem.operations.signatures import Parameter
 
 
-class Option(About):
-    """A parameter of a command: an option with flags, or without any an argument."""
-
-    flags: tuple[str, ...] = ()
-    """`--limit` and `-n`; `--stop/--no-stop` is a pair that sets and unsets."""
-    metavar: str | None = None
-    variable: str = ""
-    """Variable of the environment that is read without the option."""
-
-
 def flag(name: str, help: str) -> Any:
-    return Option(flags=(name,), help=help, default=False)
+    return About(spelled=name, help=help, default=False)
 
 
 def option(
@@ -42,20 +33,25 @@ def option(
     variable: str = "",
 ) -> Any:
     """Declare an option by its names and metavar: `--at TIME`."""
-    words = names.split()
-    return Option(
-        flags=tuple(word for word in words if word[0] == "-"),
-        metavar=" ".join(word for word in words if word[0] != "-") or None,
-        help=help,
-        default=default,
-        least=min,
-        most=max,
-        variable=variable,
-    )
+    return About(spelled=names, help=help, default=default, least=min, most=max, variable=variable)
 
 
 def argument(metavar: str, help: str, default: Any = ...) -> Any:
-    return Option(metavar=metavar, help=help, default=default)
+    return About(spelled=metavar, help=help, default=default)
+
+
+def shared(about: About, default: Any = None) -> Any:
+    """Declare an option that operations have, too."""
+    return replace(about, default=default)
+
+
+def flags_of(parameter: Parameter) -> tuple[str, ...]:
+    """Return `--limit` and `-n`, or nothing for an argument."""
+    return tuple(word for word in parameter.about.spelled.split() if word[0] == "-")
+
+
+def metavar_of(parameter: Parameter) -> str:
+    return " ".join(word for word in parameter.about.spelled.split() if word[0] != "-")
 
 
 DIGITS = 15
@@ -96,14 +92,10 @@ def parse(parameters: Sequence[Parameter], words: Iterable[str]) -> dict[str, An
         return None
     for each in parameters:
         if each.variable not in given:
-            if each.is_required or _reads_environment(each.about):
+            if each.is_required or each.about.variable:
                 return None
             given[each.variable] = each.default
     return given
-
-
-def _reads_environment(about: About) -> bool:
-    return isinstance(about, Option) and bool(about.variable)
 
 
 def _flags(
@@ -120,10 +112,6 @@ def _flags(
                 continue
             switches |= {on: (each.variable, True)} | ({off: (each.variable, False)} if off else {})
     return switches, valued
-
-
-def flags_of(parameter: Parameter) -> tuple[str, ...]:
-    return parameter.about.flags if isinstance(parameter.about, Option) else ()
 
 
 def _is_list(parameter: Parameter) -> bool:

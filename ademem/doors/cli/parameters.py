@@ -10,10 +10,11 @@ from typing import Annotated
 from ademem import operations
 from ademem.core import process, who
 from ademem.core.errors import UsageError
-from ademem.core.memory import SCOPES, Category, Importance, Scope
+from ademem.core.memory import SCOPES, Scope
 from ademem.core.settings import load_configuration
 from ademem.doors.cli import show
 from ademem.doors.cli.options import argument, option
+from ademem.operations import parameters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,33 +25,19 @@ if TYPE_CHECKING:
     Kind = TypeVar("Kind", bound=StrEnum)
 
 Project = Annotated[str | None, option("--project DIR", "Folder of the project.")]
-Id = Annotated[str, argument("ID", "Of a memory, or its beginning.")]
-Title = Annotated[str | None, option("--title", "A heading, under which a text may be long.")]
+Id = Annotated[str, parameters.ID]
+Title = Annotated[str | None, parameters.TITLE]
 BriefAgent = Annotated[str, option("--agent NAME", "The brief of this agent instead.")]
-DryRun = Annotated[bool, option("--dry-run", "Show what would change, and change nothing.")]
+DryRun = Annotated[bool, parameters.DRY_RUN]
 Port = Annotated[str, argument("[PORT]", "Port for --http; 0 is any.")]
-Limit = Annotated[int, option("--limit -n", "Maximum number.", min=1, max=1000)]
-CategoryName = Annotated[str | None, option("--category -c", ", ".join(Category))]
-ScopeName = Annotated[str | None, option("--scope", ", ".join(SCOPES))]
-Owner = Annotated[str | None, option("--owner", "Agent or mission the memory belongs to.")]
-ImportanceName = Annotated[str | None, option("--importance", ", ".join(Importance))]
-Tags = Annotated[str | None, option("--tags", "Words separated by commas.")]
-PathGlob = Annotated[str | None, option("--path GLOB", "Files the memory is about.")]
-FileGlob = Annotated[str | None, option("--path --file GLOB", "Files the memory is about.")]
-Repeats = Annotated[str | None, option("--repeats ID", "A memory that says the same.")]
-Replaces = Annotated[str | None, option("--replaces ID", "One that no longer holds.")]
-Contradicts = Annotated[str | None, option("--contradicts ID", "One that cannot hold beside it.")]
-Heard = Annotated[str | None, option("--heard N", "The question that it answers.")]
-Branch = Annotated[str | None, option("--branch", "Memories of this unmerged branch.")]
-Anchors = Annotated[list[str] | None, option("--anchor FILE:LINES", "Place in the code.")]
-Places = Annotated[
-    list[str] | None,
-    option("--at KEY", "Where it applies: src/**, `npm install` …"),
-]
-Commands = Annotated[
-    list[str] | None,
-    option("--command WORDS", "Shell command before which it is shown."),
-]
+Limit = Annotated[int, parameters.LIMIT]
+CategoryName = Annotated[str | None, parameters.CATEGORY]
+Type = Annotated[str | None, parameters.TYPE]
+Tags = Annotated[str | None, parameters.TAGS]
+Repeats = Annotated[str | None, parameters.REPEATS]
+Replaces = Annotated[str | None, parameters.REPLACES]
+Contradicts = Annotated[str | None, parameters.CONTRADICTS]
+Heard = Annotated[str | None, parameters.HEARD]
 
 
 def warn(project: str | None) -> None:

@@ -7,10 +7,19 @@ import json
 
 from ademem import operations
 from ademem.core.errors import UsageError
-from ademem.core.memory import SCOPES, Category
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import command
-from ademem.doors.cli.options import argument, flag, option
+from ademem.doors.cli.options import argument, flag, option, shared
+from ademem.operations.parameters import (
+    BRANCH,
+    CANDIDATES,
+    CATEGORY,
+    LIMIT,
+    OWNER,
+    PATH,
+    SCOPE,
+    TYPE,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,14 +39,14 @@ def _open(project: str | None = option("--project DIR", "Folder of the project."
 def recall(
     memories: Runtime,
     words: list[str] | None = argument("WORDS", "What you want to know.", None),
-    limit: int = option("--limit -n", "Maximum number.", 10, min=1, max=1000),
-    category: str | None = option("--category -c", ", ".join(Category)),
-    type_: str | None = option("--type -t", "learned, decision, bugfix, … or a tag."),
-    scope: str | None = option("--scope", ", ".join(SCOPES)),
-    owner: str | None = option("--owner", "Agent or mission the memory belongs to."),
-    path: str | None = option("--path GLOB", "Files the memory is about."),
-    branch: str | None = option("--branch", "Memories of this unmerged branch."),
-    candidates: bool = flag("--candidates", "Unconfirmed memories too."),
+    limit: int = shared(LIMIT, 10),
+    category: str | None = shared(CATEGORY),
+    type_: str | None = shared(TYPE),
+    scope: str | None = shared(SCOPE),
+    owner: str | None = shared(OWNER),
+    path: str | None = shared(PATH),
+    branch: str | None = shared(BRANCH),
+    candidates: bool = shared(CANDIDATES, False),
     recent_: int | None = option("--recent", "The newest N instead.", min=0),
     stats: bool = flag("--stats", "Counts instead."),
     count: bool = option("--count/--no-count", "Count an access of each hit.", True),

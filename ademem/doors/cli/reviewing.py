@@ -17,14 +17,14 @@ from ademem.core.untrusted import import_label
 from ademem.core.value import Value, as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import command, on_project, open_project
+from ademem.doors.cli.derived import Asked, follow
 from ademem.doors.cli.options import argument, flag, option
 from ademem.doors.cli.parameters import CategoryName, DryRun, Limit, Project, editing, parse_choice
-from ademem.operations import curation
+from ademem.operations import curation, memory_operations
 from ademem.operations.curation import EVERYTHING, Selection, Waiting
 from ademem.store import adopted
 from ademem.store.runtime import Runtime
 from ademem.store.transitions import waits_for
-from ademem.store.verdicts import VERBS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -710,23 +710,10 @@ def list_(
     show.listing("relations", found, _verdict_lines, "no relations")
 
 
-@on_project("relations judge")
-def judge(
-    memories: Runtime,
-    id: str = argument("REL", "A proposal, or a memory with --other."),
-    verb: str = argument("VERB", ", ".join(VERBS)),
-    other: str = option("--other ID", "The other memory, without a proposal.", ""),
-    reason: str = option("--reason", "Why.", ""),
-    evidence: str = option("--evidence", "What shows it.", ""),
-    confidence: float = option("--confidence", "How sure it is.", 1.0, min=0, max=1),
-) -> None:
+@follow(memory_operations.judge, "relations judge", without=("judgment_id", "id"))
+def judge(asked: Asked, id: str = argument("REL", "A proposal, or a memory with --other.")) -> None:
     """Record the relation between two memories."""
-    from ademem.operations import relating
-
-    pair = {"id": id, "other": other} if other else {"judgment_id": id}
-    judged = relating.judge(
-        memories, verb, **pair, reason=reason, evidence=evidence, confidence=confidence
-    )
+    judged = asked.call(**{"id" if asked.given.get("other") else "judgment_id": id})
     show.report(judged, [f"{judged['relation_id']} {judged['status']}: {judged['effect']}"])
 
 

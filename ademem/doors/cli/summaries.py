@@ -6,7 +6,7 @@ SUMMARIES = {
     "archive": "Remove a memory from recall and files.",
     "at": "Show or choose where a memory applies.",
     "backup": "Copy the whole database into your data folder.",
-    "context": "Show the best of the project, its last sessions and prompts.",
+    "context": "What a session starts with: brief, conventions, decisions, recent work.",
     "cost": "Show what memory costs, and what of it was used.",
     "delete": "Delete a memory; `restore` undoes it unless --hard.",
     "doctor": "Check the installation and the store.",

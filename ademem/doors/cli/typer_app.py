@@ -19,7 +19,7 @@ from ademem import __version__
 from ademem.core.errors import USAGE, AdememError, UsageError
 from ademem.doors.cli import commands as own
 from ademem.doors.cli.commands import GROUPS, HELP, Command, module_of, modules
-from ademem.doors.cli.options import Option, flags_of
+from ademem.doors.cli.options import flags_of, metavar_of
 from ademem.doors.cli.show import wants_json
 
 if TYPE_CHECKING:
@@ -120,10 +120,9 @@ def _callback(command: Command) -> Callable[..., None]:
 
 def _declare(parameter: Parameter) -> Argument:
     about, flags = parameter.about, flags_of(parameter)
-    assert isinstance(about, Option)
     shared: dict[str, Any] = {
-        "help": about.help,
-        "metavar": about.metavar or None,
+        "help": _sentence(about.help),
+        "metavar": metavar_of(parameter) or None,
         "min": about.least,
         "max": about.most,
         "envvar": about.variable or None,
@@ -138,6 +137,10 @@ def _declare(parameter: Parameter) -> Argument:
         default=declared(default, *flags, **shared),
         annotation=parameter.kind | None if is_optional else parameter.kind,
     )
+
+
+def _sentence(help: str) -> str:
+    return help if help.endswith((".", "…")) else f"{help}." * bool(help)
 
 
 def run(arguments: Sequence[str]) -> NoReturn:

@@ -19,6 +19,7 @@ from ademem.core.errors import AdememError
 from ademem.core.project import Project
 from ademem.core.who import CALLED_BY_MODEL, NOT_ASKED, By, Who, describe, of_peer
 from ademem.doors import calls
+from ademem.operations.arguments import check_arguments
 from ademem.plugins.ade import messages as rpc
 from ademem.plugins.ade import subscriptions
 from ademem.plugins.ade.messages import BadHeader, RpcError, read_messages, write_message
@@ -168,7 +169,7 @@ class Server:
             raise _refused(calls.describe_refusal(error)) from error
 
     def _answer(self, method: Method, notify: Notify, params: dict[str, Any]) -> Any:
-        given = calls.check_arguments(method.params, params)
+        given = check_arguments(method.params, params)
         if method.writes:
             self._tool_caller.admit_write(self.project)
         with self._open() as runtime:
@@ -187,7 +188,7 @@ def _find_method(name: str) -> Method:
 
 
 def _subscribe(subscription: Subscription, name: str, params: dict[str, Any]) -> Any:
-    calls.check_arguments(subscriptions.PARAMETERS, params)
+    check_arguments(subscriptions.PARAMETERS, params)
     if name == subscriptions.SUBSCRIBE:
         return {"after": subscription.start()}
     subscription.close()

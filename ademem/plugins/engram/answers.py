@@ -101,8 +101,7 @@ def search(
 ) -> Result:
     """Search memory by words."""
     filters = Filters(types=(type,) if type else (), scopes=scopes_of(scope or ""))
-    own = memories.settings.mcp.model
-    options: Row = {"place": "mcp", "key": call.turn, "model": own}
+    options: Row = {"place": call.place, "key": call.turn, "model": call.model}
     with ExitStack() as opened:
         others = opened.enter_context(projects.open_others(memories)) if all_projects else {}
         page = browsing.find(memories, query, filters, limit, others=others, **options)
@@ -202,7 +201,7 @@ def update(
     memory = find_memory(memories, id)
     if scope and Scope.parse(scope) is not memory.scope:
         raise CannotDo(f"the scope of {id} is {memory.shown_scope}", "mem_save it, then mem_delete")
-    answer = memory_operations.update(
+    edited = memory_operations.update(
         memories,
         call,
         memory.id,
@@ -213,7 +212,8 @@ def update(
         find=find,
         replace=replace,
     )
-    return {"result": f"Memory updated: #{id}", **answer}
+    row = memory_operations.edited_row(memories, call, edited)
+    return {"result": f"Memory updated: #{id}", **row}
 
 
 @tool(repeats=True)
@@ -405,8 +405,8 @@ def merge_projects(
 @reading()
 def current_project(memories: Runtime, call: Call) -> Result:
     """Which project this is, and how it was found."""
-    status = memory_operations.status(memories, call)
-    return {"result": memories.project.name, "available_projects": status["others"]}
+    others = [each.name for each in call.projects if each.root != memories.project.root]
+    return {"result": memories.project.name, "available_projects": others}
 
 
 @reading()

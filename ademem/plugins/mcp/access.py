@@ -145,9 +145,16 @@ class Call:
         self.runtime: Runtime | None = None
         self.turn = TurnKey(session_id="")
 
+    place = "mcp"
+
     @property
     def door(self) -> str:
         return self.caller.door
+
+    @property
+    def model(self) -> str:
+        assert self.runtime
+        return self.runtime.settings.mcp.model
 
     def answer(self, tool: Tool) -> dict[str, Any]:
         """Return the result; one with a `rule` is a refusal."""

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 from ademem.core import plugins
 from ademem.core.errors import NotFound, UsageError
 from ademem.core.value import Value
-from ademem.doors.calls import NOTICE, check_arguments
+from ademem.doors.calls import NOTICE
+from ademem.operations.arguments import check_arguments
 from ademem.operations.memory_operations import OPERATIONS
+from ademem.operations.signatures import schema_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,14 +43,9 @@ class Tool(Value):
 
     @property
     def input_schema(self) -> Schema:
-        parameters = self.operation.parameters
-        required = [each.name for each in parameters if each.is_required]
-        return {
-            "type": "object",
-            "properties": {each.name: each.schema for each in parameters} | {"project": TEXT},
-            **({"required": required} if required else {}),
-            "additionalProperties": self.is_tolerant,
-        }
+        schema = schema_of(self.operation.parameters)
+        schema["properties"]["project"] = TEXT
+        return schema | {"additionalProperties": self.is_tolerant}
 
     @property
     def output_schema(self) -> Schema:
@@ -101,10 +98,11 @@ TEXT: Schema = {"type": "string"}
 def make_tools(
     operations: Iterable[Operation], prefix: str, *, is_tolerant: bool = False
 ) -> tuple[Tool, ...]:
-    """Return a tool for each operation, named after its function."""
+    """Return a tool for each operation that programs may call, named after its function."""
     return tuple(
         Tool(name=prefix + each.run.__name__, operation=each, is_tolerant=is_tolerant)
         for each in operations
+        if each.audience != "people"
     )
 
 

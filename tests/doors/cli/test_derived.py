@@ -31,7 +31,7 @@ def shout(
 
 @pytest.fixture
 def command():
-    derived.define(OPERATION, "shout")
+    derived.define(OPERATION)
     yield commands["shout"]
     del commands["shout"]
 

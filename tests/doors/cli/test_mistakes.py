@@ -45,10 +45,7 @@ def test_no_anchor_is_stored_as_the_choice_of_a_place(ademem, forged):
     id = ademem.json("add", LESSON)["memory"]["id"]
     for arguments in (["add", "Backups run at night"], ["edit", id]):
         said, code = mistake(ademem, *arguments, "--anchor", forged)
-        assert (said, code) == (
-            "an anchor is a file or some of its lines (`--at` chooses a place)",
-            2,
-        )
+        assert (said, code) == ("an anchor is a file or a command (choose a place with `at`)", 2)
 
     assert ademem.json("list")["count"] == 1
     assert ademem.json("get", id)["anchors"] == []
@@ -76,8 +73,10 @@ def test_a_damaged_database_is_reported_with_what_rebuilds_it(ademem, arguments)
         pytest.param(
             ["list", "--at", "9999-12-31"], "'9999-12-31' is not a time", 2, id="last day"
         ),
-        pytest.param(["list", "-c", "x"], "no category 'x' (fact, ", 2, id="no category"),
-        pytest.param(["list", "--scope", "x"], "no scope 'x' (project, ", 2, id="no scope"),
+        pytest.param(
+            ["list", "-c", "x"], "no category 'x' (known: convention, ", 2, id="no category"
+        ),
+        pytest.param(["list", "--scope", "x"], "no scope 'x' (known: agent, ", 2, id="no scope"),
         pytest.param(
             ["list", "--scope", "agent"], "each agent has its own memories (name", 2, id="whose"
         ),

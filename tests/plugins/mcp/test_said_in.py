@@ -1,5 +1,7 @@
 """The context that a program asks for has a memory of the person once they confirmed it."""
 
+from types import SimpleNamespace
+
 from ademem.operations import curation, memory_operations
 from tests.operations.test_said_in import elsewhere as elsewhere
 from tests.operations.test_said_in import here as here
@@ -8,7 +10,7 @@ from tests.operations.test_said_in import say
 
 def context(world):
     with world.memories() as memories:
-        return str(memory_operations.context(memories, None, 8000))
+        return str(memory_operations.context(memories, SimpleNamespace(door="mcp"), 8000))
 
 
 def test_it_is_told_once_a_person_confirmed_it(here, elsewhere):

@@ -1,0 +1,76 @@
+"""Arguments of a call, checked against the schemas of its parameters."""
+
+from __future__ import annotations
+
+from ademem.core.errors import UsageError
+from ademem.core.text import with_article
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+TYPES: dict[str, type | tuple[type, ...]] = {
+    "string": str,
+    "integer": int,
+    "number": (int, float),
+    "boolean": bool,
+    "array": list,
+    "object": dict,
+}
+
+
+def check_arguments(schema: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments with the defaults of the schema; raise UsageError for a wrong one.
+
+    Of JSON Schema it reads `type`, `enum`, `minimum`, `maximum`, `maxLength`, `maxItems`, `items`,
+    `default` and `required`. A text longer than `maxLength` is cut there.
+    """
+    properties = schema.get("properties", {})
+    for name in given:
+        if name not in properties:
+            raise UsageError(f"no argument {name!r}", _nearest(name, list(properties)))
+    for name in schema.get("required", ()):
+        if given.get(name) is None:
+            raise UsageError(f"the argument {name!r} is missing", f"give {name!r}")
+    values = {name: each["default"] for name, each in properties.items() if "default" in each}
+    for name, value in given.items():
+        if value is not None:
+            values[name] = _check(name, value, properties[name])
+    return values
+
+
+def _check(name: str, value: Any, schema: Mapping[str, Any]) -> Any:
+    kind = schema.get("type", "string")
+    kinds = kind if isinstance(kind, list) else [kind]
+    if isinstance(value, float) and value.is_integer() and "integer" in kinds:
+        value = int(value)  # the same number in JSON
+    types = [TYPES[each] for each in kinds if (each == "boolean") is isinstance(value, bool)]
+    if not any(isinstance(value, each) for each in types):
+        kind = with_article(" or ".join(kinds))
+        raise UsageError(f"{name!r} is not {kind}", f"give {name!r} as {kind}")
+    if isinstance(value, str):
+        value = value[: schema.get("maxLength")]
+        if "\0" in value or any("\ud800" <= char <= "\udfff" for char in value):
+            raise UsageError(
+                f"{name!r} is not text: it has a NUL or half a character", "leave it out"
+            )
+    elif isinstance(value, list):
+        if len(value) > (most := schema.get("maxItems", len(value))):
+            raise UsageError(f"{name!r} has {len(value)} items", f"give at most {most}")
+        return [_check(name, each, schema.get("items", {})) for each in value]
+    elif not isinstance(value, bool | dict):
+        low, high = schema.get("minimum", value), schema.get("maximum", value)
+        if not low <= value <= high:
+            raise UsageError(f"{name!r} is {value}", f"give {name!r} from {low} to {high}")
+    if "enum" in schema and value not in schema["enum"]:
+        raise UsageError(f"no {name} {value!r}", _nearest(str(value), schema["enum"]))
+    return value
+
+
+def _nearest(name: str, allowed: list[str]) -> str:
+    from difflib import get_close_matches  # slow to load, and for a mistake alone
+
+    close = get_close_matches(name, allowed, n=1, cutoff=0.5)
+    names = ", ".join(sorted(allowed))
+    return f"did you mean {close[0]!r}? Known: {names}" if close else f"known: {names}"
