@@ -13,10 +13,12 @@ from ademem.core.errors import NoSuchMemory
 from ademem.core.memory import Memory, Tier
 from ademem.core.text import counted, preview
 from ademem.core.value import Value, replace
-from ademem.doors.views import diff_words, to_row
+from ademem.doors.review_cards import ask_question, describe_waiting, read_sides
+from ademem.doors.views import diff_words, to_row, word_diff
 from ademem.doors.views import session as session_view
-from ademem.operations import curation, reports, searching, sessions
+from ademem.operations import curation, placing, reports, searching, sessions
 from ademem.operations.curation import Waiting
+from ademem.search import binding
 from ademem.search.engine import UNARCHIVED, Filters
 from ademem.store.runtime import Runtime
 from ademem.store.transitions import waits_for
@@ -29,23 +31,25 @@ PROMPTS, DECISIONS = 500, 500
 
 
 class Item(Value):
-    """A memory to decide about, with the other one of a contradiction."""
+    """A memory to decide about, with the other one of a contradiction, or where it is wrong."""
 
     key: str
     memory: Memory
     other: Memory | None = None
     conflict: str = ""
+    place: str = ""
 
 
 def find_place(queue: Sequence[Waiting], key: str) -> int:
     """Return the index of the place with that key, or of the memory with that id, else 0."""
     same = (at for at, each in enumerate(queue) if each.key == key)
-    of_memory = (at for at, each in enumerate(queue) if each.id == key.partition("~")[0])
+    id = key.partition("~")[0].partition("@")[0]
+    of_memory = (at for at, each in enumerate(queue) if each.id == id)
     return next(same, next(of_memory, 0))
 
 
 def read_review(memories: Runtime, key: str) -> dict[str, Any]:
-    queue = curation.list_queue(memories)
+    queue = [*curation.list_queue(memories), *_list_misplaced(memories)]
     at = find_place(queue, key)
     start = max(0, at - QUEUE_ROWS // 2)
     items = read_items(memories, queue[start : start + QUEUE_ROWS])
@@ -60,20 +64,45 @@ def read_review(memories: Runtime, key: str) -> dict[str, Any]:
     }
 
 
+def _list_misplaced(memories: Runtime) -> list[Waiting]:
+    skipped = curation.list_skipped(memories)
+    return [
+        Waiting(
+            4,
+            0.0,
+            stamp(each.memory.created_at),
+            0,
+            each.memory.id,
+            conflict=each.why,
+            place=each.place.place,
+        )
+        for each in placing.list_misplaced(memories)
+        if each.memory.id not in skipped
+    ]
+
+
 def read_items(memories: Runtime, waiting: Iterable[Waiting]) -> list[Item]:
     items = []
     for each in waiting:
         with suppress(NoSuchMemory):  # deleted since it was listed
             other = searching.get(memories, each.other) if each.other else None
             memory = searching.get(memories, each.id)
-            items.append(Item(key=each.key, memory=memory, other=other, conflict=each.conflict))
+            items.append(
+                Item(
+                    key=each.key,
+                    memory=memory,
+                    other=other,
+                    conflict=each.conflict,
+                    place=each.place,
+                )
+            )
     return items
 
 
 def read_card(memories: Runtime, item: Item) -> dict[str, Any]:
     memory, why = item.memory, waits_for(item.memory)
     others: Sequence[Memory] = [item.other] if item.other else []
-    if why and not item.other:
+    if why and not (item.other or item.place):
         others = searching.find_similar(memories, memory)
     return {
         "key": item.key,
@@ -84,12 +113,25 @@ def read_card(memories: Runtime, item: Item) -> dict[str, Any]:
         ],
         "other": item.other,
         "similar": [
-            (each, list(diff_words(each.content, memory.content)))
+            (each, differences(each.content, memory.content))
             for each in others
             if not each.quarantine_reason
         ],
+        "question": ask_question(
+            memory, is_pair=item.other is not None, is_misplaced=bool(item.place)
+        ),
+        "about": describe_waiting(memory, item.conflict, memories.clock()),
+        "place": item.place,
+        "keys": [binding.describe(each) for each in placing.list_places(memories, memory.id)],
+        "sides": read_sides(memories, [*([item.other] if item.other else []), memory]),
         "merged": f"{others[0].content}\n{memory.content}" if others else "",
     }
+
+
+def differences(before: str, after: str) -> list[tuple[str, str]]:
+    """Return the words that differ; the whole first text where they share less than half."""
+    parts = list(diff_words(before, after))
+    return parts if word_diff(before, after) else [("same", before)]
 
 
 def find_memory(memories: Runtime, id: str) -> Memory | None:

@@ -8,15 +8,16 @@ from typing import Any, TypeVar
 
 from ademem.core import who
 from ademem.core.clock import stamp
-from ademem.core.errors import AdememError, NoSuchMemory, UsageError
+from ademem.core.errors import AdememError, Conflict, NoSuchMemory, UsageError
 from ademem.core.memory import Memory
 from ademem.core.text import counted, preview
 from ademem.core.value import Value, as_dict, replace
 from ademem.core.who import Who
-from ademem.operations import curation, searching
+from ademem.operations import curation, placing, searching
 from ademem.operations.curation import DECISIONS
 from ademem.search import binding
 from ademem.store.runtime import Runtime
+from ademem.store.transitions import waits_for
 
 LABEL_CHARS = 48
 UNFORESEEN = "an unexpected error; the log has its message"
@@ -178,8 +179,22 @@ def act_on(verb: str, do: Callable[..., Memory]) -> Callable[..., Done]:
 
 reject = act_on("reject", curation.refuse)
 merge = act_on("merge into", curation.merge)
-supersede = act_on("archive", curation.supersede)
-"""It archives one memory of a contradiction, and keeps the other."""
+
+
+def supersede(memories: Runtime, id: str, revision: int | None, by: str) -> Done:
+    """Archive one memory of a contradiction, and confirm the other, which a person kept."""
+    archived = by_memory(
+        "archive", memories, curation.supersede(memories, id, by, revision=revision)
+    )
+    return _confirm_waiting(memories, archived, by)
+
+
+def _confirm_waiting(memories: Runtime, done: Done, *ids: str) -> Done:
+    """Confirm those of the memories that wait and are not in quarantine, as one act with *done*."""
+    kept = [searching.get(memories, id) for id in ids]
+    waiting = [each for each in kept if waits_for(each) and not each.quarantine_reason]
+    confirmed = [promote(memories, each.id, None) for each in waiting if each.live]
+    return in_order(done.label, done, *confirmed) if confirmed else done
 
 
 def edit(memories: Runtime, id: str, revision: int | None, **changes: Any) -> Done:
@@ -194,7 +209,7 @@ def edit_and_promote(memories: Runtime, id: str, revision: int | None, **changes
     return in_order(edited.label, edited, promote(memories, id, None))
 
 
-def _twin(memories: Runtime, verb: str, opposite: str, id: str, **given: str) -> Done:
+def _twin(memories: Runtime, verb: str, opposite: str, id: str, **given: Any) -> Done:
     label = f"{verb} “{_name(searching.get(memories, id))}”"
     return Done(label=label, way=opposite, given={"id": id} | given, memory=id)
 
@@ -204,6 +219,52 @@ def settle(memories: Runtime, id: str, other: str) -> Done:
     """Keep both memories of a contradiction as true."""
     curation.settle_conflict(memories, id, other)
     return _twin(memories, "resolve", "reopen", id, other=other)
+
+
+def keep_both(memories: Runtime, id: str, other: str) -> Done:
+    """Keep both memories of a contradiction, and confirm those that wait."""
+    return _confirm_waiting(memories, settle(memories, id, other), id, other)
+
+
+@inverse
+def accept_place(memories: Runtime, id: str, place: str) -> Done:
+    """Say that a memory does belong where it was overruled."""
+    found = placing.find_misplaced(memories, id, place)
+    if found is None:
+        raise Conflict("nothing is asked about this place any more", "load the page again")
+    before = placing.accept_place(memories, found)
+    given = {"place": place, "before": {str(row): outcome for row, outcome in before.items()}}
+    return _twin(memories, "leave in its place", "doubt_place", id, **given)
+
+
+@inverse
+def doubt_place(memories: Runtime, id: str, place: str, before: dict[str, str]) -> Done:
+    rows = {int(row): outcome for row, outcome in before.items()}
+    placing.doubt_place(memories, id, place, rows)
+    return _twin(memories, "leave in its place", "accept_place", id, place=place)
+
+
+def only_tell(memories: Runtime, id: str, revision: int | None) -> Done:
+    """Let a memory deny no call any more, which answers whether it belongs where it did."""
+    memory = searching.get(memories, id)
+    curation.require_revision(memory, revision)
+    answered = _answer_doubts(memories, id)
+    told = by_memory("only tell", memories, placing.only_tell(memories, memory))
+    return in_order(told.label, *answered, told)
+
+
+def place(memories: Runtime, id: str, revision: int | None, keys: Sequence[str]) -> Done:
+    """Let a memory come up at these places alone; at none of them, only when a prompt asks."""
+    curation.require_revision(searching.get(memories, id), revision)
+    answered = _answer_doubts(memories, id)
+    choice = placing.Choice(id=id, at=tuple(keys), nowhere=not keys)
+    placed = by_memory("place", memories, placing.place(memories, choice).memory)
+    return in_order(placed.label, *answered, placed) if answered else placed
+
+
+def _answer_doubts(memories: Runtime, id: str) -> list[Done]:
+    found = [each for each in placing.list_misplaced(memories) if each.memory.id == id]
+    return [accept_place(memories, id, each.place.place) for each in found]
 
 
 @inverse

@@ -120,7 +120,7 @@ class Waiting(NamedTuple):
     """A memory in the queue of a review, by urgency, then belief, then age; thousands may wait."""
 
     urgency: int
-    """0 quarantined, 1 contradictory, 2 unconfirmed, 3 near to another one."""
+    """0 quarantined, 1 contradictory, 2 unconfirmed, 3 near to another one, 4 misplaced."""
     doubt: float
     """The confidence, below zero."""
     created_at: str
@@ -128,10 +128,14 @@ class Waiting(NamedTuple):
     id: str
     other: str = ""
     conflict: str = ""
+    place: str = ""
+    """Where the memory may not belong."""
 
     @property
     def key(self) -> str:
-        """The id of the memory, and the other one's: a memory may be in several pairs."""
+        """The id of the memory, and the other one's or the place: it may be in several pairs."""
+        if self.place:
+            return f"{self.id}@{self.place}"
         return f"{self.id}~{self.other}" if self.other else self.id
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from typing import Any
@@ -17,6 +17,7 @@ from ademem.search import binding, binding_keys
 from ademem.store import bindings as table
 from ademem.store import memories
 from ademem.store.bindings import Binding
+from ademem.store.review_queue import GONE_DAYS
 from ademem.store.runtime import Runtime
 from ademem.store.transitions import CannotDo
 
@@ -30,8 +31,6 @@ WIDEST = 0.5
 """Share of the tracked files above which a place is refused to an agent."""
 FIRM = ("given", "read")
 UNSURE = ("worded", "guessed")
-GONE_DAYS = 30
-"""Days after which a place that is not there is asked about."""
 SHOWN_CALLS = 3
 
 
@@ -171,17 +170,33 @@ def list_misplaced(runtime: Runtime) -> list[Misplaced]:
     return found
 
 
-def accept_place(runtime: Runtime, found: Misplaced) -> Callable[[], object]:
-    """Keep the memory where it is, as a person says; return the way back."""
+def find_misplaced(runtime: Runtime, id: str, place: str) -> Misplaced | None:
+    found = (each for each in list_misplaced(runtime) if each.memory.id == id)
+    return next((each for each in found if each.place.place == place), None)
+
+
+def accept_place(runtime: Runtime, found: Misplaced) -> dict[int, str]:
+    """Keep the memory where it is, as a person says; return what `doubt_place` needs."""
     from ademem.store import gone_places, outcomes
 
-    store, now = runtime.store, runtime.clock()
+    store = runtime.store
     if found.place.state == "gone":
-        gone_places.note_again(store, found.memory.id, found.place, now)
-        since = now - timedelta(days=GONE_DAYS)
-        return lambda: gone_places.note_again(store, found.memory.id, found.place, since)
-    before = outcomes.accept_place(store, found.memory.id, found.place.place)
-    return lambda: outcomes.restore(store, before)
+        gone_places.note_again(store, found.memory.id, found.place, runtime.clock())
+        return {}
+    return outcomes.accept_place(store, found.memory.id, found.place.place)
+
+
+def doubt_place(runtime: Runtime, id: str, place: str, before: Mapping[int, str]) -> None:
+    """Ask about a place again; *before* are the outcomes that stood before it was accepted."""
+    from ademem.store import gone_places, outcomes
+
+    if before:
+        return outcomes.restore(runtime.store, before)
+    since = runtime.clock() - timedelta(days=GONE_DAYS)
+    for each in table.list_of(runtime.store, memories.get(runtime.store, id)):
+        if each.place == place:
+            gone_places.note_again(runtime.store, id, each, since)
+    return None
 
 
 def only_tell(runtime: Runtime, memory: Memory) -> Memory:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ademem.core.json_text import array
 from ademem.core.value import Value
-from ademem.store import BROWSED, CURRENT, Store
+from ademem.store import BROWSED, CURRENT, LIVE, Store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -145,6 +145,21 @@ def find_placed(store: Store, ids: Iterable[str]) -> set[str]:
             (array(ids),),
         )
     )
+
+
+def find_bound(store: Store, pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return those pairs of a live memory and a place that it is bound to."""
+    found = []
+    for id, place in pairs:
+        rows = store.db.execute(
+            f"select {', '.join(f'binding.{name}' for name in NAMES)} from memory_bindings as"
+            " binding join unified_memories as memory on memory.seq = binding.memory_seq"
+            f" where memory.id = ? and {LIVE}",
+            (id,),
+        )
+        if any(Binding(**dict(row)).place == place for row in rows):
+            found.append((id, place))
+    return found
 
 
 def list_sure_kinds(store: Store) -> set[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ademem.store import memory_queries, relations
+from ademem.core.clock import timedelta
+from ademem.store import bindings, gone_places, memory_queries, outcomes, relations
 from ademem.store.database import read_list
 
 TYPE_CHECKING = False
@@ -33,10 +34,28 @@ def count_by_reason(runtime: Runtime, pairs: Sequence[Conflict] | None = None) -
         row[0] for row in memory_queries.list_waiting(runtime.store) if row[-1] not in elsewhere
     ]
     counts |= {reason: reasons.count(reason) for reason in sorted(set(reasons))}
+    if misplaced := [id for id, _ in list_misplaced(runtime) if id not in skipped]:
+        counts["misplaced"] = len(misplaced)
     own = runtime.open_personal()
     theirs = memory_queries.list_waiting(own.store) if own else []
     waiting = sum(row[-1] not in skipped for row in theirs)
     return counts | ({"personal": waiting} if waiting else {})
+
+
+GONE_DAYS = 30
+"""Days after which a place that is not there is asked about."""
+
+
+def list_misplaced(runtime: Runtime) -> list[tuple[str, str]]:
+    """Return ids of memories and the places at which they may not belong.
+
+    They were overruled there, or the place is gone for GONE_DAYS.
+    """
+    doubted = outcomes.list_doubted(runtime.store)
+    found = [(each.memory_id, each.binding) for each in doubted]
+    long_ago = runtime.clock() - timedelta(days=GONE_DAYS)
+    gone = [(id, place.place) for id, place in gone_places.list_since(runtime.store, long_ago)]
+    return [*bindings.find_bound(runtime.store, found), *gone]
 
 
 def day_of(now: datetime) -> str:

@@ -585,26 +585,28 @@ def _hold(review: Review, subject: Subject, _rest: str) -> None:
 
 
 def _place(review: Review, subject: Subject, key: str) -> None:
-    from ademem.operations import placing
+    from ademem.doors import undoable
 
     if not key:
         return show.echo("where KEY: src/**, `npm install`, act:deploy …")
-    choice = placing.Choice(id=subject.memory.id, at=(key,))
-    review.pass_on("placed", placing.place(review.memories, choice).memory)
+    done = undoable.place(review.memories, subject.memory.id, None, (key,))
+    review.pass_on("placed", subject.memory, partial(done.undo, review.memories))
 
 
 def _only_tell(review: Review, subject: Subject, _rest: str) -> None:
-    from ademem.operations import placing
+    from ademem.doors import undoable
 
-    review.pass_on("made a note", placing.only_tell(review.memories, subject.memory))
+    done = undoable.only_tell(review.memories, subject.memory.id, subject.memory.revision_count)
+    review.pass_on("made a note", subject.memory, partial(done.undo, review.memories))
 
 
 def _belongs(review: Review, subject: Subject, _rest: str) -> None:
-    from ademem.operations import placing
+    from ademem.doors import undoable
 
     assert subject.misplaced
-    back = placing.accept_place(review.memories, subject.misplaced)
-    review.pass_on("left there", subject.memory, back)
+    place = subject.misplaced.place.place
+    done = undoable.accept_place(review.memories, subject.memory.id, place)
+    review.pass_on("left there", subject.memory, partial(done.undo, review.memories))
 
 
 def _archive(review: Review, subject: Subject, _rest: str) -> None:

@@ -29,7 +29,7 @@ from ademem.core.memory import (
 )
 from ademem.core.text import fold, preview
 from ademem.core.value import Value, as_dict, replace
-from ademem.doors import views
+from ademem.doors import undoable, views
 from ademem.doors.cards import (
     Line,
     find_line,
@@ -53,7 +53,6 @@ from ademem.operations import (
     sessions,
     writing,
 )
-from ademem.operations.curation import require_revision
 from ademem.operations.place_preview import DAYS, preview_places
 from ademem.operations.relating import KINDS, Graph, Node
 from ademem.plugins.http.loopback import Refused
@@ -556,11 +555,8 @@ def _read_keys(text: str) -> list[str]:
 
 def _place(memories: Runtime, request: PageRequest) -> Done:
     """Let a memory come up at the typed places, and nowhere else."""
-    id = request.path["id"]
-    require_revision(searching.get(memories, id), request.revision)
     keys = _read_keys(request.form.get("at", ""))
-    placed = placing.place(memories, placing.Choice(id=id, at=tuple(keys), nowhere=not keys))
-    return by_memory("place", memories, placed.memory)
+    return undoable.place(memories, request.path["id"], request.revision, keys)
 
 
 def _read_line(memories: Runtime, request: PageRequest) -> dict[str, Any]:

@@ -262,7 +262,11 @@ def _delete_hard(memories: Runtime, request: PageRequest) -> None:
 
 
 def _settle(memories: Runtime, request: PageRequest) -> Done:
-    return undoable.settle(memories, request.path["id"], request.form.get("other", ""))
+    return undoable.keep_both(memories, request.path["id"], request.form.get("other", ""))
+
+
+def _accept_place(memories: Runtime, request: PageRequest) -> Done:
+    return undoable.accept_place(memories, request.path["id"], request.form.get("place", ""))
 
 
 def _undo_event(memories: Runtime, request: PageRequest, label: str = "") -> Done:
@@ -299,6 +303,8 @@ ACTS = (
     Act("/memory/{id}/delete-hard", _delete_hard),
     Act("/memory/{id}/settle", _settle),
     _act("supersede", undoable.supersede, _fields("by")),
+    _act("only-tell", undoable.only_tell),
+    Act("/memory/{id}/belongs", _accept_place),
     _act("merge", undoable.merge, _fields("into", "content")),
     Act("/memories/decide", _decide_all),
     *memory_pages.ACTS,

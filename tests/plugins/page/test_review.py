@@ -6,9 +6,12 @@ from datetime import timedelta
 
 import pytest
 
+from ademem.core.client import TurnKey
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.doors.reading import find_place
-from ademem.operations import curation, writing
+from ademem.operations import curation, placing, writing
+from ademem.operations.overview import get_overview
+from ademem.store import logs, outcomes
 from tests import builders
 from tests.plugins.page.conftest import Browser
 
@@ -122,7 +125,7 @@ def test_of_a_confirmed_memory_only_the_contradiction_is_decided(browser):
 
     assert 'id="settle-both"' in page
     assert 'data-key="s"' in page
-    assert not re.search(r'data-(key="[apr]"|open="[eRm]"|check)', page)
+    assert not re.search(r'data-(key="[apr]"|open="[Rm]"|check)', page)
 
 
 def test_a_memory_of_two_pairs_that_is_selected_with_both_is_decided_once(browser):
@@ -290,3 +293,80 @@ def test_without_a_terminal_the_page_names_the_command(world):
 
     assert answer.status_code == 403
     assert "ademem review" in page
+
+
+def test_the_two_of_a_contradiction_stand_side_by_side_with_what_speaks_for_each(browser):
+    older, newer = insert(
+        browser.world,
+        builders.memory("Sessions live in Redis", created_at=builders.NOW - timedelta(days=200)),
+        builders.memory("Sessions are signed cookies", status="candidate", observation_count=3),
+    )
+    browser.world.contradict(older, newer, "both name sessions")
+    page = browser.get("/review").text
+
+    assert "Which one is true now?" in page
+    assert page.index("Sessions live in Redis") < page.index("Sessions are signed cookies")
+    assert page.index('data-key="1"') < page.index('data-key="2"')
+    assert "it was said 3 times" in page
+    assert "More speaks for this one" in page.partition('aria-label="The newer one"')[2]
+    assert "The words that differ" not in page, "they share less than half of their words"
+
+
+def test_the_side_that_a_person_keeps_is_confirmed_and_taken_back_whole(browser):
+    older, newer = insert(
+        browser.world,
+        builders.memory("Sessions live in Redis"),
+        builders.memory("Sessions are signed cookies", status="candidate"),
+    )
+    browser.world.contradict(older, newer)
+    browser.post(f"/memory/{older.id}/supersede", by=newer.id, revision=str(older.revision_count))
+
+    assert browser.memory(newer.id).status == "promoted"
+    assert browser.memory(older.id).superseded_by == newer.id
+    assert queue_of(browser.world) == []
+    browser.post("/undo")
+    assert browser.memory(newer.id).status == "candidate"
+    assert browser.memory(older.id).live
+    assert queue_of(browser.world) == [(newer.id, older.id)]
+
+
+@pytest.fixture
+def overruled(browser):
+    """A rule that was overruled three times where it is bound."""
+    origin = Origin(trust=Trust.USER, source_type="user")
+    browser.world.know("Never run `npm publish`", origin=origin)
+    (rule,) = browser.world.live()
+    with browser.world.memories() as memories:
+        (place,) = placing.list_places(memories, rule.id)
+        for session in ("s1", "s2", "s3"):
+            key = TurnKey(session_id=session)
+            shown = [logs.Shown(memory_id=rule.id, binding=place.place)]
+            given = {"key": key, "call": "npm publish"}
+            logs.log_shown(memories.store, "guard", shown, memories.now, **given)
+            outcomes.note_passed(memories.store, key, [(rule.id, place.place)])
+    return browser, rule, place.place
+
+
+def test_a_rule_that_was_overruled_three_times_is_asked_about(overruled):
+    browser, *_ = overruled
+    page = browser.get("/review").text
+
+    assert "Does it belong here?" in page
+    assert "overruled 3 times at `npm publish`" in html.unescape(page)
+    assert '<span class="count">1<' in page
+    with browser.world.memories() as memories:
+        assert get_overview(memories).waiting == 1
+
+
+@pytest.mark.parametrize(
+    ("verb", "fields"),
+    [("belongs", {}), ("only-tell", {}), ("places", {"at": "act:release"}), ("skip", {})],
+)
+def test_its_place_is_decided_and_asked_about_again_after_an_undo(overruled, verb, fields):
+    browser, rule, place = overruled
+    answer = browser.post(f"/memory/{rule.id}/{verb}", place=place, **fields)
+
+    assert answer.status_code == 303
+    assert "Nothing waits" in browser.get("/review").text
+    browser.post("/undo")
+    assert "Does it belong here?" in browser.get("/review").text
