@@ -133,11 +133,23 @@ def restore_mark(runtime: Runtime, id: str, mark: Mark | None) -> None:
     binding.renew_lists(runtime)
 
 
-def forget_adoption(runtime: Runtime) -> None:
-    """Delete what adoption stored; the files stay as they are."""
+def forget_adoption(runtime: Runtime) -> str:
+    """Delete what adoption stored, in the bytes of the database, too; the files stay as they are.
+
+    Returns what a person has to do where another process uses the database.
+    """
+    from ademem.store import texts
+
     with runtime.store.transaction():
+        had_any = adopted.has_any(runtime.store)
         adopted.forget(runtime.store)
     binding.renew_lists(runtime)
+    try:
+        if had_any:
+            texts.clean_pages(runtime.store, ("adopted_fts",))
+    except texts.InUse as error:
+        return f"{error}: {error.hint}"
+    return ""
 
 
 def summarize(adoption: Adoption) -> str:

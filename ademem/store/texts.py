@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Any
 
@@ -62,8 +62,14 @@ def scrub(store: Store, now: datetime, *, dry_run: bool) -> dict[str, int]:
                 raise database.DryRun
     except database.DryRun:
         return rows
+    clean_pages(store, full_text.present(store.db))
+    return rows
+
+
+def clean_pages(store: Store, indexes: Iterable[str]) -> None:
+    """Build the *indexes* anew, and leave nothing of deleted rows in the file; raises InUse."""
     try:
-        for index in full_text.present(store.db):
+        for index in indexes:
             full_text.rebuild(store, index)
         store.vacuum()
         busy, *_ = store.db.execute("pragma wal_checkpoint(truncate)").fetchone()
@@ -71,7 +77,6 @@ def scrub(store: Store, now: datetime, *, dry_run: bool) -> dict[str, int]:
         raise InUse from error
     if busy:
         raise InUse
-    return rows
 
 
 def _renew_digests(store: Store) -> None:

@@ -1,8 +1,10 @@
 """Keep the items of instruction files in step with the files, and know whose word a line is.
 
-A line is the team's where the default branch has it, upstream if there is one. The content of that
-branch is compared, line by line: what a branch under review or an unpushed commit added is not in
-it, whoever its author claims to be.
+An item is the team's where the file has it on the default branch, upstream if there is one: the
+same text below the same heading, behind the same sentence, with the same globs. Content is compared
+and no commit asked. What a branch under review or an unpushed commit added is not there, whoever
+its author claims to be, and a line that it only moved is; put below another heading, or a heading
+that it changed, a line says something else.
 """
 
 from __future__ import annotations

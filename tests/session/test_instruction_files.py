@@ -157,6 +157,37 @@ def test_a_line_of_a_branch_under_review_is_found_by_search_alone(files, session
     assert (found.text, found.merged) == (GENERATED, False)
 
 
+MOVED = f"# Build\n\n- Nothing here\n- {GENERATED}\n\n# Docs\n\n- Short sentences\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "stops"),
+    [
+        pytest.param(MOVED, True, id="as the team has it"),
+        pytest.param(
+            f"# Build\n\n- {GENERATED}\n- Nothing here\n- Another line\n", True, id="moved"
+        ),
+        pytest.param(
+            f"# Build\n\n- Nothing\n\n# Docs\n\n- {GENERATED}\n", False, id="below another heading"
+        ),
+        pytest.param(MOVED.replace("# Build", "# Never"), False, id="below a changed one"),
+        pytest.param(f"---\nglobs: '*.md'\n---\n{MOVED}", False, id="with other globs"),
+        pytest.param(MOVED.replace("script", "Makefile"), False, id="changed"),
+    ],
+)
+def test_what_a_branch_moves_stays_the_teams_and_what_it_changes_does_not(
+    files, session, text, stops
+):
+    files.write(".cursor/rules/gen.mdc", MOVED)
+    files.commit()
+    files.git("checkout", "--quiet", "-b", "feature")
+    files.write(".cursor/rules/gen.mdc", text)
+    files.adopt(yes=True)
+    session.ask("Go on", "p1")
+
+    assert session.tries("rm src/gen/api.py") == [stops, False]
+
+
 def test_globs_bring_up_two_items_at_the_first_edit_of_a_context(files, session):
     lines = "".join(f"- Never do thing {at}\n" for at in range(5))
     files.write(".cursor/rules/ts.mdc", f"---\nglobs: '*.ts'\n---\n{lines}")

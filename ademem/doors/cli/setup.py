@@ -149,16 +149,17 @@ def uninstall(
     change = install_.uninstall(root, where, dry_run=dry_run)
     if install_.has_server_record("claude", root, os.environ):  # which is of this project alone
         install_.remove_server("claude", root, os.environ, shared=False, dry_run=dry_run)
+    left = ""
     if not dry_run:
         found = project_.at(root)
         if os.path.exists(found.database):
             with open_project(found.root) as memories:
-                adopting.forget_adoption(memories)
+                left = adopting.forget_adoption(memories)
         if where is Where.LOCAL:
             git_setup.unhide(root)
         enrolment.leave(project_.at(root))
         enrolment.forget(project_.at(root), os.environ)
-    done = git_setup.remove_hooks(root, dry_run=dry_run)
+    done = [*git_setup.remove_hooks(root, dry_run=dry_run), *filter(None, [left])]
     if removed:
         done.insert(0, f"{'would remove' if dry_run else 'removed'} {', '.join(removed)}")
     return _show_change(change, done, dry_run, *REMOVED)

@@ -143,6 +143,27 @@ def read(
     return reader.result()
 
 
+class Merged(Value):
+    """What the default branch has of a file."""
+
+    is_same: bool = False
+    """It has all that is there now."""
+    ids: frozenset[str] = frozenset()
+    imports: frozenset[str] = frozenset()
+
+
+def _id_of(path: str, item: items.Item) -> str:
+    """Return the id of a text at its place, which a move below the same heading does not change."""
+    head = item.heads[-1] if item.heads else ""
+    return sha256_hex(path, head, item.lead, item.text)[:16]
+
+
+def _without_imports(place: Place, lines: Sequence[str]) -> list[str]:
+    if place.format.load is not Load.CLIENT:
+        return list(lines)
+    return ["" if items.is_import_alone(line) else line for line in lines]
+
+
 class _Reader:
     def __init__(
         self,
@@ -194,7 +215,7 @@ class _Reader:
         self.real[real] = path
         lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
         front = read_front_matter(lines)
-        held = self._merged_lines(path, lines) if is_merged else set()
+        held = self._read_merged(place, lines, front) if is_merged else Merged()
         self.files[path] = FileRead(
             path=path,
             digest=bytes_hex(data),
@@ -222,24 +243,23 @@ class _Reader:
             return None, TOO_LARGE
         return (None, NOT_TEXT) if b"\0" in data else (data, "")
 
-    def _merged_lines(self, path: str, lines: Sequence[str]) -> set[int]:
-        """Return the numbers of the lines that the default branch has."""
-        base = self.merged.get(path)
+    def _read_merged(self, place: Place, lines: Sequence[str], front: FrontMatter) -> Merged:
+        """Return the items and imports of the file on the default branch."""
+        base = self.merged.get(place.path)
         if base is None:
-            return set()
+            return Merged()
         if list(base) == list(lines):
-            return set(range(1, len(lines) + 1))
-        from difflib import SequenceMatcher
-
-        matcher = SequenceMatcher(None, base, lines, autojunk=False)
-        return {
-            at + 1
-            for match in matcher.get_matching_blocks()
-            for at in range(match.b, match.b + match.size)
-        }
+            return Merged(is_same=True)
+        before = read_front_matter(list(base))
+        if list(base[: before.lines]) != list(lines[: front.lines]):  # other globs
+            return Merged()
+        imports = frozenset(named for _, named in items.find_imports(base, before.lines))
+        shown = _without_imports(place, redact("\n".join(base)).text.split("\n"))
+        ids = {_id_of(place.path, each) for each in items.parse(shown, before.lines).items}
+        return Merged(ids=frozenset(ids), imports=imports)
 
     def _import(
-        self, place: Place, lines: Sequence[str], start: int, held: set[int], depth: int
+        self, place: Place, lines: Sequence[str], start: int, held: Merged, depth: int
     ) -> None:
         for line, named in items.find_imports(lines, start):
             ending = named.rpartition(".")[2].lower()
@@ -258,7 +278,8 @@ class _Reader:
                 self.leave(place.path, TOO_DEEP, line)
                 continue
             imported = Place(path=path, format=_IMPORTED, folder=place.folder)
-            self.take(imported, is_merged=line in held, depth=depth + 1)
+            is_merged = held.is_same or named in held.imports
+            self.take(imported, is_merged=is_merged, depth=depth + 1)
 
     def _add_items(
         self,
@@ -266,7 +287,7 @@ class _Reader:
         text: str,
         lines: Sequence[str],
         front: FrontMatter,
-        held: set[int],
+        held: Merged,
     ) -> int:
         hidden = redact(text)
         if hidden.found:
@@ -274,9 +295,7 @@ class _Reader:
         if len(lines) != len(text.split("\n")):  # a secret of several lines
             self.leave(place.path, SECRET)
             return 0
-        if place.format.load is Load.CLIENT:
-            lines = ["" if items.is_import_alone(line) else line for line in lines]
-        parsed = items.parse(lines, front.lines)
+        parsed = items.parse(_without_imports(place, lines), front.lines)
         for skipped in parsed.skipped:
             self.leave(place.path, skipped.why, skipped.line)
         scope = read_globs(place, front)
@@ -290,7 +309,6 @@ class _Reader:
         if load is Load.MATCHING and scope.is_everything:
             load = Load.CLIENT
         is_live = not (place.format.is_decision and _is_not_live(text, front))
-        front_lines = set(range(1, front.lines + 1))
         count = 0
         for each in parsed.items:
             if len(self.items) >= MOST_ITEMS:
@@ -303,11 +321,9 @@ class _Reader:
                 self.items[other] = replace(known, sources=(*known.sources, here))
                 self.leave(place.path, f"same as {known.path}:{known.first}", each.first)
                 continue
-            head = each.heads[-1] if each.heads else ""
-            id = sha256_hex(place.path, head, each.lead, each.text)[:16]
+            id = _id_of(place.path, each)
             if id in self.items:  # the same text below the same heading, with other globs
                 continue
-            wanted = set(range(each.first, each.last + 1)) | front_lines
             kind = _kind_of(place, each)
             places = () if kind == "status" else find_places(each.text, folder, self.listed)
             self.items[id] = Adopted(
@@ -323,7 +339,7 @@ class _Reader:
                 scope=scope,
                 load=load.value,
                 places=tuple(places),
-                merged=wanted <= held,
+                merged=held.is_same or id in held.ids,
                 live=is_live,
                 missing=tuple(find_missing(each.text, folder, self.listed)),
             )

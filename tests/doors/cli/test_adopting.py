@@ -125,6 +125,21 @@ def test_uninstalling_leaves_nothing_of_it(files):
     assert not files.json("adopt", "--dry-run")["may_stop"]
 
 
+def test_uninstalling_leaves_none_of_its_bytes(files):
+    (files.root / ".cursorrules").write_text("- Quokkas sleep below `src/burrow.py`\n")
+    files("adopt", "--yes")
+    (item,) = [each for each in files.json("adopt")["items"] if "Quokkas" in each["text"]]
+    files("adopt", "--id", item["id"], "--stop")
+
+    def left():
+        there = b"".join(path.read_bytes() for path in (files.root / ".ade").glob("ade.db*"))
+        return [part for part in (b"Quokkas", b"quokka", b"burrow") if part in there]
+
+    assert left() == [b"Quokkas", b"quokka", b"burrow"]
+    files("uninstall", "--project", str(files.root))
+    assert left() == []
+
+
 def test_a_project_without_such_files_says_so(ademem):
     assert "no instruction files" in ademem("adopt")
     assert ademem.exit_code == 0
