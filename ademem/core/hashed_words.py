@@ -15,9 +15,9 @@ PIECE, STEP, WHOLE = 32, 8, 320
 FEWEST = 6
 """Words of a text below which nothing is judged: labels and names, of which no author wrote any."""
 
-_WORD = re.compile(
-    r"[\u2e80-\ua4cf\uf900-\ufaff]|[^\W\d_\u2e80-\ua4cf\uf900-\ufaff]+|\d+|[^\w\s]|_"
-)
+_ASCII_WORD = r"[A-Za-z]+|\d+|[^\w\s]|_"
+_WORD = r"[\u2e80-\ua4cf\uf900-\ufaff]|[^\W\d_\u2e80-\ua4cf\uf900-\ufaff]+|\d+|[^\w\s]|_"
+"""The same for any text, which takes 2 ms to compile."""
 
 
 class HashedWords:
@@ -25,7 +25,8 @@ class HashedWords:
 
     def __init__(self, text: str) -> None:
         self.text = normal("NFKC", text)
-        self.places = [found.span() for found in _WORD.finditer(self.text)]
+        pattern = _ASCII_WORD if self.text.isascii() else _WORD
+        self.places = [found.span() for found in re.finditer(pattern, self.text)]
         lower = [self.text[start:end].lower() for start, end in self.places]
         self.words = ["0" if word.isdigit() else word for word in lower]
         self._alone = list(map(_buckets_of, self.words))

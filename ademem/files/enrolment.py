@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import sqlite3
 from collections.abc import Mapping
 from contextlib import closing, suppress
 from datetime import datetime
@@ -23,7 +22,7 @@ from ademem.core.repository import bare_repository, git_root, list_worktrees
 from ademem.core.value import Value, as_dict
 from ademem.files import ignore
 from ademem.store import Store
-from ademem.store.database import read_secret
+from ademem.store.database import DatabaseError, read_secret
 from ademem.store.runtime import Runtime
 
 MERGED = "memory/*.md merge=ademem\nmemory/*.jsonl merge=ademem\ncto/MEMORY.md merge=ademem\n"
@@ -114,7 +113,7 @@ def forget(project: Project, environment: Mapping[str, str]) -> None:
 
     forget_use(project.main, environment)
     with (
-        suppress(sqlite3.Error),  # none there, or damaged
+        suppress(DatabaseError),  # none there, or damaged
         closing(inspection.open_read_only(project.database, 1.0, inspection.LOOK_S)) as db,
     ):
         trust.forget_store(read_secret(db), environment)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
-from datetime import datetime
 from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
 
 from ademem.capture import provenance
 from ademem.core import client, who
-from ademem.core.clock import parse, stamp
+from ademem.core.clock import datetime, parse, stamp
 from ademem.core.errors import Conflict, NoSuchMemory, UsageError
 from ademem.core.memory import Memory, Status, Trust
 from ademem.core.redaction import redact

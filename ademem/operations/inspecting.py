@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
 from typing import Any
 
 from ademem.core import client
 from ademem.core.client import mission_of
-from ademem.core.clock import parse, stamp
+from ademem.core.clock import datetime, parse, stamp
 from ademem.core.errors import NotFound
 from ademem.core.memory import Memory, Origin, Status
 from ademem.core.value import Value, replace

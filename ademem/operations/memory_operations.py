@@ -10,7 +10,6 @@ needs are imported in it, since a server lists its tools before any of them is c
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from ademem import __version__
 from ademem.core import anchor, who
@@ -41,10 +40,20 @@ from ademem.operations.rows import (
     nearest_row,
     place_rows,
 )
-from ademem.operations.signatures import About, Answer, Call, Operations, Row
+from ademem.operations.signatures import (
+    About,
+    Annotated,
+    Answer,
+    Call,
+    Literal,
+    Operations,
+    Row,
+)
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
     from ademem.capture.gate import RuleEffect, Written
     from ademem.operations.curation import Updated
@@ -84,6 +93,7 @@ Places = Annotated[tuple[str, ...], parameters.PLACES]
 DryRun = Annotated[bool, parameters.DRY_RUN]
 All = Annotated[bool, About(help="Archived memories too", spelled="--all")]
 Cursor = Annotated[int, About(least=0, most=2**31)]
+How = Literal["archive", "delete"]
 Relation = Literal[
     "related", "compatible", "scoped", "conflicts_with", "supersedes", "not_conflict"
 ]
@@ -687,7 +697,7 @@ def remove(
     runtime: Runtime,
     call: Call,
     id: Id,
-    how: Literal["archive", "delete"] = "archive",
+    how: How = "archive",
     reason: Annotated[str, About(help="Why", is_plain=True)] = "",
     hard: Annotated[bool, About(help="For good: no byte of it stays", audience="people")] = False,
     dry_run: DryRun = False,

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from datetime import timedelta
-from typing import Any
 
 from ademem.core import anchor
+from ademem.core.clock import timedelta
 from ademem.core.errors import NoSuchMemory, UsageError
 from ademem.core.memory import NOTE, RULE, STOP, Memory, Trust
 from ademem.core.text import counted
@@ -23,6 +22,8 @@ from ademem.store.transitions import CannotDo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ademem.store.tree_index import Tree
 
 MOST_UNPLACED = 20
@@ -97,6 +98,8 @@ def read_keys(runtime: Runtime, keys: Iterable[str]) -> tuple[tuple[str, ...], t
     Raises NoKey, and CannotDo for a place that is too wide.
     """
     wanted = [binding_keys.parse_at(key, runtime.project.root) for key in keys]
+    if not wanted:
+        return (), ()
     with _tree_of(runtime) as tree:
         notes = _check_reach(wanted, False, tree)
     shown = map(binding_keys.show, wanted)

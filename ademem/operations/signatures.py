@@ -16,7 +16,9 @@ from ademem.core.value import Value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+    from typing import Annotated as Annotated
     from typing import Any, Protocol, TypeVar
+    from typing import Literal as Literal
 
     from ademem.core.client import TurnKey
     from ademem.core.memory import Origin
@@ -28,6 +30,32 @@ if TYPE_CHECKING:
     Schema = dict[str, Any]
 else:
     Protocol, Row = object, dict
+
+    class _Form:
+        """A form of `typing`, which takes 2 of the 70 ms in which a short command runs."""
+
+        def __init__(self, given: Any) -> None:
+            self.given = given if isinstance(given, tuple) else (given,)
+
+        def __class_getitem__(cls, given: Any) -> Any:
+            return cls(given)
+
+        def __or__(self, _none: None) -> Any:
+            return self
+
+    class Annotated(_Form):
+        @property
+        def __origin__(self) -> Any:
+            return self.given[0]
+
+        @property
+        def __metadata__(self) -> tuple[Any, ...]:
+            return self.given[1:]
+
+    class Literal(_Form):
+        @property
+        def __args__(self) -> tuple[str, ...]:
+            return self.given
 
 
 class About(Value):

@@ -7,9 +7,8 @@ it, in separate rows with the status `ignored`: overruled ones, and proposals wh
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime
 
-from ademem.core.clock import stamp
+from ademem.core.clock import datetime, stamp
 from ademem.core.json_text import array
 from ademem.core.memory import Memory
 from ademem.core.text import sha256_hex

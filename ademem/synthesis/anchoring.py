@@ -9,7 +9,6 @@ import os
 import stat
 from collections.abc import Iterable
 from contextlib import suppress
-from hashlib import sha1
 from typing import Any
 
 from ademem.core import anchor, plugins
@@ -135,6 +134,8 @@ def split_lines(data: bytes) -> list[bytes]:
 
 
 def blob_hash(data: bytes) -> str:
+    from hashlib import sha1  # OpenSSL takes 2 ms to load
+
     return sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()[:HASH_DIGITS]
 
 

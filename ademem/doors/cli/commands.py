@@ -160,6 +160,9 @@ USUAL = {
 INTERRUPTED = 130
 """Exit code of a program that SIGINT ends."""
 
+YOUNG = 100_000
+"""Objects from which a collection is worth it: what a command loads is more than the default."""
+
 AS_JSON = Parameter(
     name="as_json",
     variable="as_json",
@@ -173,8 +176,8 @@ class Command(Value):
     name: str
     """With that of its group: `files check`."""
     function: Function
-    given: tuple[Parameter, ...] | None = None
-    """Its parameters; None: those of the function."""
+    given: Callable[[], tuple[Parameter, ...]] | None = None
+    """Returns its parameters; None: those of the function."""
     opened: Callable[[Any], Any] | None = None
     """Opens what the function gets first; its first parameter is an option as well."""
     has_json: bool = True
@@ -186,13 +189,15 @@ class Command(Value):
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
-        own = self.given
-        if own is None:
+        if self.given:
+            own = self.given()
+        else:
             own = read_parameters(self.function, 1 if self.opened else 0)
         json = (AS_JSON,) if self.has_json else ()
         return (*own, *filter(None, [self.opener]), *json)
 
     def call(self, given: dict[str, Any]) -> None:
+        gc.set_threshold(YOUNG)
         gc.enable()
         show.as_json = given.pop("as_json", False)
         if self.opened is None or self.opener is None:

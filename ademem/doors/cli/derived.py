@@ -67,29 +67,33 @@ def follow(
     Its options are those of the operation but *without* some and those that are *fixed*, and its
     own: the parameters behind the first, which is the call as `Asked`.
     """
-    operation = operation_of(function)
-    left_out = {*without, *fixed}
-    followed = [each for each in operation.parameters_of("people") if each.variable not in left_out]
-    schema = schema_of(followed)
+    operation, left_out = operation_of(function), {*without, *fixed}
+
+    def followed() -> list[Parameter]:
+        given = operation.parameters_of("people")
+        return [each for each in given if each.variable not in left_out]
 
     def define(shown: Callable[..., None]) -> Callable[..., None]:
-        own = read_parameters(shown, after=1)
-
         def run(project: str | None, **typed: Any) -> None:
-            wanted = {each.name: read(each, typed.pop(each.variable)) for each in followed}
-            given = bind(followed, check_arguments(schema, wanted))
+            parameters = followed()
+            wanted = {each.name: read(each, typed.pop(each.variable)) for each in parameters}
+            given = bind(parameters, check_arguments(schema_of(parameters), wanted))
             with open_project(project, catch_up=catch_up) as runtime:
                 asked = Asked(runtime=runtime, operation=operation, given=given | fixed)
                 shown(asked, **typed)
 
+        def parameters_of_command() -> tuple[Parameter, ...]:
+            own = read_parameters(shown, after=1)
+            arguments = (each for each in own if not flags_of(each))
+            options = (each for each in own if flags_of(each))
+            return (*arguments, *map(option_of, followed()), *options, PROJECT)
+
         run.__doc__, run.__module__ = shown.__doc__ or function.__doc__, shown.__module__
         full = name or shown.__name__
-        arguments = [each for each in own if not flags_of(each)]
-        options = [each for each in own if flags_of(each)]
         commands[full] = Command(
             name=full,
             function=run,
-            given=(*arguments, *map(option_of, followed), *options, PROJECT),
+            given=parameters_of_command,
             is_hidden=is_unlisted(run, full),
         )
         return shown

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated, Any
 
 from ademem.core import who
 from ademem.core.errors import Deleted, NoSuchMemory, UsageError
@@ -32,9 +31,13 @@ from ademem.doors.cli.parameters import (
     text_or_stdin,
 )
 from ademem.operations import memory_operations
+from ademem.operations.signatures import Annotated
 from ademem.store.runtime import Runtime
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ademem.capture.stating import Stated
     from ademem.operations.curation import Event
     from ademem.store.episodes import Episode

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import contextmanager
-from typing import Annotated
 
 from ademem import operations
 from ademem.core import process, who
@@ -15,6 +14,7 @@ from ademem.core.settings import load_configuration
 from ademem.doors.cli import show
 from ademem.doors.cli.options import argument, option
 from ademem.operations import parameters
+from ademem.operations.signatures import Annotated
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import json
-
 from ademem import operations
 from ademem.core.errors import UsageError
 from ademem.doors.cli import show
@@ -27,7 +24,6 @@ if TYPE_CHECKING:
 
 
 def _open(project: str | None = option("--project DIR", "Folder of the project.")) -> Runtime:
-    gc.disable()  # a collection would traverse all modules and free nothing
     memories = operations.open_memories(project, on_import=show.import_progress())
     memories.before_close = None  # an answer changes no hint
     show.notices(memories)
@@ -80,6 +76,8 @@ def recall(
     found = (searching.recall if count else searching.search)(memories, query, filters, limit)
     drifted = searching.find_drifted(memories, [hit.memory for hit in found.hits])
     if show.as_json:  # of a few rows, for which orjson would take longer to load
+        import json
+
         rows = show.results_json(found, explain=explain, drifted=drifted)
         show.echo(show.safe(json.dumps(rows, ensure_ascii=False, indent=2)))
     else:

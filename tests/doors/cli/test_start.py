@@ -55,7 +55,7 @@ def test_a_command_on_one_memory_loads_what_all_share(here, store, arguments):
     ("arguments", "most"),
     [
         pytest.param(["--help"], 52, id="the help of all commands"),
-        pytest.param(["add", "Tokens expire in UTC"], 103, id="add"),
+        pytest.param(["add", "Tokens expire in UTC"], 107, id="add"),
         pytest.param(["status"], 92, id="status"),
         pytest.param(["review"], 106, id="review"),
         pytest.param(["recall", "tokens"], 53, id="recall"),
