@@ -465,7 +465,7 @@ OPENERS = {
     "guard/client_settings.py": "settings of the client, which a call would change",
     "core/setting_sources.py": "the person's own settings, and what was read of them before",
     "operations/files.py": "is there a database",
-    "operations/overview.py": "settings of the client, and is there a log of failures",
+    "operations/overview.py": "settings and transcripts of the client, is there a log of failures",
     "operations/configuring.py": "writes the person's own settings",
     "core/failure_log.py": "makes the user's own folder for logs",
     "doors/cli/": "files that the person named on the command line, and the log of crashes",

@@ -13,7 +13,7 @@ from ademem.core.errors import suppress
 from ademem.core.json_text import loads
 from ademem.core.repository import branch
 from ademem.core.value import Value
-from ademem.store import effects, review_queue, statistics
+from ademem.store import effects, ledger, review_queue, statistics
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +26,12 @@ _OUR_HOOK = "$hooks/start.sh"
 """Part of each hook's command in a settings file."""
 _PLUGIN = "ademem@"
 """Beginning of the plugin's name there."""
+REPLAY = "replay"
+"""Command that looks back at sessions; its result in the run folder has the name, too."""
+REPLAY_SESSIONS = 3
+"""Sessions from which it is offered, once."""
+OFFERED = "offered"
+"""Type of entries of the ledger for what is offered once."""
 DECISION_S = 8
 """Time that a person takes for one decision of a review."""
 
@@ -88,8 +94,38 @@ def _next(runtime: Runtime, *, has_hooks: bool, waiting: int) -> str:
         return "adopt"
     if waiting:
         return "review"
+    if _offers_replay(runtime):
+        return REPLAY
     page = plugins.named("page")
     return "web" if page and not any(map(_is_missing, page.PACKAGES)) else ""
+
+
+def _offers_replay(runtime: Runtime) -> bool:
+    """Tell whether there are sessions to look back at, and that was not offered before."""
+    from ademem.store import sessions
+
+    if plugins.named(REPLAY) is None or sessions.count_attended(runtime.store) < REPLAY_SESSIONS:
+        return False
+    has_run = os.path.exists(os.path.join(runtime.project.run, f"{REPLAY}.json"))
+    return not has_run and not ledger.is_claimed(runtime.store, OFFERED, REPLAY)
+
+
+def note_offer(runtime: Runtime, command: str) -> None:
+    """Keep in mind that a command was offered which is offered once."""
+    if command == REPLAY and not runtime.is_read_only:
+        with suppress(runtime.store.db.OperationalError), runtime.store.transaction():
+            ledger.claim(runtime.store, OFFERED, command, runtime.clock())
+
+
+def count_transcripts(root: str, environment: Mapping[str, str]) -> int:
+    """Count the transcripts that the client keeps of a folder, in which somebody worked before."""
+    from ademem.core.client_memory import slug
+
+    place = os.path.join(config_dir(environment), "projects", slug(os.path.realpath(root)))
+    try:
+        return sum(name.endswith(".jsonl") for name in os.listdir(place))
+    except OSError:
+        return 0
 
 
 def _has_instructions(runtime: Runtime) -> bool:

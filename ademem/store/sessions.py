@@ -193,6 +193,12 @@ def was_typed(store: Store, session_id: str, prompt: str) -> bool:
     return store.has_row(query, (session_id, prompt))
 
 
+def count_attended(store: Store) -> int:
+    """Count the sessions of the project that no program started."""
+    query = "select count(*) from sessions where project_id = ? and not is_unattended"
+    return store.number(query, (store.project_id,))
+
+
 def count_prompts(store: Store, session_id: str) -> int:
     query = "select count(*) from user_prompts where session_id = ?"
     return store.number(query, (session_id,))

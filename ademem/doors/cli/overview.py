@@ -37,6 +37,8 @@ def run(arguments: Sequence[str]) -> None:
             show.notices(memories)
             found = overview.get_overview(memories)
             now = memories.clock()
+            if not show.as_json:
+                overview.note_offer(memories, found.next)
     except NotEnrolled:
         return _print({"version": __version__, "next": "init"}, _outside(), show.as_json)
     return _print(as_dict(found), _lines(found, now), show.as_json)

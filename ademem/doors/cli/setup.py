@@ -23,7 +23,7 @@ from ademem.doors.cli.extras import describe_install
 from ademem.doors.cli.options import argument, flag, option
 from ademem.doors.cli.parameters import DryRun, Project, confirm
 from ademem.files import enrolment
-from ademem.operations import adopting, configuring
+from ademem.operations import adopting, configuring, overview
 from ademem.operations import install as install_
 from ademem.operations.configuring import UntrustedParts, format_value
 from ademem.operations.curation import Accepted
@@ -62,6 +62,7 @@ def init(project: Project = None) -> None:
     done = operations.init(root, by=who.of_process())
     lines = [*done, f"{root} is enrolled; `ademem install` registers the hooks"]
     lines += _offer_adoption(root)
+    lines += _offer_replay(root)
     if not project and root != os.path.realpath(here):
         lines.append("`ademem init --project .` makes a project of this folder alone")
     show.report({"root": root, "done": list(done)}, lines)
@@ -73,6 +74,14 @@ def _offer_adoption(root: str) -> Iterator[str]:
         adoption = adopting.preview_adoption(memories)
         if adoption.outcome.reading.files and not adoption.is_taken:
             yield f"{adopting.summarize(adoption)} for agents: `ademem adopt` reads them in place"
+
+
+def _offer_replay(root: str) -> Iterator[str]:
+    """Yield a line that offers to look back, where the client keeps transcripts of the folder."""
+    count = overview.count_transcripts(root, os.environ)
+    if count and plugins.named(overview.REPLAY):
+        sessions = counted(count, "past session")
+        yield f"`ademem replay` tells what you said again in {sessions}, and what memory would meet"
 
 
 @command()
