@@ -414,13 +414,80 @@ _CHANGES_ROWS = (
 )
 
 
+_WRITES_FILE = (
+    r"(?i)^\s*(?:vacuum\s+into|copy\b.{1,2000}\bto|export\s+database"
+    r"|\.(?:backup|save|output|once|excel)(?:\s+main)?)\s+['\"]?([^'\"\s()]+)"
+)
+"""Statements that write a file beside the database."""
+_COMMENTS = r"(?s)--[^\n]*|/\*.*?\*/"
+
+
 def _of_database(arguments: Arguments) -> Iterator[Written]:
-    stdin = arguments.command.stdin
-    texts = [word.text for word in arguments.operands[1:]]
+    """The file that sqlite3 or duckdb opens if a statement changes it, and files it exports to."""
+    command, stdin = arguments.command, arguments.command.stdin
+    texts = [word.text for word in (*arguments.operands[1:], *arguments.values("-c", "-s", "-cmd"))]
+    is_fed = any(redirect.operator == "<" for redirect in command.redirects)
+    is_fed |= command.source is not None and stdin is None and not texts
     texts += [stdin.text] if stdin else []
-    is_fed = any(redirect.operator == "<" for redirect in arguments.command.redirects)
-    if is_fed or any(re.match(_CHANGES_ROWS, each) for text in texts for each in text.split(";")):
+    parts = [part for text in texts for part in re.sub(_COMMENTS, " ", text).split(";")]
+    exports = [found for part in parts if (found := re.match(_WRITES_FILE, part))]
+    yield from (Written(word=Word(text=found[1], quoted=True)) for found in exports)
+    rows = [part for part in parts if not re.match(_WRITES_FILE, part)]
+    if is_fed or any(re.match(_CHANGES_ROWS, part) for part in rows):
         yield from _first(arguments)
+
+
+_OUTPUTS = ("-o", "--output", "--output-file", "-out")
+
+
+def _in_place(arguments: Arguments) -> Iterator[Written]:
+    """The named output; without one the files themselves."""
+    outputs = arguments.values(*_OUTPUTS)
+    return (Written(word=word) for word in outputs or arguments.operands)
+
+
+def _one_in_place(arguments: Arguments) -> Iterator[Written]:
+    """The named output; without one the first file."""
+    outputs = arguments.values(*_OUTPUTS)
+    return (Written(word=word) for word in outputs or arguments.operands[:1])
+
+
+def _named_files(arguments: Arguments) -> Iterator[Written]:
+    """Operands with an ending, as others are values of options."""
+    files = (word for word in arguments.operands if re.search(r"\.\w*[A-Za-z*]\w*$", word.text))
+    return (Written(word=word) for word in files)
+
+
+def _tagged(arguments: Arguments) -> Iterator[Written]:
+    """Files of exiftool, if it sets a tag."""
+    if any(re.match(r"-[\w:#-]+[+^-]?[<=]", word.text) for word in arguments.words):
+        yield from _operands(arguments)
+
+
+def _second(arguments: Arguments) -> Iterator[Written]:
+    return (Written(word=word) for word in arguments.operands[1:2])
+
+
+def _third(arguments: Arguments) -> Iterator[Written]:
+    return (Written(word=word) for word in arguments.operands[2:3])
+
+
+def _archived(arguments: Arguments) -> Iterator[Written]:
+    """The archive of ar, whose first operand are letters."""
+    if arguments.operands and set("dmqrs") & set(arguments.operands[0].text):
+        yield from _second(arguments)
+
+
+def _behind_output(arguments: Arguments) -> Iterator[Written]:
+    """The file behind a bare word: `pdftk a.pdf cat 1-2 output b.pdf`."""
+    pairs = pairwise(arguments.operands)
+    return (Written(word=word) for name, word in pairs if name.text == "output")
+
+
+def _of_ghostscript(arguments: Arguments) -> Iterator[Written]:
+    for word in arguments.words:
+        if word.text.startswith(("-sOutputFile=", "-o")) and len(word.text) > 2:
+            yield Written(word=replace(word, text=word.text.partition("=")[2] or word.text[2:]))
 
 
 def _fetched(arguments: Arguments) -> Iterator[Written]:
@@ -511,6 +578,17 @@ _SWITCHES = frozenset(
     "-recurse -force -append -confirm -whatif -nonewline -verbose -passthru".split()
 )
 
+
+def _valued(arguments: Arguments, *options: str) -> Iterator[Written]:
+    return (Written(word=word) for word in arguments.values(*options))
+
+
+_SQLITE_UTILS = (
+    "add-column add-foreign-key add-foreign-keys bulk convert create-index create-table create-view"
+    " disable-fts drop-table drop-view duplicate enable-fts extract insert insert-files optimize"
+    " populate-fts rebuild-fts rename-table transform upsert vacuum"
+)
+"""Commands of sqlite-utils 3 whose first operand is the database that they change."""
 _SED = Writer(pick=_of_sed, valued="-e -f", edits=True)
 _COPY = "-t --target-directory -S --suffix"
 _TREE = Writer(pick=_tree)
@@ -589,6 +667,20 @@ WRITERS: dict[str, Writer] = {
         Writer(pick=lambda given: (Written(word=word) for word in given.operands[2:])),
     ),
     "yq": Writer(pick=_behind_first, only="-i --inplace --in-place"),
+    **dict.fromkeys(
+        ("yq e", "yq eval"), Writer(pick=_behind_first, only="-i --inplace --in-place")
+    ),
+    **dict.fromkeys(("dasel put", "dasel delete"), Writer(pick=_of_option)),
+    "plutil": Writer(pick=_last, only="-replace -insert -remove -convert"),
+    "sops": Writer(pick=_last, only="-i --in-place"),
+    "mlr": Writer(pick=_last, only="-I"),
+    "jupyter nbconvert": Writer(pick=_named_files, only="--inplace"),
+    "nbstripout": Writer(pick=_operands, unless="--dry-run -t --textconv"),
+    "msgmerge": Writer(pick=_one_in_place, only="-U --update -o --output-file"),
+    **dict.fromkeys(
+        ("pybabel update", "pybabel init", "pybabel compile", "pybabel extract"),
+        Writer(pick=lambda given: _valued(given, "-d", "-o", "--output-dir", "--output-file")),
+    ),
     **dict.fromkeys(("ed", "red"), Writer(pick=_operands, valued="-p", edits=True)),
     **dict.fromkeys(
         ("ex", "vi", "vim", "nvim", "emacs"), Writer(pick=_opened, valued="-c --cmd -S -u")
@@ -610,7 +702,15 @@ WRITERS: dict[str, Writer] = {
     "dos2unix": Writer(pick=_operands),
     "unix2dos": Writer(pick=_operands),
     # pictures and films
-    **dict.fromkeys(("convert", "magick", "ffmpeg", "cwebp"), Writer(pick=_last)),
+    **dict.fromkeys(("convert", "magick", "ffmpeg", "cwebp", "qpdf"), Writer(pick=_last)),
+    "mogrify": Writer(pick=_named_files),
+    "sox": Writer(pick=_second, valued="-b -c -e -r -t"),
+    "exiftool": Writer(pick=_tagged),
+    **dict.fromkeys(("optipng", "jpegoptim", "svgo", "oxipng"), Writer(pick=_in_place)),
+    "pngquant": Writer(pick=_named_files, only="--ext", valued="--ext --quality --speed"),
+    "pdftk": Writer(pick=_behind_output),
+    "gs": Writer(pick=_of_ghostscript),
+    "sass": Writer(pick=_second),
     **dict.fromkeys(("pdftotext", "pdfunite"), Writer(pick=_behind_first)),
     # archives, downloads and databases
     **dict.fromkeys(("tar", "bsdtar", "gtar"), Writer(pick=_unpacked, valued="-f -C -T -X --file")),
@@ -631,7 +731,30 @@ WRITERS: dict[str, Writer] = {
         pick=_downloaded,
         valued="-O -P -o -U --output-document --directory-prefix --header --user-agent",
     ),
-    **dict.fromkeys(("sqlite3", "duckdb"), Writer(pick=_of_database)),
+    **dict.fromkeys(
+        ("sqlite3", "duckdb", "sqlite-utils", "sqlite-utils query"),
+        Writer(
+            pick=_of_database,
+            valued="-c -s -cmd -init -separator -newline -nullvalue -mmap -vfs -maxsize",
+            unless="-readonly --readonly",
+        ),
+    ),
+    **{f"sqlite-utils {verb}": Writer(pick=_first) for verb in _SQLITE_UTILS.split()},
+    "redis-cli": Writer(pick=lambda given: _valued(given, "--rdb")),
+    "keytool": Writer(
+        pick=lambda given: _valued(given, "-keystore"),
+        only="-genkey -genkeypair -genseckey -import -importcert -importkeystore -delete",
+    ),
+    "htpasswd": Writer(pick=_first, valued="-C", unless="-n"),
+    # binary files
+    "strip": Writer(pick=_in_place, valued="-o -O -R -K -N"),
+    "objcopy": Writer(pick=_last, valued="-O -I -B -j -R -K -N"),
+    "patchelf": Writer(pick=_last, unless="--print-rpath --print-needed --print-interpreter"),
+    "ar": Writer(pick=_archived),
+    "bsdiff": Writer(pick=_third),
+    "bspatch": Writer(pick=_second),
+    "setfacl": Writer(pick=_operands, valued="-m -x -M -X --modify --remove --set"),
+    "xattr": Writer(pick=_last, only="-w -d -c"),
     # git
     "git checkout": Writer(pick=_restored, valued="-b -B --orphan --conflict"),
     "git restore": Writer(pick=_of_restore, valued="-s --source"),
