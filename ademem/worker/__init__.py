@@ -90,8 +90,8 @@ def _state(runtime: Runtime) -> str:
 def start_server(runtime: Runtime) -> bool:
     """Keep the model loaded in a process that answers prompts; True if the model is of use here.
 
-    Not without the model, and not while another process serves this project, or one that was
-    started so serves any project of the user.
+    Not without the model, and not while another process serves this project. One that was started
+    so for another project is asked to serve this one, too.
     """
     settings = runtime.settings
     if not (settings.search.warm and settings.search.hybrid and settings.jobs.auto):
@@ -109,7 +109,11 @@ def start_server(runtime: Runtime) -> bool:
     serves = is_held(f"{path}.lock", root=socket_root(runtime.project, path))
     if cache.state(folder) is not cache.State.INSTALLED:
         return False
-    if not (serves or cache.is_served(folder)):
+    if serves:
+        return True
+    if cache.is_served(folder):
+        cache.ask_to_serve(folder, runtime.project.root)
+    else:
         program = RUN.format("serve")
         _detach([sys.executable, "-I", "-c", program, package_folder(), runtime.project.root])
     return True

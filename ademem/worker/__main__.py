@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from functools import partial
 
 from ademem.core import bytecode, clock, clone_variables, project
 from ademem.store.runtime import Runtime, open_runtime
@@ -48,7 +49,7 @@ def main(root: str, model: Model | None = None) -> None:
 
 
 def serve(root: str, load: Callable[[Runtime], Embedder | None] | None = None) -> None:
-    """Keep the model loaded until no hook asks for it."""
+    """Keep the model loaded until no hook asks for it, for all projects that ask."""
     clone_variables.withdraw(os.environ)
     os.environ["ADEMEM_DISABLE"] = "1"
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a second one gains nothing on a few rows
@@ -60,15 +61,17 @@ def serve(root: str, load: Callable[[Runtime], Embedder | None] | None = None) -
         return
     with open_runtime(place, os.environ, clock.now()) as runtime:
         settings = runtime.settings.embed
-        with cache.serving(cache.folder(os.environ, settings.dtype)) as is_ours:
+        folder = cache.folder(os.environ, settings.dtype)
+        with cache.serving(folder) as is_ours:
             if not is_ours:
                 return
             embedder = load(runtime) if load else embedding.load_pair(settings, os.environ)
             if embedder is not None:
                 _bound_memory(runtime)
-                from ademem.worker.warm_server import Server
+                from ademem.worker.warm_server import serve_all
 
-                Server(place, os.environ, embedder, "serve").run(idle_s=IDLE_S)
+                asked = partial(cache.take_asked, folder)
+                serve_all(place, os.environ, embedder, asked, idle_s=IDLE_S)
 
 
 def _bound_memory(runtime: Runtime) -> None:

@@ -8,12 +8,13 @@ import os
 import select
 import time
 from contextlib import closing, contextmanager, suppress
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 
 from ademem import __version__
 from ademem.core import clock, confined, failure_log
 from ademem.core.errors import AdememError
 from ademem.core.json_text import loads
+from ademem.core.project import at
 from ademem.core.settings import load_configuration
 from ademem.core.shared_files import locked
 from ademem.search import embedding, engine
@@ -23,7 +24,7 @@ from ademem.worker.warm import PROTOCOL, socket_path, socket_root
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any
 
     from ademem.core.project import Project
@@ -50,7 +51,9 @@ class Server:
         environment: Mapping[str, str],
         embedder: Embedder,
         role: str,
+        turn: Lock | None = None,
     ) -> None:
+        """Servers with one *turn* answer one after the other, as they share model and vectors."""
         self.project = project
         self.environment = environment
         self.embedder = embedder
@@ -59,6 +62,7 @@ class Server:
         self.path = socket_path(project, environment)
         self.last_request = time.monotonic()
         self._stopped = Event()
+        self._turn = turn or Lock()
         self._runtime: Runtime | None = None
         self._opened: tuple[object, ...] = ()
 
@@ -92,7 +96,8 @@ class Server:
         self.last_request = time.monotonic()
         answer: dict[str, Any] = {"ademem": __version__, "protocol": PROTOCOL}
         try:
-            answer["result"] = self._answer(request)
+            with self._turn:
+                answer["result"] = self._answer(request)
         except (Refused, AdememError) as error:
             answer["error"] = str(error)
         except Exception as error:  # a request may fail, the process goes on
@@ -195,6 +200,31 @@ def serve_while(
     finally:
         server.stop()
         thread.join()
+
+
+def serve_all(
+    first: Project,
+    environment: Mapping[str, str],
+    embedder: Embedder,
+    take_asked: Callable[[], Iterable[str]],
+    *,
+    idle_s: float,
+) -> None:
+    """Answer for the *first* project, and for those that are asked for, until all are idle.
+
+    *take_asked* returns the roots of projects that were asked for since its last call.
+    """
+    turn, serving = Lock(), dict[str, Thread]()
+    places = [first]
+    while places or any(thread.is_alive() for thread in serving.values()):
+        for place in places:
+            if place.has_home and not (place.root in serving and serving[place.root].is_alive()):
+                server = Server(place, environment, embedder, "serve", turn)
+                thread = Thread(target=server.run, kwargs={"idle_s": idle_s}, daemon=True)
+                serving[place.root] = thread
+                thread.start()
+        time.sleep(TICK_S)
+        places = [at(root) for root in take_asked()]
 
 
 @contextmanager

@@ -98,8 +98,13 @@ def test_a_prompt_starts_the_process_that_keeps_the_model_loaded(world, models, 
 
 
 def test_one_such_process_runs_on_a_machine(world, models, embedded):
-    with cache.serving(str(models / cache.MODELS["int8"] / "int8")):
+    folder = str(models / cache.MODELS["int8"] / "int8")
+    with cache.serving(folder):
         assert start(world, models, "start_server") is None
+        assert start(world, models, "start_server") is None
+
+    assert cache.take_asked(folder) == [world.runtime.project.root]  # it is to serve this one, too
+    assert cache.take_asked(folder) == []
 
 
 def test_without_a_model_or_vectors_no_such_process_starts(world, models, tmp_path):

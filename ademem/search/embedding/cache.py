@@ -7,7 +7,7 @@ import sys
 from enum import StrEnum
 
 from ademem.core import shared_files
-from ademem.core.errors import AdememError
+from ademem.core.errors import AdememError, suppress
 from ademem.core.json_text import loads
 from ademem.core.shared_files import is_held
 from ademem.core.value import Value, as_dict
@@ -184,3 +184,27 @@ def serving(folder: str) -> shared_files.locked:
 
 def is_served(folder: str) -> bool:
     return is_held(f"{folder}.served")
+
+
+def ask_to_serve(folder: str, root: str) -> None:
+    """Ask the process that keeps this model loaded to answer for the project at *root*, too."""
+    path = f"{folder}.asked"
+    with suppress(OSError):
+        if root not in _read_asked(path):
+            with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "w") as file:
+                file.write(f"{root}\n")
+
+
+def take_asked(folder: str) -> list[str]:
+    """Return the projects that were asked for since the last call."""
+    path, taken = f"{folder}.asked", f"{folder}.asked.taken"
+    with suppress(OSError):
+        os.replace(path, taken)
+        return _read_asked(taken)
+    return []
+
+
+def _read_asked(path: str) -> list[str]:
+    with suppress(FileNotFoundError), open(path, encoding="utf-8") as file:
+        return file.read().splitlines()
+    return []

@@ -13,15 +13,16 @@ from threading import Thread
 
 import pytest
 
-from ademem import __version__
+from ademem import __version__, operations
 from ademem.core import clock, project, trust
 from ademem.core.errors import AdememError
 from ademem.operations import browsing, model, searching
 from ademem.search import embedding, engine
 from ademem.worker import warm
 from ademem.worker import warm_server as server_
-from ademem.worker.warm_server import Server, listening, serve_while
+from ademem.worker.warm_server import Server, listening, serve_all, serve_while
 from tests.store import racing
+from tests.worker.warm import conftest as world_
 from tests.worker.warm.fake import Synonyms
 
 
@@ -336,6 +337,31 @@ class TestServing:
         with pytest.raises(AdememError, match="no model is installed") as refused:
             model.serve(str(world.root), environment=world.environment)
         assert "model install" in refused.value.hint
+
+    def test_one_process_answers_for_each_project_that_asks_until_all_are_idle(
+        self, world, tmp_path
+    ):
+        world.know("We moved to passkeys in March")
+        (tmp_path / "other").mkdir()
+        operations.init(str(tmp_path / "other"))
+        other = world_.World(tmp_path / "other")
+        other.know("Invoices are rounded half to even")
+        asked = [[str(other.root)], [str(tmp_path / "gone")]]
+        serving = Thread(
+            target=serve_all,
+            args=(world.project, world.environment, Synonyms()),
+            kwargs={"take_asked": lambda: asked.pop() if asked else [], "idle_s": 5},
+        )
+        serving.start()
+        until(lambda: world.ask("ping") and other.ask("ping"))
+
+        assert world.ask("ping")["database"] == world.project.database
+        assert other.ask("ping")["database"] == other.project.database
+        for each in (world, other):
+            each.ask("stop")
+        serving.join(60)
+        other.memories.close()
+        assert not serving.is_alive()
 
     def test_it_ends_by_itself_when_nobody_asks(self, world):
         Server(world.project, world.environment, Synonyms(), "serve").run(idle_s=0.01)
