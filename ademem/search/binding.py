@@ -271,7 +271,8 @@ def _listed(project: Project, store: Store, hidden: Iterable[str] = ()) -> dict[
         return list_lines(None)
     hidden = set(hidden)
     sure = table.list_all(store, hidden) + adopted.list_bindings(store, project.root, hidden)
-    return list_lines(sure, table.list_weak(store, hidden))
+    weak = table.list_weak(store, hidden, most=MOST_LINES) if len(sure) <= MOST_LINES else []
+    return list_lines(sure if len(weak) < MOST_LINES else None, weak)
 
 
 def lacks_lists(project: Project, key: TurnKey) -> bool:
@@ -314,8 +315,6 @@ def list_lines(
     if bindings:
         lines["words"].update(dict.fromkeys(_RUNNERS))
     for each, text in weak:
-        if len(lines["rare"]) > MOST_LINES:
-            break
         if rare := sorted(rare_words(text)):
             lines["rare"].update(dict.fromkeys(form for word in rare for form in _cases(word)))
             lines["weak"].update(dict.fromkeys(chain.from_iterable(_strings(each).values())))

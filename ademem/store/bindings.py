@@ -352,8 +352,10 @@ def list_showable(store: Store) -> list[sqlite3.Row]:
     ).fetchall()
 
 
-def list_weak(store: Store, hidden: Iterable[str] = ()) -> list[tuple[Binding, str]]:
-    """Return the places that words suggest, as `list_all` does, each with its memory's text."""
+def list_weak(
+    store: Store, hidden: Iterable[str] = (), *, most: int = -1
+) -> list[tuple[Binding, str]]:
+    """Return places that words suggest, as `list_all` does, each with its memory's text."""
     rows = store.db.execute(
         "select binding.kind, binding.key, binding.pattern,"
         " ifnull(memory.title || ': ', '') || memory.content"
@@ -362,8 +364,8 @@ def list_weak(store: Store, hidden: Iterable[str] = ()) -> list[tuple[Binding, s
         f" where binding.kind in ({_FILES}) and {SHOWABLE}"
         " and binding.strength in ('worded', 'guessed')"
         " and memory.id not in (select value from json_each(?))"
-        " order by binding.kind, binding.key, binding.pattern",
-        (array(sorted(hidden)),),
+        " order by binding.kind, binding.key, binding.pattern limit ?",
+        (array(sorted(hidden)), most),
     )
     return [(Binding(kind=row[0], key=row[1], pattern=row[2]), row[3]) for row in rows]
 
