@@ -456,6 +456,7 @@ OPENERS = {
     "core/judge.py": "the judges, which came with the package",
     "operations/judging.py": "what a judge was trained on, in a checkout of the repository",
     "plugins/evaluation/commands.py": "files that the person named",
+    "core/prompt_notes.py": "what the module in the client notes, in the person's own folder",
     "core/who.py": "processes, in /proc, and terminals that the person added",
     "core/trust.py": "what the person agreed to, in their own folder",
     "core/settings.py": "are there files of settings",

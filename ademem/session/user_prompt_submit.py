@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ademem.capture.prompt_lessons import dictations
-from ademem.core import client, untrusted
+from ademem.core import client, prompt_notes, untrusted
 from ademem.core.client import Payload, TurnKey
 from ademem.core.memory import Draft, Memory, Origin, Trust
 from ademem.core.redaction import redact
@@ -41,7 +41,8 @@ NOTED_LINE = "Noted for a person's review:"
 
 
 def handle(payload: Payload, runtime: Runtime) -> str | None:
-    if is_machine_text(payload.prompt, payload.source):
+    noted = prompt_notes.origin_of(payload.prompt, payload.session_id, runtime.environment)
+    if is_machine_text(payload.prompt, noted or payload.source):
         if runtime.by.is_proven:
             _go_on(payload, runtime)
         return None
