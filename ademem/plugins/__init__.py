@@ -4,7 +4,8 @@ MODULES = {
     "JOBS": ("verify", "procedures", "hub"),
     "EXCHANGE": ("hub",),
     "BUILDER": ("models",),
-    "CHECKS": ("exchange",),
+    "CHECKS": ("exchange", "client"),
+    "CLIENT": ("client",),
     "LISTS": ("client",),
     "VERIFIER": ("verify",),
 }

@@ -162,6 +162,7 @@ def list_own_places(runtime: Runtime) -> tuple[str, ...]:
     return (
         trust.data_folder(environment),
         os.path.dirname(trust.config_path(environment)),
+        os.path.join(client.config_dir(environment), "skills", "ademem-client"),
         os.path.join(home, ".local", "share", "ademem"),
         os.path.join(home, ".local", "bin", "ademem"),
         *(() if package == project.root else program),

@@ -92,9 +92,13 @@ def install(
     with_git: bool = flag("--git-hooks", "Also import after each pull, checkout and rebase."),
     mcp: McpClients = None,
     agent: OtherAgents = None,
+    client: bool = flag("--client", "Instead the module inside Claude Code, a second lock."),
     dry_run: DryRun = False,
 ) -> None:
     """Register the hooks and slash commands with Claude Code."""
+    if client:
+        done = _load_module().install(os.environ, dry_run=dry_run)
+        return show.report({"done": done}, done)
     root = _root(project)
     if agent or mcp:
         python, hooks = sys.executable, install_.hooks_folder()
@@ -139,11 +143,15 @@ def uninstall(
     user: User = False,
     mcp: McpClients = None,
     agent: OtherAgents = None,
+    client: bool = flag("--client", "Instead the module inside Claude Code."),
     dry_run: DryRun = False,
 ) -> None:
     """Remove the hooks from the settings file. `.ade/` stays."""
     if not dry_run:
         who.require_person(who.of_process(), "`ademem uninstall`")
+    if client:
+        done = _load_module().uninstall(os.environ, dry_run=dry_run)
+        return show.report({"done": done}, done)
     root = _root(project)
     if agent or mcp:
         changes = [each.remove(dry_run=dry_run) for each in map(_load_agent, agent or ())]
@@ -180,6 +188,13 @@ def _load_agent(name: str) -> install_.Agent:
             agents: tuple[install_.Agent, ...] = module.AGENTS
             return next(agent for agent in agents if agent.name == name)
     raise UsageError(f"no agent {name!r}", ", ".join(plugins.modules_by_word("AGENTS")))
+
+
+def _load_module() -> Any:
+    """Return the part that installs the module in the client."""
+    for module in plugins.modules("CLIENT"):
+        return module
+    raise UsageError("this installation has no module for the client", "install ademem again")
 
 
 def _show_files(changes: list[install_.Change], dry_run: bool, did: str, had: str) -> None:

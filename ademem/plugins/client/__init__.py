@@ -1,7 +1,9 @@
-"""A second lock inside Claude Code: the module that the client runs, and what it reads.
+"""A second lock inside Claude Code: the module of `ademem install --client`, and what it reads.
 
 The client runs `module/hooks/client.mjs` at each tool call. `find.mjs` looks the call up in a file
 that `compiling.py` writes with the lists of keys, so that no rule is interpreted twice.
 """
 
 LISTS = "ademem.plugins.client.lists"
+CLIENT = "ademem.plugins.client.installing"
+CHECKS = "ademem.plugins.client.checks"

@@ -15,5 +15,5 @@ PROJECTS = "projects.json"
 
 
 def folder(environment: Mapping[str, str]) -> str:
-    """Return the folder of the module's files, which is there where it is installed."""
+    """Return the folder of the module's files, which `ademem install --client` makes."""
     return os.path.join(trust.data_folder(environment), "client")

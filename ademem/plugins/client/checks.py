@@ -1,0 +1,96 @@
+"""Checks of `ademem doctor`: was the module loaded, and which modules does a clone bring."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from glob import escape, glob
+from typing import TYPE_CHECKING, Any
+
+from ademem.core import shared_files
+from ademem.core.clock import parse
+from ademem.operations.doctor import Finding
+from ademem.operations.install import client_settings
+from ademem.plugins.client import installing, places
+from ademem.store import sessions
+from ademem.store.runtime import open_runtime
+
+if TYPE_CHECKING:
+    from ademem.operations.doctor import Patient
+
+SWITCHES: tuple[tuple[str, Any], ...] = (
+    ("disableAllHooks", True),
+    ("allowManagedHooksOnly", True),
+    ("strictPluginOnlyCustomization", None),
+    ("strictKnownMarketplaces", []),
+)
+"""Settings of the client, with the value, if not any, with which it loads no module of a person."""
+
+
+def module_is_loaded(patient: Patient) -> Finding:
+    """Compare the module with the package, and the last session with what it leaves there."""
+    environment = patient.environment
+    if not installing.is_installed(environment):
+        return Finding(check="module", ok=True, message="no module is in the client")
+    target, again = installing.folder(environment), "`ademem install --client` writes it again"
+    if any(
+        shared_files.read_text(os.path.join(target, name)) != text
+        for name, text in installing.texts(environment)
+    ):
+        return Finding(check="module", ok=False, message=f"{target} differs", hint=again)
+    last = _last_session(patient)
+    alive = os.path.join(places.folder(environment), "alive", last)
+    if not last or os.path.exists(alive):
+        message = f"the client loaded {target}" if last else f"{target} waits for a session"
+        return Finding(check="module", ok=True, message=message)
+    switch = next(_find_switches(patient), "")
+    return Finding(
+        check="module",
+        ok=False,
+        message=f"the client did not load it: {switch or 'no switch for it was found'}",
+        hint="the hooks guard alone; `claude --debug` says why, `ademem uninstall --client`"
+        " removes it",
+    )
+
+
+def _last_session(patient: Patient) -> str:
+    """Return the last session that began after the module was written; empty for none."""
+    file = os.path.join(installing.folder(patient.environment), "hooks", "hooks.json")
+    since = os.stat(file).st_mtime
+    with open_runtime(patient.project, patient.environment, patient.now) as runtime:
+        id, began = sessions.find_newest(runtime.store)
+    return id if id and parse(began).timestamp() > since else ""
+
+
+def _find_switches(patient: Patient) -> Iterator[str]:
+    """Yield settings with which the client loads no module, with their files."""
+    for source in client_settings.read_sources(patient.project.root, patient.environment):
+        for name, value in SWITCHES:
+            if name in source.values and value in (None, source.values[name]):
+                yield f"{name} in {source.path}"
+        enabled = source.values.get("enabledPlugins")
+        if isinstance(enabled, dict) and enabled.get(f"{installing.NAME}@skills-dir") is False:
+            yield f"enabledPlugins in {source.path}"
+
+
+def clones_bring_no_module(patient: Patient) -> Finding:
+    """List modules of the project, which the client runs once its folder is trusted."""
+    found = list(_list_modules(patient.project.root))
+    if not found:
+        return Finding(check="modules", ok=True, message="the project brings no module")
+    hint = "the client runs them in this folder once it is trusted, with your rights: read them"
+    return Finding(check="modules", ok=False, message=", ".join(found), hint=hint)
+
+
+def _list_modules(root: str) -> Iterator[str]:
+    for path in sorted(glob(os.path.join(escape(root), ".claude/skills/*/hooks/hooks.json"))):
+        try:
+            given = json.loads(shared_files.read_text(path) or "")
+        except (OSError, ValueError):
+            continue
+        for name in given.get("modules") or () if isinstance(given, dict) else ():
+            yield os.path.relpath(os.path.join(os.path.dirname(path), str(name)), root)
+
+
+CHECKS = (module_is_loaded, clones_bring_no_module)

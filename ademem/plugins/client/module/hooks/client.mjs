@@ -1,0 +1,202 @@
+// The module that Claude Code runs. What only Python can tell is asked of the PreToolUse hook.
+
+import { decide, find, inside, named, pathOf, read, readConversation, say, sha256, targetOf } from './find.mjs'
+import { COMMAND, DATA } from './place.mjs'
+
+const ASK_MS = 4000
+const FRESH_MS = 1000
+const MOST_ASKED = 2
+const MOST_ACTS = 12
+const MOST_CALLS = 200
+const TOOLS = /^(Write|Edit|MultiEdit|NotebookEdit|Bash|PowerShell|Monitor|mcp__.*)$/
+const PERSONS = ['composer', 'bridge', 'sdk']
+const AGENT_NOTES = ['prompt_id', 'session_id', 'transcript_path', 'permission_mode']
+
+const state = {
+  looked: 0,
+  roots: new Map(),
+  hooked: new Map(),
+  base: {},
+  checked: 0,
+  asked: 0,
+  denied: 0,
+  acts: [],
+}
+
+const note = (line) => void (state.acts = [...state.acts, line].slice(-MOST_ACTS))
+
+/** Look at the compiled files again, once a second at most; a damaged one counts as none. */
+async function load($) {
+  if (Date.now() - state.looked < FRESH_MS) return
+  state.looked = Date.now()
+  const folder = `${DATA}/client`
+  const listed = await $.fs.read(`${folder}/projects.json`).then(JSON.parse).catch(() => ({}))
+  for (const root of state.roots.keys()) if (!Object.hasOwn(listed, root)) state.roots.delete(root)
+  for (const [root, file] of Object.entries(listed)) {
+    if (!/^[0-9a-f]{16}\.json$/.test(String(file))) continue
+    const path = `${folder}/${file}`
+    const mtime = await $.fs.stat(path).then(stat => stat.mtimeMs).catch(() => 0)
+    if (state.roots.get(root)?.mtime === mtime) continue
+    const rules = mtime === 0 ? null : await read(await $.fs.read(path).catch(() => ''), root)
+    if (rules === null) note(`the rules of ${root} cannot be read: nothing is decided here for it`)
+    state.roots.set(root, { file: path, mtime, rules })
+  }
+}
+
+/** The rules of the nearest project above a path. */
+const rulesAt = path =>
+  [...state.roots]
+    .filter(([root]) => path === root || inside(path, root) !== '')
+    .sort((one, other) => other[0].length - one[0].length)[0]?.[1].rules ?? undefined
+
+/** Other projects that a command may reach from a folder, by a name of theirs in it. */
+const reached = (command, folder) =>
+  [...state.roots.values()].flatMap(({ rules }) => {
+    if (rules === null || folder === rules.root || inside(folder, rules.root) !== '') return []
+    const name = inside(rules.root, folder) || rules.root.slice(rules.root.lastIndexOf('/') + 1)
+    return command.includes(name) ? [rules] : []
+  })
+
+/** Where a path leads, and what is there; a path that is not there yet stands in its folder. */
+async function placed($, path) {
+  const stat = await $.fs.stat(path, { resolve: true }).catch(() => undefined)
+  if (stat) return { real: stat.realPath ?? '', isOdd: stat.kind !== 'file' || !stat.realPath }
+  for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) {
+    const above = await $.fs.stat(path.slice(0, at), { resolve: true }).catch(() => undefined)
+    if (above) return { real: `${above.realPath ?? ''}${path.slice(at)}`, isNew: true, isOdd: !above.realPath }
+  }
+  return { real: path, isNew: true }
+}
+
+/** What the person switched off, in their own environment and not in a clone's settings. */
+async function isOff($, root) {
+  if (!(await $.env.get('ADEMEM_DISABLE'))) return false
+  for (const name of ['settings.json', 'settings.local.json']) {
+    const text = await $.fs.read(`${root}/.claude/${name}`).catch(() => '')
+    if (/ADEMEM_DISABLE|\\u00[45]/i.test(text)) return false
+  }
+  return true
+}
+
+/** The reason for which a call is denied; empty where it may run. */
+async function judge($, e) {
+  await load($)
+  if (state.roots.size === 0) return ''
+  const folder = await $.session.cwd()
+  const path = pathOf(e)
+  const place = path.startsWith('/') ? await placed($, path) : {}
+  const call = { tool: e.tool, input: e.input, isAgent: Boolean(e.agentId), ...place }
+  const own = rulesAt(place.real || path || folder)
+  const others = path === '' ? reached(String(e.input?.command ?? ''), folder) : []
+  const rules = [own, ...others].filter(each => each !== undefined).slice(0, MOST_ASKED)
+  if (rules.length === 0 || (await isOff($, rules[0].root))) return ''
+  state.checked += 1
+  const hasPassed = state.hooked.get(e.tool_use_id) === targetOf(e.input)
+  for (const each of rules) {
+    const reason = await judgeBy($, e, call, each, hasPassed && each === own, folder)
+    if (reason !== '') {
+      state.denied += 1
+      note(`denied ${e.tool} ${targetOf(e.input).slice(0, 80)}`)
+      return reason
+    }
+  }
+  return ''
+}
+
+async function judgeBy($, e, call, rules, hasPassed, folder) {
+  if (rules.mode === 'off') return ''
+  const { verdict, ties } = find(call, rules)
+  if (verdict === 'bound') {
+    const messages = await $.session.messages({ as: 'api', ...(e.agentId && { agentId: e.agentId }) })
+    const seen = readConversation(Array.isArray(messages) ? messages : [], rules, call.isAgent)
+    const reason = decide(ties, rules, seen, targetOf(e.input))
+    if (reason !== '' || hasPassed) return reason
+  }
+  if (hasPassed || verdict === 'silent' || (verdict === 'python' && e.isReadOnly)) return ''
+  return ask($, e, rules, folder)
+}
+
+/** Give a call to Python, whose denial is passed on; without an answer the rules decide. */
+async function ask($, e, rules, folder) {
+  state.asked += 1
+  const payload = {
+    ...state.base,
+    hook_event_name: 'PreToolUse',
+    session_id: await $.session.id(),
+    cwd: folder,
+    tool_name: e.tool,
+    tool_input: e.input,
+    tool_use_id: e.tool_use_id ?? '',
+    ...(e.agentId && { agent_id: e.agentId }),
+  }
+  const env = {
+    CLAUDE_PROJECT_DIR: rules.root,
+    ADEMEM_DATA_DIR: DATA,
+    ADEMEM_PROJECT: '',
+    ADEMEM_PREFIX: '',
+  }
+  const init = { cwd: rules.root, env, stdin: JSON.stringify(payload), timeoutMs: ASK_MS }
+  const ran = await $.process.run(COMMAND, init).catch(() => ({ exitCode: 1, stdout: '' }))
+  if (ran.exitCode !== 0) return withoutPython(e, rules)
+  const said = ran.stdout.trim() === '' ? {} : JSON.parse(ran.stdout).hookSpecificOutput ?? {}
+  const isDenied = ['deny', 'ask'].includes(said.permissionDecision)
+  return isDenied ? String(said.permissionDecisionReason) : ''
+}
+
+function withoutPython(e, rules) {
+  note(`Python did not answer about ${e.tool}`)
+  const tie = named(JSON.stringify(e.input ?? ''), rules)
+  if (tie !== undefined) return say(tie, rules)
+  return rules.fail === 'closed' ? 'ademem: the guard did not answer; `ademem doctor` shows why' : ''
+}
+
+export const register = on => {
+  on('session.start', async ($, e, next) => {
+    const id = await $.session.id()
+    await $.fs.write(`${DATA}/client/alive/${id}`, `${e.cwd}\n`)
+    await $.command.register({ name: 'ademem', description: 'What the module of ademem did in this session' })
+    return next(e)
+  }).catch(($, e, next) => next(e))
+
+  on('prompt.submit', async ($, e, next) => {
+    const kind = e.origin?.kind ?? 'unclassified'
+    const text = new TextEncoder().encode(e.text)
+    const written = { kind, person: PERSONS.includes(kind), sha256: await sha256(text) }
+    await $.fs.write(`${DATA}/client/prompts/${await $.session.id()}`, `${JSON.stringify(written)}\n`)
+    return next(e)
+  }).catch(($, e, next) => next(e))
+
+  on('classic.UserPromptSubmit', ($, e, next) => {
+    state.base = Object.fromEntries(AGENT_NOTES.map(key => [key, e[key]]))
+    return next(e)
+  }).catch(($, e, next) => next(e))
+
+  on('classic.PreToolUse', { tool: TOOLS }, ($, e, next) => {
+    state.hooked = new Map([...state.hooked, [e.tool_use_id, targetOf(e)]].slice(-MOST_CALLS))
+    return next(e)
+  }).catch(($, e, next) => next(e))
+
+  on('tool.check', { tool: TOOLS }, async ($, e, next) => {
+    const verdict = await next(e) // of the hooks and of the client; it runs nothing
+    if (verdict.decision === 'deny') return verdict
+    const reason = await judge($, e)
+    return reason === '' ? verdict : { decision: 'deny', reason }
+  }).catch(async ($, e, next) => {
+    state.looked = 0
+    await load($)
+    const path = pathOf(e)
+    const rules = rulesAt(path || (await $.session.cwd()))
+    const reason = rules === undefined || rules.mode === 'off' ? '' : withoutPython(e, rules)
+    return reason === '' ? next(e) : { decision: 'deny', reason }
+  })
+
+  on('command.run', { command: 'ademem' }, async ($) => {
+    await load($)
+    const inForce = [...state.roots].map(([root, { rules }]) => {
+      const count = rules?.ties.filter(tie => tie[3]).length ?? 0
+      return `${root}: ${rules === null ? 'no rules that can be read' : `${count} places of rules`}`
+    })
+    const counts = `${state.checked} calls checked, Python asked ${state.asked} times, ${state.denied} denied`
+    return { text: [...inForce, counts, ...state.acts].join('\n'), isTextDisplayOnly: true }
+  })
+}
