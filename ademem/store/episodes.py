@@ -42,7 +42,7 @@ class Episode(Value):
     mission_id: str = ""
     task: str
     outcome: str
-    """succeeded | failed | unknown."""
+    """succeeded | partial | failed | unknown."""
     started_at: str
     ended_at: str
     actions: tuple[Action, ...] = ()

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Object = tuple[str, str, str, str]
     """Type, name, table and SQL of a row of `sqlite_schema`."""
 
-DIGEST = "1daca0debbc6bbf1d369e7b5974b025f"
+DIGEST = "ccb59ac7beb6f8c5837bc457ad46dab1"
 
 LOOK_S = 5.0
 COPY_S = 60.0

@@ -443,7 +443,7 @@ create table episodes (
   session_id text not null,
   mission_id text not null default '',  -- '': of none
   task text not null,
-  outcome text not null check (outcome in ('succeeded', 'failed', 'unknown')),
+  outcome text not null check (outcome in ('succeeded', 'partial', 'failed', 'unknown')),
   started_at text not null check (started_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
   ended_at text not null check (ended_at glob '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T*Z'),
   actions text not null default '[]' check (case when json_valid(actions) then json_type(actions) = 'array' else 0 end),  -- JSON: [{tool, target, kind}, …] in order

@@ -69,6 +69,8 @@ _TARGETS = ("file_path", "notebook_path", "path", "pattern", "url", "query", "sk
 
 
 CAUSE_MARKS = ("remedy", "cause")
+LIST_TOOL = "TodoWrite"
+"""Tool by which an agent keeps a list of what is to be done."""
 REMEDY_ACTIONS = 2
 """Most changes between a failure and the success of the same command that count as its remedy."""
 MESSAGES_ON_ERROR = 5
@@ -124,6 +126,8 @@ class Conversation:
         self._stated: tuple[str, frozenset[str]] = "", frozenset()
         """A statement, and files that were changed before it: it corrects, if one is again."""
         self._changed_since_test = False
+        self._open_items = 0
+        """Of the agent's list of what is to be done."""
         self.last_message = ""
         self.interrupted = False
         self.started_at = ""
@@ -139,15 +143,23 @@ class Conversation:
 
     @property
     def outcome(self) -> str:
-        """Judge by the last test run, unless a change followed its failure, else by a commit."""
+        """Judge by the last test run, unless a change followed its failure, else by a commit.
+
+        What was begun is partial if tests fail at the end, the person broke off, or items of the
+        agent's own list are open.
+        """
+        if self.actions and (self.interrupted or self._open_items):
+            return "partial"
         if self.tests and not self.tests[-1].error:
             return "succeeded"
+        if self.tests and self._changed_since_test:
+            return "unknown"
         if self.tests:
-            return "unknown" if self._changed_since_test else "failed"
+            return "partial" if self.files else "failed"
         delivered = any(
             action.kind == "run" and _DELIVERS.search(action.target) for action in self.actions
         )
-        return "succeeded" if delivered and not self.interrupted else "unknown"
+        return "succeeded" if delivered else "unknown"
 
     def add(self, event: Event) -> None:
         if event.at:
@@ -160,10 +172,16 @@ class Conversation:
                 self.interrupted = True
             case Message():
                 self._add_message(redact(event.text).text)
-            case Call() if event.id:
-                _keep(self._pending, event.id, event, MOST_PENDING)
+            case Call():
+                self._add_call(event)
             case Result():
                 self._add_result(event)
+
+    def _add_call(self, call: Call) -> None:
+        if call.tool == LIST_TOOL:
+            self._open_items = _count_open(call.input.get("todos"))
+        if call.id:
+            _keep(self._pending, call.id, call, MOST_PENDING)
 
     def _add_message(self, text: str) -> None:
         self.last_message = preview(whole_words(text, PROMPT_CHARS), PROMPT_CHARS)
@@ -269,6 +287,16 @@ class Conversation:
                 _add(self.corrections, statement)
             if len(self.files) < FILES:
                 self.files[path] = None
+
+
+def is_explained(lesson: str) -> bool:
+    """Tell whether an error has what made it work, or its cause, behind it."""
+    return any(f"; {mark}: " in lesson for mark in CAUSE_MARKS)
+
+
+def _count_open(items: object) -> int:
+    rows = items if isinstance(items, list) else []
+    return sum(isinstance(row, dict) and row.get("status") != "completed" for row in rows)
 
 
 def _remedy_of(failure: Failure, action: Action, signatures: set[str]) -> str:

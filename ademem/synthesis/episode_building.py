@@ -41,7 +41,7 @@ from ademem.store.runtime import Runtime
 from ademem.store.sessions import Session
 from ademem.store.transitions import Act
 from ademem.synthesis import ai
-from ademem.synthesis.conversation import CAUSE_MARKS, FILES, ITEMS, TESTS, Conversation, relative
+from ademem.synthesis.conversation import FILES, ITEMS, TESTS, Conversation, is_explained, relative
 
 PURPOSE = "episode"
 """The word for episodes in the ledger and in the list of AI calls."""
@@ -65,7 +65,7 @@ MISSION_OUTCOMES = {"succeeded": "succeeded", "failed": "failed", "cancelled": "
 SCHEMA = ai.schema_of(
     task={"type": "string", "minLength": 3, "maxLength": 200},
     summary={"type": "string", "minLength": 3, "maxLength": 900},
-    outcome={"type": "string", "enum": ["succeeded", "failed", "unknown"]},
+    outcome={"type": "string", "enum": ["succeeded", "partial", "failed", "unknown"]},
     decisions={"type": "array", "items": {"type": "string", "maxLength": 300}, "maxItems": 10},
 )
 PROMPT = """\
@@ -202,7 +202,7 @@ def _explain_errors(
 def _lacks_cause(memory: Memory, store: Store) -> bool:
     if memory.trust is not Trust.TOOL or memory.quarantine_reason:
         return False
-    if any(f"; {mark}: " in memory.content for mark in CAUSE_MARKS):
+    if is_explained(memory.content):
         return False
     return not memories.find_confirmed(store, [memory.id])
 
@@ -348,7 +348,8 @@ def _rules_text(episode: Episode, *summary: str) -> str:
         ("Tests", unique(runs)),
         ("Decided", episode.decisions),
         ("Corrected", episode.corrections),
-        ("Met", episode.errors),
+        ("Gotchas", [error for error in episode.errors if is_explained(error)]),
+        ("Met", [error for error in episode.errors if not is_explained(error)]),
     )
     lines = [f"Task: {episode.task}", f"Outcome: {episode.outcome}.", *summary]
     for title, items in facts:

@@ -66,6 +66,10 @@ class Talk:
     def edits(self, path: str) -> Talk:
         return self.does("Edit", "updated", file_path=path, old_string="a", new_string="b")
 
+    def lists(self, *states: str) -> Talk:
+        """The model writes its list of what is to be done."""
+        return self.does("TodoWrite", todos=[{"content": "x", "status": each} for each in states])
+
     def raw(self) -> bytes:
         text = (json.dumps(row, separators=(",", ":"), ensure_ascii=False) for row in self.rows)
         return "".join(line + "\n" for line in text).encode()

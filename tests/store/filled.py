@@ -138,7 +138,7 @@ def build(path: Path, *, journal: str = "wal", earlier: int = 0) -> Path:
         database.run_schema(db)
         if earlier:
             db.executescript(EARLIER)
-            if earlier == 1:  # the one that was marked
+            if earlier < database.FIRST_VERSION:  # those that were marked
                 db.execute(f"pragma application_id = {database.APPLICATION_ID}")
             db.execute(f"pragma user_version = {earlier}")
         for table in tables(db):

@@ -26,7 +26,7 @@ from tests.builders import NOW, memory, open_project, project
 from tests.store import ade_file, filled, racing
 from tests.store.stores import reopen, text_of
 
-EARLIER = [*database.EARLIER[:2], database.EARLIER[-1]]
+EARLIER = [*database.EARLIER[:3], database.EARLIER[-1]]
 
 
 @pytest.mark.parametrize("journal", ["wal", "delete"])

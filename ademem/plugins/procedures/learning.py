@@ -18,6 +18,7 @@ from ademem.plugins.procedures.records import TITLE_CHARS, Procedure, Wording
 from ademem.plugins.procedures.steps import (
     FAILED,
     MASK_WORDS,
+    PARTIAL,
     SUCCEEDED,
     UNKNOWN,
     Work,
@@ -34,6 +35,7 @@ from ademem.plugins.procedures.steps import (
 from ademem.search.query import STOP_WORDS
 from ademem.store import Store, embeddings, episodes, ledger, memory_queries
 from ademem.store import procedures as table
+from ademem.store.episodes import Episode
 from ademem.store.runtime import Runtime
 from ademem.store.transitions import Act
 from ademem.synthesis import ai
@@ -142,6 +144,13 @@ def learn(runtime: Runtime, now: datetime, model: str | None = None) -> dict[str
     return figures
 
 
+def _outcome_of(episode: Episode) -> str:
+    """Return whether the steps led to what was wanted; of what is partial tests alone tell it."""
+    if episode.outcome != PARTIAL:
+        return episode.outcome
+    return FAILED if episode.tests and episode.tests[-1].error else UNKNOWN
+
+
 def session_works(store: Store) -> list[Work]:
     """Return the newest sessions with steps or skills; sessions of one mission share a name."""
     works = [
@@ -149,7 +158,7 @@ def session_works(store: Store) -> list[Work]:
             id=episode.memory_id,
             session=episode.mission_id or episode.session_id,
             task=episode.task,
-            outcome=episode.outcome,
+            outcome=_outcome_of(episode),
             at=parse(episode.ended_at),
             steps=steps_of_actions(episode.actions),
             skills=tuple(each.target for each in episode.actions if each.tool == SKILL_TOOL),

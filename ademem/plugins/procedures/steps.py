@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Steps = tuple["Step", ...]
 
-SUCCEEDED, FAILED, UNKNOWN = "succeeded", "failed", "unknown"
+SUCCEEDED, PARTIAL, FAILED, UNKNOWN = "succeeded", "partial", "failed", "unknown"
 MOST_STEPS = 200
 
 _SHELLS = frozenset({"Bash", "PowerShell"})

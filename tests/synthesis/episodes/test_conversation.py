@@ -163,8 +163,13 @@ def test_runs_of_tests_are_kept_with_their_result(gather):
         pytest.param(Talk().runs("git -C app push origin main"), "succeeded"),
         pytest.param(Talk().runs("git commit -am x", "no", failed=True), "unknown"),
         pytest.param(
-            Talk().runs("git commit -am x").types("[Request interrupted by user]"), "unknown"
+            Talk().runs("git commit -am x").types("[Request interrupted by user]"), "partial"
         ),
+        pytest.param(Talk().edits("/p/a.py").runs("pytest", "1 failed"), "partial"),
+        pytest.param(Talk().edits("/p/a.py").types("[Request interrupted by user]"), "partial"),
+        pytest.param(Talk().types("[Request interrupted by user]"), "unknown"),
+        pytest.param(Talk().runs("pytest", "3 passed").lists("completed", "pending"), "partial"),
+        pytest.param(Talk().runs("pytest", "3 passed").lists("completed"), "succeeded"),
         pytest.param(Talk().runs("git log --oneline"), "unknown"),
     ],
     ids=[
@@ -176,7 +181,12 @@ def test_runs_of_tests_are_kept_with_their_result(gather):
         "committed",
         "pushed",
         "not committed",
-        "interrupted",
+        "broken off",
+        "tests fail at the end",
+        "broken off before a commit",
+        "broken off before anything",
+        "left open",
+        "all done",
         "read",
     ],
 )

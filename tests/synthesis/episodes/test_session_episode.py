@@ -73,7 +73,7 @@ def test_a_resumed_session_extends_its_episode(world):
 
     assert second.memory_id == first.memory_id
     assert second.files == ("src/auth.py", "src/login.py")
-    assert (second.outcome, second.started_at) == ("failed", first.started_at)
+    assert (second.outcome, second.started_at) == ("partial", first.started_at)
     assert "src/login.py" in world.memory(second).content
     assert len(episodes.list_all(world.store)) == 1
 
@@ -347,3 +347,21 @@ def test_files_that_a_script_changed_are_seen_in_the_working_tree(world):
     world.session(talk)
 
     assert world.build().files == ("old.py", "scripted.py", "committed.py")
+
+
+def test_what_failed_and_what_worked_then_are_its_gotchas_without_an_ai(world):
+    error = "npm ERR! code ERESOLVE could not resolve the dependency tree"
+    talk = work().runs("npm ci", error, failed=True).runs("npm ci --legacy-peer-deps", "ok")
+    world.session(talk.runs("psql -f seed.sql", "error: no relation orders", failed=True))
+    lines = world.memory(world.build()).content.splitlines()
+
+    (gotchas,) = [line for line in lines if line.startswith("Gotchas: ")]
+    assert "ERESOLVE" in gotchas
+    assert "remedy: `npm ci --legacy-peer-deps`" in gotchas
+    assert "seed.sql" not in gotchas
+
+
+def test_a_session_in_which_nothing_failed_has_no_gotchas(world):
+    world.session(work())
+
+    assert "Gotchas" not in world.memory(world.build()).content

@@ -49,7 +49,7 @@ def test_its_end_is_described_in_one_episode_of_the_project(mission):
     assert memory.content.splitlines()[:3] == [
         "Task: Ship passkeys",
         "Outcome: succeeded.",
-        "Sessions: Add the passkey route (unknown); Test the passkey route (failed)",
+        "Sessions: Add the passkey route (unknown); Test the passkey route (partial)",
     ]
 
 
