@@ -56,12 +56,14 @@ class Session(Value):
     transcript: str
     own_since: str
     """The stamp before which that record is another session's."""
+    compacted_at: str
+    """When its last compaction began."""
 
 
 def get(store: Store, id: str) -> Session | None:
     row = store.db.execute(
         "select id, directory, started_at, ifnull(ended_at, ''), ifnull(transcript_path, ''),"
-        " ifnull(own_since, '') from sessions where id = ?",
+        " ifnull(own_since, ''), ifnull(compacting_at, '') from sessions where id = ?",
         (id,),
     ).fetchone()
     return Session(**dict(zip(Session._fields, row, strict=True))) if row else None

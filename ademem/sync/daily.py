@@ -34,14 +34,7 @@ def append_log(project: Project, store: Store, now: datetime) -> None:
     marker = os.path.join(project.run, "daily.seen")
     last = (confined.read_text(project.root, marker) or "").strip()
     found = statistics.events_since(store, last or stamp(now - timedelta(days=FIRST_DAYS)))
-    for day, events in groupby(found, key=lambda event: event.at[:10]):
-        path = _path(project, day)
-        text = confined.read_text(project.root, path) or f"# {day}\n\n"
-        there = set(text.splitlines())  # a killed process may have added some
-        new = [line for line in map(_event_line, events) if line not in there]
-        end = "" if text.endswith("\n") else "\n"
-        if new:
-            confined.write_text(project.root, path, text + end + "\n".join(new) + "\n")
+    append_lines(project, [(event.at, _event_text(event)) for event in found])
     if found:
         confined.write_text(project.root, marker, found[-1].at + "\n")
     oldest = stamp(now - timedelta(days=KEPT_DAYS))[:10]
@@ -50,7 +43,20 @@ def append_log(project: Project, store: Store, now: datetime) -> None:
             confined.remove(project.root, _path(project, day))
 
 
-def _event_line(event: Event) -> str:
+def append_lines(project: Project, events: Iterable[tuple[str, str]]) -> None:
+    """Append a line for each time and text to the log of its day, unless it is there."""
+    for day, texts in groupby(events, key=lambda event: event[0][:10]):
+        path = _path(project, day)
+        text = confined.read_text(project.root, path) or f"# {day}\n\n"
+        there = set(text.splitlines())  # a killed process may have added some
+        lines = (f"- [{at[11:19]}] {what}" for at, what in texts)
+        new = [line for line in lines if line not in there]
+        end = "" if text.endswith("\n") else "\n"
+        if new:
+            confined.write_text(project.root, path, text + end + "\n".join(new) + "\n")
+
+
+def _event_text(event: Event) -> str:
     text = one_line(event.text, EVENT_CHARS)
     if event.kind == "session":
         where = f" on {event.about}" if event.about else ""
@@ -58,7 +64,7 @@ def _event_line(event: Event) -> str:
         text = f"session{where}, {prompts}" + (f": {text}" if text else "")
     else:
         text = f"{event.kind}: {text} ({event.about})"
-    return f"- [{event.at[11:19]}] {text}"
+    return text
 
 
 def days_of(project: Project) -> list[str]:

@@ -276,9 +276,11 @@ def sweep(context: JobContext, _job: Job) -> None:
 
 
 def extract(context: JobContext, job: Job) -> None:
+    from ademem.synthesis.checkpoints import append_checkpoint
     from ademem.synthesis.episode_building import extract_findings
 
     context.figures["kept"] = extract_findings(job.key, context.runtime)
+    append_checkpoint(job.key.partition(" ")[0], context.runtime)
 
 
 def client_memory(context: JobContext, _job: Job) -> None:
