@@ -78,6 +78,9 @@ UNPROVEN = {
 }
 
 
+NOT_TRIED = ("an interrupt", "denied by a hook", "failed validation")
+
+
 def rename_calls(session, steps):
     """The steps with ids of calls that no other session has."""
     return [{**step, "id": f"{session} {step['id']}"} if "id" in step else step for step in steps]
@@ -98,6 +101,8 @@ def test_a_mistake_is_met_with_a_proof_and_with_nothing_less(past):
         session: proof for session, (proof, _) in PROVEN.items()
     }
     assert {row.what for row in found.mistakes} == {f"Edit {FILE}"}
+    tried = {row.session for row in (*found.mistakes, *found.in_the_way, *found.unproven)}
+    assert PROVEN.keys() | UNPROVEN.keys() - tried == {*PROVEN, *NOT_TRIED}
 
 
 def test_the_correction_that_made_a_rule_proves_nothing(past):
@@ -202,6 +207,16 @@ def test_a_prompt_is_answered_by_its_best_memory_if_the_turn_has_a_name_of_it(pa
     assert (row.session, row.what) == ("one", asked["text"])
 
 
+def test_the_call_that_takes_back_is_not_tried_where_the_rule_is_newer_than_the_mistake(past):
+    past.know(GENERATED, "src/api_client/", said=BEGIN + timedelta(seconds=4))
+    back = ran("c2", "Bash", command=f"git checkout -- {FILE}")
+    past.session("one", BEFORE_ASKING, ran("c1", "Edit", **EDIT), prompt("no"), back)
+
+    found = past.replay()
+
+    assert found.mistakes == found.in_the_way == found.unproven == ()
+
+
 def test_what_was_said_in_two_sessions_is_a_quote_for_a_person_to_decide(past):
     past.know("use pnpm, never npm, in this repo")
     for number, session in enumerate(("one", "two", "three")):
@@ -210,6 +225,7 @@ def test_what_was_said_in_two_sessions_is_a_quote_for_a_person_to_decide(past):
     past.session("four", prompt("tests always live next to the code they test"))
     again = prompt("please, tests always live next to the code they test")
     past.session("five", again, begin=BEGIN + timedelta(days=4))
+    past.session("eight", prompt("never push to the release branch on a Friday in this repo"))
     past.session("six", prompt("fix the login"), begin=BEGIN)
     past.session("seven", prompt("fix the login"), begin=BEGIN)
 
