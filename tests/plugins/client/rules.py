@@ -36,6 +36,8 @@ SECOND = (
     ("cargo check is enough", {"at": ("`cargo build --release`",)}),
     ("Agents chose this place", {"at": ("docs/*.md",), "by": BY_AGENT}),
     ("Was read off a file name, src/app.py", {"by": BY_AGENT}),
+    ("Ask before a call of drop", {"at": ("src/c/ with text:drop",), "stop": True}),
+    ("An agent took the whole tree", {"at": ("src/**",), "by": BY_AGENT}),
     ("The style guide is old", {"at": ("*.css",), "is_note": True}),
     ("Colours come from the theme", {"at": ("*.css with text:#fff",)}),
 )
