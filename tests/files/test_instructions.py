@@ -506,3 +506,25 @@ def test_three_thousand_items_take_about_a_hundred_times_a_bare_hash_of_them(tre
 
     assert len(items) > 2900
     assert took < max(1.0, 200 * yardstick)
+
+
+BESIDE = ("Never push", "Always sign", "Break long steps up", "Employ the present tense")
+
+
+@pytest.mark.parametrize(
+    ("lines", "kinds"),
+    [
+        pytest.param(BESIDE, ["rule"] * 4, id="half are rules"),
+        pytest.param(
+            (*BESIDE, "The grid is blue", "It is big"), ["rule"] * 2 + ["fact"] * 4, id="few"
+        ),
+        pytest.param((*BESIDE[:2], "`tidy` - tidies up"), ["rule", "rule", "fact"], id="a name"),
+        pytest.param(("Never push", "It is big"), ["rule", "fact"], id="too few"),
+    ],
+)
+def test_where_most_lines_below_a_heading_are_rules_the_others_are(tree, lines, kinds):
+    listed = "\n".join(f"- {line}" for line in lines)
+    tree.add("AGENTS.md", f"# One\n\n- The grid is red\n\n# Two\n\n{listed}\n")
+    found = [each.kind for each in tree.read().items]
+
+    assert found == ["fact", *kinds]

@@ -55,6 +55,7 @@ class Item(Value):
     prose: str = ""
     """The text without code behind it."""
     is_steps: bool = False
+    is_row: bool = False
 
 
 class Skipped(Value):
@@ -176,6 +177,7 @@ class _Parser:
         *,
         prose: str | None = None,
         is_steps: bool = False,
+        is_row: bool = False,
     ) -> None:
         text = text.strip()[:ITEM_CHARS].rstrip()
         plain = _LINK.sub("", text) if "[" in text or "://" in text or "@" in text else text
@@ -194,6 +196,7 @@ class _Parser:
                 text=text,
                 prose=text if prose is None else prose,
                 is_steps=is_steps,
+                is_row=is_row,
             )
         )
 
@@ -262,7 +265,7 @@ class _Parser:
         while row < len(self.lines) and "|" in self.lines[row]:
             pairs = zip(header, _cells(self.lines[row]), strict=False)
             text = " · ".join(f"{name}: {cell}" if name else cell for name, cell in pairs if cell)
-            self._add(row, row, text, self.lead)
+            self._add(row, row, text, self.lead, is_row=True)
             row += 1
         self.lead = ""
         return row

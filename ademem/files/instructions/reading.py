@@ -46,6 +46,10 @@ _NOT_LIVE = frozenset("superseded deprecated rejected proposed draft".split())
 _PASSING = re.compile(r"(?:^|/)(?:activeContext|progress)\.md$")
 _IMPORTED = formats.Format(name="import", pattern="", load=Load.CLIENT)
 _LABEL = re.compile(r"\W*(?:\*\*|__)[^*_\n]{1,60}(?::\*\*|\*\*:|:__|__:)")
+_EXPLAINED = re.compile(r"\W*`[^`]*`\s*(?:\([^)]*\))?\s*[:—–-]|\W*\*\*[^*]+\*\*\s*[:(]")
+"""A name in code or bold, and a sign behind which it is explained."""
+FEWEST_BESIDE, MOST_RULES = 3, 0.5
+"""Items below a heading, and the share of rules among them, from which all are rules."""
 _FIRST = re.compile(r"[\s*_\"'(]*([^\W\d_]+)(?![:*])")
 """The first word of a text, unless it is a label."""
 _MANY_TEXTS = ("md", "mdc", "txt", "markdown")
@@ -310,7 +314,7 @@ class _Reader:
             load = Load.CLIENT
         is_live = not (place.format.is_decision and _is_not_live(text, front))
         count = 0
-        for each in parsed.items:
+        for each, kind in zip(parsed.items, _list_kinds(place, parsed.items), strict=True):
             if len(self.items) >= MOST_ITEMS:
                 self.leave(place.path, FULL, each.first)
                 break
@@ -324,7 +328,6 @@ class _Reader:
             id = _id_of(place.path, each)
             if id in self.items:  # the same text below the same heading, with other globs
                 continue
-            kind = _kind_of(place, each)
             places = () if kind == "status" else find_places(each.text, folder, self.listed)
             self.items[id] = Adopted(
                 id=id,
@@ -382,6 +385,32 @@ def _is_not_live(text: str, front: FrontMatter) -> bool:
         found = _STATUS.search(text[:4000])
         given = [found[1]] if found else []
     return bool(given) and given[0].lower().strip(",.") in _NOT_LIVE
+
+
+def _list_kinds(place: Place, found: Sequence[items.Item]) -> list[str]:
+    """Say what sort of text each item is, by its words and by those beside it.
+
+    Where most items below a heading are rules, the others are, too, unless they explain a name.
+    """
+    kinds = [_kind_of(place, each) for each in found]
+    beside: dict[tuple[str, ...], list[bool]] = {}
+    for each, kind in zip(found, kinds, strict=True):
+        if kind in ("rule", "fact") and not _explains(each):
+            beside.setdefault(each.heads, []).append(kind == "rule")
+    are_rules = {
+        heads
+        for heads, each in beside.items()
+        if len(each) >= FEWEST_BESIDE and sum(each) >= MOST_RULES * len(each)
+    }
+    return [
+        "rule" if kind == "fact" and each.heads in are_rules and not _explains(each) else kind
+        for each, kind in zip(found, kinds, strict=True)
+    ]
+
+
+def _explains(item: items.Item) -> bool:
+    """Tell whether an item explains a name that it begins with, as entries of a glossary do."""
+    return item.is_row or _EXPLAINED.match(item.text) is not None
 
 
 def _kind_of(place: Place, item: items.Item) -> str:
