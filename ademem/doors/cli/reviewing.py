@@ -294,7 +294,10 @@ def _run_dialogue(memories: Runtime, queue: list[Waiting], doubts: list[Doubt | 
     ordered = curation.continue_review(memories, left)
     if ordered != left:
         show.echo("the last review stopped here; what was before it comes last")
-    Review(memories, [*ordered, *in_doubt]).run()
+    from ademem.doors.cli import review_screen
+
+    kind = review_screen.KeyReview if review_screen.can_read_keys() else Review
+    kind(memories, [*ordered, *in_doubt]).run()
 
 
 def _decide_all(memories: Runtime, waiting: Sequence[Memory], accept: bool, dry_run: bool) -> None:
@@ -341,6 +344,10 @@ class Review:
         """Position, item, way back and name of each decision."""
 
     def run(self) -> None:
+        self._walk()
+        self._end()
+
+    def _walk(self) -> None:
         while self.at < len(self.items) and not self.left:
             subject = self._load(self.items[self.at])
             if subject is None:
@@ -348,6 +355,9 @@ class Review:
                 continue
             self._show(subject)
             self._decide(subject)
+
+    def _end(self) -> None:
+        """Note where the next review begins, and tell what was done."""
         rest = self.items[self.at :]
         left = (each for each in rest if isinstance(each, Waiting))
         curation.stop_review(self.memories, next(left, None))
@@ -456,7 +466,7 @@ class Review:
             answer = input(f"{', '.join(choice.shown for choice in choices)}? ").strip()
         except (EOFError, KeyboardInterrupt):
             show.echo()
-            return _leave(self, subject, "")
+            return leave(self, subject, "")
         if answer.startswith("/"):
             return self.find(answer[1:])
         name, _, argument = answer.partition(" ")
@@ -493,13 +503,13 @@ class Choice(NamedTuple):
 # A decision is about the revision that was shown; a Conflict has the present text shown next.
 
 
-def _promote(review: Review, subject: Subject, _rest: str, *, pinned: bool = False) -> None:
+def promote(review: Review, subject: Subject, _rest: str, *, pinned: bool = False) -> None:
     id, revision = subject.memory.id, subject.memory.revision_count
     promoted = curation.promote(review.memories, id, pinned=pinned, revision=revision)
     review.pass_on("pinned" if pinned else "accepted", promoted)
 
 
-def _release(review: Review, subject: Subject, _rest: str) -> None:
+def release(review: Review, subject: Subject, _rest: str) -> None:
     from ademem.operations import judging
 
     id, revision = subject.memory.id, subject.memory.revision_count
@@ -520,12 +530,12 @@ def _edit(review: Review, subject: Subject, _rest: str) -> None:
         )
 
 
-def _reject(review: Review, subject: Subject, why: str) -> None:
+def reject(review: Review, subject: Subject, why: str) -> None:
     id, revision = subject.memory.id, subject.memory.revision_count
     review.pass_on("rejected", curation.refuse(review.memories, id, revision=revision, reason=why))
 
 
-def _merge(review: Review, subject: Subject, rest: str) -> None:
+def merge(review: Review, subject: Subject, rest: str) -> None:
     if not subject.alike:
         return show.echo("no similar memory to merge it with")
     if not (rest or "1").isdecimal() or not 1 <= int(rest or "1") <= len(subject.alike):
@@ -565,7 +575,7 @@ _keep_second = partial(_keep, second=True)
 SIDES: dict[str, Act] = {"both": _keep_both, "left": _keep, "right": _keep_second}
 
 
-def _correct(review: Review, subject: Subject, _rest: str) -> None:
+def correct(review: Review, subject: Subject, _rest: str) -> None:
     doubt, before = subject.doubt, subject.memory.content
     assert doubt
     if doubt.corrected:
@@ -578,7 +588,7 @@ def _correct(review: Review, subject: Subject, _rest: str) -> None:
         return review.pass_on("corrected", curation.correct(review.memories, doubt, edited.strip()))
 
 
-def _hold(review: Review, subject: Subject, _rest: str) -> None:
+def hold(review: Review, subject: Subject, _rest: str) -> None:
     assert subject.doubt
     held = curation.correct(review.memories, subject.doubt, subject.memory.content)
     review.pass_on("held", held)
@@ -593,14 +603,14 @@ def _place(review: Review, subject: Subject, key: str) -> None:
     review.pass_on("placed", subject.memory, partial(done.undo, review.memories))
 
 
-def _only_tell(review: Review, subject: Subject, _rest: str) -> None:
+def only_tell(review: Review, subject: Subject, _rest: str) -> None:
     from ademem.doors import undoable
 
     done = undoable.only_tell(review.memories, subject.memory.id, subject.memory.revision_count)
     review.pass_on("made a note", subject.memory, partial(done.undo, review.memories))
 
 
-def _belongs(review: Review, subject: Subject, _rest: str) -> None:
+def accept_place(review: Review, subject: Subject, _rest: str) -> None:
     from ademem.doors import undoable
 
     assert subject.misplaced
@@ -609,62 +619,67 @@ def _belongs(review: Review, subject: Subject, _rest: str) -> None:
     review.pass_on("left there", subject.memory, partial(done.undo, review.memories))
 
 
-def _archive(review: Review, subject: Subject, _rest: str) -> None:
+def archive(review: Review, subject: Subject, _rest: str) -> None:
     review.pass_on("archived", curation.archive(review.memories, subject.memory.id))
 
 
-def _skip(review: Review, subject: Subject, _rest: str) -> None:
+def skip(review: Review, subject: Subject, _rest: str) -> None:
     id = subject.memory.id
     curation.skip(review.memories, id)
     review.pass_on("skipped", subject.memory, lambda: curation.unskip(review.memories, id))
 
 
-def _undo(review: Review, _subject: Subject, _rest: str) -> None:
+def undo(review: Review) -> str:
+    """Take the last decision back, and show its item again; return the decision's name."""
     from ademem.operations import inspecting
     from ademem.synthesis.anchoring import Doubt
 
-    if not review.done:
-        return show.echo("nothing was decided yet")
     at, item, take_back, name = review.done[-1]
     take_back()
     review.done.pop()
     review.at, review.items[at] = at, item
     if isinstance(review.items[at], Doubt):
         inspecting.check_anchors(review.memories)  # an edit forgets what the last check found
-    return show.echo(f"not {name} after all")
+    return name
 
 
-def _leave(review: Review, _subject: Subject, _rest: str) -> None:
+def _undo(review: Review, _subject: Subject, _rest: str) -> None:
+    if not review.done:
+        return show.echo("nothing was decided yet")
+    return show.echo(f"not {undo(review)} after all")
+
+
+def leave(review: Review, _subject: Subject, _rest: str) -> None:
     review.left = True
 
 
 ALWAYS = (
-    Choice("skip", "leave it waiting until tomorrow", _skip),
+    Choice("skip", "leave it waiting until tomorrow", skip),
     Choice("undo", "take the last decision back", _undo),
-    Choice("quit", "leave the rest waiting; the next review begins here", _leave),
+    Choice("quit", "leave the rest waiting; the next review begins here", leave),
 )
 EDIT = Choice("edit", "correct its text in $EDITOR", _edit)
 CHOICES = (
-    Choice("accept", "confirm it, and approve it if it is quarantined", _promote),
+    Choice("accept", "confirm it, and approve it if it is quarantined", promote),
     EDIT,
-    Choice("harmless", "release it from quarantine, and hold this text no more", _release),
-    Choice("merge", "make one memory of it and a similar one (merge 2)", _merge),
-    Choice("reject", "archive it, so that no capture writes it again (reject WHY)", _reject),
-    Choice("pin", "confirm it, and show it in every briefing", partial(_promote, pinned=True)),
+    Choice("harmless", "release it from quarantine, and hold this text no more", release),
+    Choice("merge", "make one memory of it and a similar one (merge 2)", merge),
+    Choice("reject", "archive it, so that no capture writes it again (reject WHY)", reject),
+    Choice("pin", "confirm it, and show it in every briefing", partial(promote, pinned=True)),
     *ALWAYS,
 )
 DOUBT_CHOICES = (
-    Choice("correct", "write the corrected text, in $EDITOR if unclear", _correct),
+    Choice("correct", "write the corrected text, in $EDITOR if unclear", correct),
     EDIT,
-    Choice("hold", "keep it as true, and compare it with the code of today", _hold),
-    Choice("archive", "archive it", _archive),
+    Choice("hold", "keep it as true, and compare it with the code of today", hold),
+    Choice("archive", "archive it", archive),
     *ALWAYS,
 )
 PLACE_CHOICES = (
     Choice("where", "say where it belongs (where KEY)", _place),
-    Choice("note", "only tell it: it denies no call any more", _only_tell),
-    Choice("belongs", "it does belong there", _belongs),
-    Choice("archive", "archive it", _archive),
+    Choice("note", "only tell it: it denies no call any more", only_tell),
+    Choice("belongs", "it does belong there", accept_place),
+    Choice("archive", "archive it", archive),
     *ALWAYS,
 )
 CONFLICT_CHOICES = (
@@ -672,7 +687,7 @@ CONFLICT_CHOICES = (
     Choice("2", "keep the second, and archive the first", _keep_second),
     Choice("both", "keep both as true", _keep_both),
     Choice("conflict", "resolve it: c both, c left or c right", _settle),
-    Choice("merge", "make one memory of both in $EDITOR", _merge),
+    Choice("merge", "make one memory of both in $EDITOR", merge),
     *ALWAYS,
 )
 

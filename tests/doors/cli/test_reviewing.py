@@ -518,7 +518,9 @@ class Terminal:
         self.process = subprocess.Popen(
             [sys.executable, "-c", MAIN, "review", *arguments],
             cwd=root,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)} | environment,
+            env=os.environ
+            | {"PYTHONPATH": os.pathsep.join(sys.path), "TERM": "dumb"}
+            | environment,
             stdin=slave,
             stdout=slave,
             stderr=slave,
