@@ -17,6 +17,19 @@ CANARIES = {
 }
 """One of each kind that fits on a line: what stands before it, the key, and what follows."""
 
+SHAPES = (
+    *("mnemonic: '", "luks passphrase on the laptop = ", "the API key ends up as ", "we ship "),
+    *("Klucz do API brzmi ", "la chiave api del meteo, eccola: ", "clave-secreta: "),
+    *("Unseal Key 2: ", "bank.WithToken('", "API_KEY: &'static str = '", '"auth": "'),
+    "docker run -e APP_KEY=",
+)
+"""What stands before keys of no known form, which are found by the words around them alone."""
+CANARIES |= {
+    before: (before, value, after)
+    for _, before, value, after in [case.values for case in SECRETS]
+    if before in SHAPES
+}
+
 
 def sentence(number: int, canary: tuple[str, str, str]) -> str:
     """Something worth remembering, with a key in it."""

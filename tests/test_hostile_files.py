@@ -17,7 +17,7 @@ from tests.world import World
 
 pytestmark = pytest.mark.slow
 
-PRIVATE = "The combination of the safe is 31-07-12"
+PRIVATE = "The spare skis of the newcomer stand behind the boiler"
 GOOD = "Invoices are rounded half to even in billing"
 LINE = {
     "key": "convention:good",

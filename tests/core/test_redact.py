@@ -18,6 +18,7 @@ CAPS = "A1B2C3D4E5F6G7H8" * 10
 UUID = "-".join((HEX[:8], HEX[:4], HEX[4:8], HEX[8:12], HEX[:12]))
 PEM_LINES = f"{MIX[:64]}\n{MIX[:64]}\n{MIX[5:32]}=="
 CANARY = "canary-7Qx"
+SEED = "harbor velvet onion twelve mirror canyon puzzle lunar eager basket frozen walnut".split()
 
 
 def pem(kind: str, body: str = PEM_LINES) -> str:
@@ -280,6 +281,198 @@ SECRETS = [
     secret("secret", 'SECRET_KEY = "', "django-insecure-" + MIX[:20] + "#$%(", '"', id="django"),
     secret("secret", "deploy --token ", MIX[:20], " now", id="token flag"),
     secret("secret", "https://x/y?access_token=", MIX[:20], "&z=1", id="token in query"),
+    *(
+        secret(name, "", prefix + rest, id=f"{name} {prefix}")
+        for name, prefixes, rest in (
+            ("aws-session-token", "IQoJb3JpZ2lu FwoGZXIvYXdz", MIX[:120]),
+            ("aws-bedrock-key", "ABSK", MIX[:80]),
+            ("gitlab-token", "glagent- glimt- gloas- GR1348941", MIX[:20]),
+            ("bitbucket-token", "ATBB", MIX[:32]),
+            ("google-oauth", "1//0", MIX[:60]),
+            ("google-hmac-key", "GOOG1E", CAPS[:55]),
+            ("asana-token", "1/ 2/", "1204567890123456:" + HEX[:32]),
+            ("trello-token", "ATTA", HEX[:72]),
+            ("clickup-token", "pk_", "1234567_" + CAPS[:32]),
+            ("contentful-token", "CFPAT-", MIX[:43]),
+            ("shippo-token", "shippo_live_ shippo_test_", HEX[:40]),
+            ("easypost-key", "EZAK EZTK", MIX[:54]),
+            ("flutterwave-key", "FLWSECK", "_TEST-" + MIX[:32] + "-X"),
+            ("square-token", "EAAA", MIX[:60]),
+            ("facebook-token", "EAA", "B" + MIX[:100]),
+            ("twitter-token", "A" * 21, MIX[:60]),
+            ("dropbox-token", "sl.", MIX[:130]),
+            ("alibaba-key", "LTAI", MIX[:20]),
+            ("tencent-key", "AKID", MIX[:32]),
+            ("yandex-key", "AQVN", MIX[:36]),
+            ("newrelic-key", "NRII- NRJS- NRRA-", MIX[:32]),
+            ("resend-key", "re_", MIX[:8] + "_" + MIX[:24]),
+            ("mailersend-token", "mlsn.", HEX[:64]),
+            ("elevenlabs-key", "sk_", HEX[:48]),
+            ("nvidia-key", "nvapi-", MIX[:64]),
+            ("langfuse-key", "sk-lf-", UUID),
+            ("firecrawl-key", "fc-", HEX[:32]),
+            ("tavily-key", "tvly-", MIX[:32]),
+            ("circleci-token", "CCIPAT_ CCIPRJ_", MIX[:22] + "_" + HEX[:40]),
+            ("artifactory-key", "AKCp cmVmdGtuOj", MIX[:70]),
+            ("nuget-key", "oy2", HEX[:43]),
+            ("crates-token", "cio", MIX[:32]),
+            ("openshift-token", "sha256~", MIX[:43]),
+            ("mapbox-token", "sk.eyJ", MIX[:40] + "." + MIX[:22]),
+            ("launchdarkly-key", "sdk- api- mob-", UUID),
+            ("mongodb-atlas-key", "mdb_sa_sk_", MIX[:40]),
+            ("docker-config", "eyJhdXRocyI6", MIX[:120] + "=="),
+            (
+                "private-key",
+                "MIIEpAIBAAKC MIGHAgEAMBMG MIHcAgEBBEIA MHcCAQEEI MC4CAQAwBQYD",
+                MIX[:64],
+            ),
+            (
+                "private-key",
+                "b3BlbnNzaC1rZXktdjEAAAAA",
+                MIX[:64] + "\n" + MIX[:64] + "\n" + MIX[:20],
+            ),
+            ("secret", "acme_live_", MIX[:40]),
+        )
+        for prefix in prefixes.split()
+    ),
+    secret("azure-devops-token", "", MIX[:76] + "AZDO" + MIX[:4]),
+    *(
+        secret("curl-user", f"{program} -a dana:", "OvenMitt33", " https://x", id=program)
+        for program in ("http", "https")
+    ),
+    secret("kubernetes-secret", "kind: Secret\ndata:\n", "  user: YWRtaW4=\n  pw: b3ZlbiBtaXR0\n"),
+    secret("url-password", "jdbc:oracle:thin:scott/", "tiger77x", "@db:1521:orcl", id="oracle"),
+    secret("wifi", "WIFI:T:WPA;S:guests;P:", "ovenmitt", ";;"),
+    secret("signature", "https://x/y?X-Amz-Signature=", HEX[:64]),
+    secret("secret", "Datadog: app ", HEX[:40], " and api", id="key of an app"),
+    secret("secret", "sid 12, auth ", HEX[:32], " from +15550100", id="auth"),
+    *(
+        secret("password", before, value, after, id=before.strip())
+        for before, value, after in (
+            ("get(u, auth=('dana', '", "OvenMitt33", "'))"),
+            ('new NetworkCredential("a@b.io", "', "Oven#474", '");'),
+            ("Credentials('a', '", "OvenMitt", "')"),
+            ("BasicAuth('a', '", "OvenMitt", "')"),
+            ("basic_auth('a', '", "OvenMitt", "')"),
+            ("<secret>", "OvenMitt", "</secret>"),
+            ("<token>", "OvenMitt", "</token>"),
+            ("snmp-server community ", "barn69yard", " RO"),
+            ("enable secret 0 ", "Oven-mitt", "\n"),
+            ("enable password ", "Oven-mitt", "\n"),
+            ("username bob secret ", "Oven-mitt", "\n"),
+            ("jwt.signing.secret=", "oven mitt oven mitt 1", "\n"),
+            ("MARIADB_PASSWORD: ", "soprano-choir", "\n"),
+            ("  WIFI_PSK=", "pear-pear-quince", "\n"),
+            ("SMTP_PWD=", "pear-pear-quince", "\n"),
+            ("GPG_PASSPHRASE=", "pear-pear-quince", "\n"),
+            ('#define WIFI_PASS "', "hayloft_owls_22", '"'),
+            ("setx DB_TOKEN ", "OvenMitt33", "\n"),
+            ('variable "db_password" {\n  default = "', MIX[:20], '"\n}'),
+            ("- name: DB_TOKEN\n  value: ", "OvenMitt33", "\n"),
+            ('{"name": "DB_TOKEN", "value": "', "OvenMitt33", '"}'),
+            ("export signingPassword=", "kelp&forest&04", "\n"),
+            ("DB_PASS=", "kelp&forest&04", "\n"),
+            ("APP_SECRET=", "kelp&forest&04", "\n"),
+            ("APP_TOKEN=", "kelp&forest&04", "\n"),
+            ('c.setPassword("', "oven-mitt-3", '")'),
+            ("7z a -p", "OvenMitt", " a.7z b"),
+            ("rar a -hp", "OvenMitt", " a.rar b"),
+            ("mosquitto_pub -u a -P ", "OvenMitt", " -t x"),
+            ("ipmitool -U a -P ", "OvenMitt", " power"),
+            ("sqlcmd -U sa -P ", "OvenMitt", " -Q x"),
+            ("bcp t in f -P ", "OvenMitt", " -c"),
+            ("clickhouse-client --password ", "OvenMitt", " -q x"),
+            ("gpg --batch --passphrase ", "OvenMitt", " -d f"),
+            ("svn co --password ", "OvenMitt", " u"),
+            ("keytool -list -storepass ", "OvenMitt", " -v"),
+            ("jarsigner -storepass ", "OvenMitt", " a.jar"),
+            ("xfreerdp /u:a /p:", "OvenMitt", " /v:h"),
+            ("cmdkey /add:h /user:a /pass:", "OvenMitt", "\n"),
+            ("lftp -u bob,", "OvenMitt", " sftp://h"),
+            ("wpa_passphrase guests ", "OvenMitt", " > f"),
+            ("vault login ", "OvenMitt", "\n"),
+            ("net use Z: \\\\h\\s /user:D\\bob ", "OvenMitt", " /persistent:no"),
+            ("net user bob ", "OvenMitt", " /add"),
+            ("gh secret set X --body ", "OvenMitt", "\n"),
+            ("aws ssm put-parameter --name x --value ", "OvenMitt", " --type y"),
+            ("az keyvault secret set --name x --value ", "OvenMitt", "\n"),
+            ("echo 'bob:", "OvenMitt", "' | chpasswd"),
+            ("echo -n '", "OvenMitt", "' | docker secret create x -"),
+            ("echo '", "OvenMitt", "' | wrangler secret set X"),
+            ("vault kv put s/x user=oven pass=", "Rye-Bread-7 host=db", "\n"),
+            ("vault write s/x pass=", "Rye-Bread-7", "\n"),
+            ("fly secrets set X=", "Rye-Bread-7", "\n"),
+            ("heroku config:set X=", "Rye-Bread-7", "\n"),
+            ("doppler secrets:set X=", "Rye-Bread-7", "\n"),
+            ("create user x identified by '", "OvenMitt", "';"),
+            ("bind_pw: ", "d6vGo6Nx$", "\n"),
+            ("wifi.psk = '", "oven!mitt!pie", "'"),
+            *(
+                (f"app.{name}=", "Krowa_77x", "\n")
+                for name in "parol kennwort mdp senha wachtwoord haslo hasło пароль 密碼 口令"
+                " パスワード 비밀번호".split()
+            ),
+            ("api_password:\n  ", "Mangrove-4-Tapir", "\nregion: eu"),
+            ("password: >-\n    ", MIX[:26], "\n  size: 8"),
+            ("pass === '", "curtain!call!5", "'"),
+            ('static final String SALT_PW = "', "Kettle+Drum_6", '";'),
+        )
+    ),
+    *(secret("pin", f'"{name}":"', "804417", '"', id=name) for name in ("pin", "puk")),
+    *(
+        secret("secret", before, value, after, id=before)
+        for before, value, after in (
+            *(
+                (f"get({quote}{name}{quote}, {quote}", MIX[:24], f"{quote})")
+                for name in ("token", "secret", "key")
+                for quote in "\"'"
+            ),
+            ("page.fill('#password', '", "Oven-185", "')"),
+            ('f("password", "', "Oven-185", '")'),
+            ('"auth": "', MIX[:44], '"'),
+            ("bank.WithToken('", MIX[:44], "')"),
+            ("API_KEY: &'static str = '", MIX[:20], "';"),
+            ("docker run -e APP_KEY=", "base64:" + MIX[:43] + "=", " img"),
+            ("clave-secreta: ", HEX[:40], "\n"),
+            ("Unseal Key 2: ", MIX[:43] + "=", ""),
+            ("the API key ends up as ", MIX[:24], " in staging"),
+            ("Klucz do API brzmi ", MIX[:28], "."),
+            ("la chiave api del meteo, eccola: ", HEX[:32], ", limite 1000"),
+            ("we ship ", MIX[:24], " as the deploy token"),
+            ("Seed phrase:\n", " ".join(SEED), "\n"),
+            ("wallet, write it down\n1. ", "\n2. ".join(SEED), "\n"),
+            ('{"mnemonic": ["', '", "'.join(SEED), '"]}'),
+            ("mnemonic: '", " ".join(SEED * 2), "'"),
+            (
+                "recovery codes of the registrar\n",
+                "2be9f-ef9bf\n85989-5607d\n29968-0abc1",
+                "\nthe first is used",
+            ),
+            ("Backup-Codes\n- ", "FIYV8F2A\n- BM02VWY6\n- QN25TO3A", ""),
+        )
+    ),
+    *(
+        secret("password", before, value, after, id=before)
+        for before, value, after in (
+            ("everybody uses ", "Basalt.Otter.41", " as the vpn password"),
+            ("log in as root with ", "tulpenzwiebel8", " there"),
+            ("log in as ops / ", "greyheron44", " on the jump host"),
+            ("I reset the staging admin to ", "Mondaymonday2!", " because of it"),
+            ("Door code at the barn is ", "7719", " then the bell"),
+            ("il codice del cancello è ", "9054#", ", piano"),
+            ("PUK of the modem: ", "88120045", ""),
+            ("Herstelcode van het account is ", "HM7C-2VQP-81ZD", ""),
+            ("luks passphrase on the laptop = ", "seven damp violins under glass", ". And"),
+            ("mot de passe du compte c'est ", "Citrouille&Carrosse7", ", changé"),
+            ("hasło ", "zubr-na-rowerze", " na koncie"),
+            ("пароль от вайфая ", "Sobaka_77", ""),
+            ("暗証番号", "5093", "に変更"),
+            ("パスフレーズは「", "あおいとりさんがつのゆき", "」、"),
+            ("压缩包口令“", "稻田里的风筝", "”，"),
+            ("google app password: ", "abcd efgh ijkl mnop", ""),
+            ("root / ", "u3aqDkzMYoUTj4", "\n"),
+        )
+    ),
 ]
 
 
@@ -289,6 +482,23 @@ def test_a_secret_is_replaced_by_its_name_and_the_rest_stays(name, before, value
 
     assert redacted.text == f"{before}[redacted:{name}]{after}"
     assert redacted.found == (name,)
+
+
+PAIRS = [
+    *(
+        ("aws-access-key", start + CAPS[:16], "aws-secret-key", MIX[:40])
+        for start in ("AKIA", "ASIA")
+    ),
+    *(("twilio-key", start + HEX[:32], "twilio-key", HEX[1:33]) for start in ("AC", "SK")),
+    *(("", start + MIX[:14], "razorpay-key", MIX[:24]) for start in ("rzp_live_", "rzp_test_")),
+]
+
+
+@pytest.mark.parametrize(("id_name", "id", "name", "value"), PAIRS)
+def test_the_second_half_of_a_pair_is_known_by_the_first(id_name, id, name, value):
+    left = redact(f"the new pair: {id} / {value} (eu)").text
+
+    assert left.endswith(f" / [redacted:{name}] (eu)")
 
 
 @pytest.mark.parametrize("neighbour", ["\\n", "\\t", "%3D", "(", "日本"])
@@ -302,6 +512,7 @@ def test_a_key_is_found_behind_escaped_and_foreign_neighbours(neighbour):
 def test_every_hint_of_the_table_is_shown_by_an_example():
     for name, hints, _ in TABLE:
         examples = ["".join(case.values[1:]) for case in SECRETS if case.values[0] == name]
+        examples += [f"{id} / {value}" for _, id, half, value in PAIRS if half == name]
         for hint in hints:
             shown = [hint in (text.lower() if hint.islower() else text) for text in examples]
             assert any(shown), (name, hint)
@@ -574,6 +785,41 @@ def test_the_time_for_bait_grows_with_its_length(piece):
         return time.process_time() - started
 
     assert measure(MEGABYTE) < 9 * measure(MEGABYTE // 4) + 0.1
+
+
+BAIT = [
+    *("password ", "the pw: x1 ", "“password", "пароль ", "パスワードは「", "phrase: aaaa bbbb "),
+    *(
+        "key ",
+        "Key 1: ",
+        "token ",
+        "secret=",
+        "log in as ",
+        "root / ",
+        "x as password ",
+        "password:\n",
+    ),
+    *("the gate code is ", "code\n", "codes\nab12-cd34\n", "seed ", "seedling\n", "seed abcdef "),
+    *(
+        "kind: Secret\ndata:\n a: b\n",
+        "name: token value: ",
+        'variable "token" {',
+        "a_b_c-",
+        "A1b2",
+    ),
+    *("MIIEpAIBA" + "A" * 24 + "\n", "AKIA" + "A" * 16 + " ", "kv put a=", "net use ", "WIFI:P"),
+]
+
+
+@pytest.mark.parametrize("piece", BAIT)
+def test_the_time_for_bait_of_sentences_lists_and_names_grows_with_its_length(piece):
+    def measure(length):
+        text = piece * (length // len(piece))
+        started = time.process_time()
+        redact(text)
+        return time.process_time() - started
+
+    assert measure(20_000) < 9 * measure(5_000) + 0.1
 
 
 @pytest.mark.parametrize("prose", ["rotate the secret token and the key", "forgot my password"])

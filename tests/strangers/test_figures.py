@@ -181,8 +181,24 @@ def test_secrets_are_redacted_and_what_looks_like_one_stays():
             leaked.append(left)
     changed = [each for each in cases("secrets_harmless") if redact(each["text"]).found]
 
-    assert len(leaked) <= 3, leaked
+    assert len(leaked) <= 1, leaked
     assert len(changed) <= 1, changed
+
+
+@pytest.mark.parametrize(
+    ("author", "most"), [pytest.param("b", 2, id="second"), pytest.param("c", 4, id="third")]
+)
+def test_secrets_of_an_author_are_redacted_and_what_looks_like_one_stays(author, most):
+    leaked = []
+    for each in cases(f"secrets_{author}"):
+        left = redact("".join(each["parts"])).text
+        if any("".join(value) in left for value in each["secret_parts"]):
+            leaked.append(left)
+    harmless = ["".join(each["parts"]) for each in cases(f"secrets_{author}_harmless")]
+    changed = [text for text in harmless if redact(text).text != text]
+
+    assert len(leaked) <= most, leaked
+    assert not changed
 
 
 def test_what_a_prompt_states_is_heard_and_orders_of_the_moment_are_not():

@@ -1,0 +1,146 @@
+"""Find seed phrases and lists of codes by how their lines and words are alike."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterator
+
+SEED_LEADS = (
+    *(
+        "seed",
+        "mnemonic",
+        "phrase",
+        "frase",
+        "фраз",
+        "recovery",
+        "wiederherst",
+        "herstel",
+        "wörter",
+    ),
+    *(
+        "wallet",
+        "portefeuille",
+        "billetera",
+        "cartera",
+        "carteira",
+        "portafogli",
+        "portfel",
+        "кошел",
+    ),
+    *("助记", "ニーモニック", "リカバリー", "ウォレット"),
+)
+CODE_LEADS = ("code", "códig", "codig", "codic", "kody", "код", "コード", "码", "碼")
+LEAD_CHARS = 400
+"""Characters after a lead in which its words begin and end."""
+LISTED_CHARS = 20
+"""Characters from a lead to a list of quoted words at most."""
+SEED_LENGTHS = (12, 15, 18, 21, 24)
+"""Words of a phrase, by BIP-39."""
+_SEED_WORD = r"[a-z]{3,8}"
+_COMMON = frozenset("the and for with was are not has but his her its who how let our".split())
+"""Words of a sentence that are in no phrase."""
+_COUNTED = r"\(?(?!1\D|1\Z)\d{1,2}[.):]?|[-*•]"
+"""What stands before the second word of a phrase and the others."""
+FEWEST_CODES, MOST_CODES = 3, 40
+CODE_CHARS = 8
+_LINE = r"[ \t]*(?:[-*•][ \t]+|\d{1,2}[.):][ \t]+)?"
+_CODE = r"[A-Za-z0-9]{4,12}(?:-[A-Za-z0-9]{3,12})*"
+
+
+def list_spans(text: str) -> Iterator[tuple[int, int]]:
+    lowered = text.lower()
+    if len(lowered) != len(text):
+        lowered = text
+    end = 0
+    for start, stop in _regions(sorted(_places(SEED_LEADS, lowered))):
+        yield from _find_seeds(text, start, stop)
+    for at in sorted(_places(CODE_LEADS, lowered)):
+        if at < end:
+            continue
+        end = text.find("\n", at)
+        if end < 0:
+            return
+        if found := _find_codes(text, end + 1):
+            end = found[1]
+            yield found
+
+
+def _regions(places: list[int]) -> list[tuple[int, int]]:
+    regions: list[tuple[int, int]] = []
+    for at in places:
+        start = regions.pop()[0] if regions and at <= regions[-1][1] else at
+        regions.append((start, at + LEAD_CHARS))
+    return regions
+
+
+def _places(leads: tuple[str, ...], lowered: str) -> Iterator[int]:
+    for lead in leads:
+        at = lowered.find(lead)
+        while at >= 0:
+            at += len(lead)
+            yield at
+            at = lowered.find(lead, at)
+
+
+def _find_seeds(text: str, start: int, stop: int) -> Iterator[tuple[int, int]]:
+    """Find 12 to 24 lower-case words in a row, also numbered, quoted or one a line."""
+    import re
+
+    run: list[tuple[int, int]] = []
+    end, is_listed = start, True
+    for word in re.compile(r"[^\s,\"'`\[\]=:]+:?|\Z").finditer(text, start, stop):
+        between = text[end : word.start()]
+        end = word.end()
+        is_lead = word[0] in SEED_LEADS
+        is_word = not is_lead and word[0] not in _COMMON and re.fullmatch(_SEED_WORD, word[0])
+        is_other = not is_word and not re.fullmatch(_COUNTED, word[0])
+        is_quoted = '"' in between and not is_listed
+        if is_lead or is_other or is_quoted or _breaks(text, run, between):
+            yield from _seed(text, run)
+            run = []
+        if is_lead or is_word:
+            is_listed = is_lead or '"' in between
+        if is_word:
+            run.append(word.span())
+    yield from _seed(text, run)
+
+
+def _breaks(text: str, run: list[tuple[int, int]], between: str) -> bool:
+    """Tell whether a paragraph ends, or the line of a sentence."""
+    if "\n" not in between or not run:
+        return False
+    line = text[max(0, run[0][0] - 40) : run[0][0]].rpartition("\n")[2]
+    return between.count("\n") > 1 or line.strip(" \t-*•0123456789.():") != ""
+
+
+def _seed(text: str, run: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield a run of an allowed length; lines with other words may follow it."""
+    lengths = [
+        at for at, (_, end) in enumerate(run, 1) if text[end : end + 1] == "\n" or at == len(run)
+    ]
+    length = max((at for at in lengths if at in SEED_LENGTHS), default=0)
+    if length and len({text[end : end + 1] == "," for _, end in run[: length - 1]}) == 1:
+        yield run[0][0], run[length - 1][1]
+
+
+def _find_codes(text: str, at: int) -> tuple[int, int] | None:
+    """Find lines of one form that no rule made: none is the one before with another number."""
+    import re
+
+    lines: list[re.Match[str]] = []
+    place = at
+    line = re.compile(rf"{_LINE}({_CODE}(?:[ \t]+{_CODE})*)[ \t]*(?:\n|\Z)")
+    while len(lines) < MOST_CODES and (found := line.match(text, place)):
+        lines.append(found)
+        place = found.end()
+    codes = [found[1] for found in lines]
+    masks = {re.sub(r"[A-Za-z0-9]", "x", code) for code in codes}
+    drawn = len({code[:2] for code in codes}) * 2 > len(codes)
+    digits = sum(any(sign.isdigit() for sign in code) for code in codes)
+    if len(codes) < FEWEST_CODES or len(masks) > 1 or not drawn or digits * 2 < len(codes):
+        return None
+    if len(codes[0]) < CODE_CHARS:
+        return None
+    return lines[0].start(1), lines[-1].end(1)
