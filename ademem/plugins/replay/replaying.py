@@ -253,7 +253,9 @@ class _Run:
     def _count_live(self) -> dict[str, int]:
         ran = self.reader.with_ademem
         kinds = Counter(
-            row.kind for row in effects.collect(self.runtime).rows if row.session_id in ran
+            row.kind
+            for row in effects.collect(self.runtime, all=True).rows
+            if row.session_id in ran
         )
         return {"sessions": len(ran), **{kind: kinds[kind] for kind in effects.KINDS}}
 

@@ -12,7 +12,7 @@ from ademem.search.embedding import DIMENSIONS, model_id
 from ademem.store import adopted, embeddings
 from tests.plugins.page.conftest import teach_procedure
 from tests.plugins.replay.past import Past
-from tests.plugins.replay.transcript_writer import prompt, refused
+from tests.plugins.replay.transcript_writer import prompt, ran, refused
 
 LEARNED = """
 Invoices are sent by the night job
@@ -84,11 +84,15 @@ def fill(world):
 
 
 def replay_past(world):
-    """A past session in which a rule would have met a mistake, and its replay."""
+    """Past sessions with a mistake, a call that was right and what was said again."""
     past = Past(world)
     past.link_home()
     past.know("Use pnpm, not npm", "`npm install`")
-    past.session("past", prompt("add dayjs"), refused("c1", "Bash", command="npm install dayjs"))
+    past.know("Ask before a new dependency", "`pnpm add`")
+    again = prompt("tests always live next to the code they test, never in a folder of their own")
+    added = (step for id in ("c2", "c3") for step in ran(id, "Bash", command="pnpm add dayjs"))
+    past.session("past", again, refused("c1", "Bash", command="npm install dayjs"), *added)
+    past.session("later", again)
     with world.terminal() as memories:
         replaying.save(replaying.replay(memories), memories)
 
