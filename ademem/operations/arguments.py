@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from ademem.operations.signatures import Parameter
+
 TYPES: dict[str, type | tuple[type, ...]] = {
     "string": str,
     "integer": int,
@@ -20,11 +22,26 @@ TYPES: dict[str, type | tuple[type, ...]] = {
 }
 
 
-def check_arguments(schema: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+def parse_typed(parameter: Parameter, typed: Any) -> Any:
+    """Return what a person typed as a program gives it: a list of joined words, a choice."""
+    if not isinstance(typed, str):
+        return typed
+    typed.encode()  # bytes of another encoding would be stored as question marks
+    if parameter.about.is_joined:
+        return [word.strip() for word in typed.split(",") if word.strip()]
+    if "enum" not in parameter.schema:
+        return typed
+    choice = typed.strip().lower()
+    return {"user": "personal", "global": "personal", "lane": "mission"}.get(choice, choice)
+
+
+def check_arguments(
+    schema: Mapping[str, Any], given: Mapping[str, Any], *, cuts: bool = True
+) -> dict[str, Any]:
     """Return the arguments with the defaults of the schema; raise UsageError for a wrong one.
 
     Of JSON Schema it reads `type`, `enum`, `minimum`, `maximum`, `maxLength`, `maxItems`, `items`,
-    `default` and `required`. A text longer than `maxLength` is cut there.
+    `default` and `required`. A longer text than `maxLength` is cut, or refused without *cuts*.
     """
     properties = schema.get("properties", {})
     for name in given:
@@ -36,6 +53,9 @@ def check_arguments(schema: Mapping[str, Any], given: Mapping[str, Any]) -> dict
     values = {name: each["default"] for name, each in properties.items() if "default" in each}
     for name, value in given.items():
         if value is not None:
+            most = properties[name].get("maxLength")
+            if not cuts and most and isinstance(value, str) and len(value) > most:
+                raise UsageError(f"{name!r} has {len(value):,} characters", f"at most {most:,}")
             values[name] = _check(name, value, properties[name])
     return values
 

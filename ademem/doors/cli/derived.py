@@ -2,43 +2,25 @@
 
 from __future__ import annotations
 
-from ademem.core.client import TurnKey, session_of
 from ademem.core.value import Value, replace
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import PROJECT, Command, commands, is_unlisted, open_project
 from ademem.doors.cli.options import flags_of
+from ademem.doors.person_call import PersonCall
 from ademem.operations import memory_operations
-from ademem.operations.arguments import check_arguments
+from ademem.operations.arguments import check_arguments, parse_typed
+from ademem.operations.memory_operations import TERMINAL
 from ademem.operations.signatures import bind, operation_of, read_parameters, schema_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable
     from typing import Any
 
-    from ademem.core.memory import Origin
-    from ademem.core.project import Project
     from ademem.operations.signatures import Operation, Parameter, Row
     from ademem.store.runtime import Runtime
 
     Lines = Callable[[Row], Iterable[str]]
-
-
-class TerminalCall:
-    """The call of a person or an agent at the command line."""
-
-    client, how, door, place, model = "", "--project", memory_operations.TERMINAL, "search", "own"
-    others: Mapping[str, Runtime] = {}
-
-    def __init__(self, runtime: Runtime) -> None:
-        self._runtime = runtime
-        self.turn = TurnKey(session_id=session_of(runtime.environment))
-        self.projects: tuple[Project, ...] = (runtime.project,)
-
-    def origin(self) -> Origin:
-        from ademem.operations import writing
-
-        return writing.origin(self._runtime)
 
 
 class Asked(Value):
@@ -51,7 +33,8 @@ class Asked(Value):
 
     def call(self, **given: Any) -> Any:
         """Return what the operation returns, with some values in place of those that were typed."""
-        return self.operation.run(self.runtime, TerminalCall(self.runtime), **self.given | given)
+        call = PersonCall(self.runtime, TERMINAL)
+        return self.operation.run(self.runtime, call, **self.given | given)
 
 
 def follow(
@@ -76,8 +59,8 @@ def follow(
     def define(shown: Callable[..., None]) -> Callable[..., None]:
         def run(project: str | None, **typed: Any) -> None:
             parameters = followed()
-            wanted = {each.name: read(each, typed.pop(each.variable)) for each in parameters}
-            given = bind(parameters, check_arguments(schema_of(parameters), wanted))
+            wanted = {each.name: parse_typed(each, typed.pop(each.variable)) for each in parameters}
+            given = bind(parameters, check_arguments(schema_of(parameters), wanted, cuts=False))
             with open_project(project, catch_up=catch_up) as runtime:
                 asked = Asked(runtime=runtime, operation=operation, given=given | fixed)
                 shown(asked, **typed)
@@ -121,19 +104,6 @@ def option_of(parameter: Parameter) -> Parameter:
 PLAIN = (str, int, float, bool)
 
 
-def read(parameter: Parameter, typed: Any) -> Any:
-    """Return what a person typed as a program gives it: a list of joined words, a choice."""
-    if not isinstance(typed, str):
-        return typed
-    typed.encode()  # bytes of another encoding would be stored as question marks
-    if parameter.about.is_joined:
-        return [word.strip() for word in typed.split(",") if word.strip()]
-    if "enum" not in parameter.schema:
-        return typed
-    choice = typed.strip().lower()
-    return {"user": "personal", "global": "personal", "lane": "mission"}.get(choice, choice)
-
-
 def define(operation: Operation) -> None:
     """Define the command of an operation, which shows its answer in lines, or as JSON."""
     lines = LINES.get(operation.command, show.table_lines)
@@ -141,7 +111,7 @@ def define(operation: Operation) -> None:
     def shown(asked: Asked) -> None:
         answer = asked.call()
         if operation.row:
-            answer = operation.row(asked.runtime, TerminalCall(asked.runtime), answer)
+            answer = operation.row(asked.runtime, PersonCall(asked.runtime, TERMINAL), answer)
         notes = [answer["why"]] if "why" in answer else ()
         show.report(answer, lines(answer), notes, fence=operation.shows_text)
 

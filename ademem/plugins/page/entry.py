@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any
 from ademem.core.errors import UsageError
 from ademem.core.value import Value
 from ademem.doors.undoable import Done
+from ademem.operations import memory_operations
+from ademem.operations.signatures import operation_of
+from ademem.plugins.page.forms import read_form
 from ademem.store.runtime import Runtime
 
 if TYPE_CHECKING:
@@ -99,6 +102,9 @@ class Act:
 
 
 PATTERN = "file_scope_pattern"
+EMPTIED: dict[str, Any] = {"content": "", "tags": ()}
+EMPTIED |= dict.fromkeys(("title", "topic_key", "path", "category", "importance"))
+"""Fields of a memory that a form changes, with what an emptied one is."""
 
 
 def row_number(text: str) -> int | None:
@@ -129,14 +135,9 @@ class PageRequest(Value):
 
     @property
     def changes(self) -> dict[str, Any]:
-        form = self.form
-        names = ("category", "importance")
-        changes: dict[str, Any] = {name: form[name] for name in names if name in form}
-        if "content" in form:
-            changes["content"] = form["content"].replace("\r\n", "\n")
-        for name, field in (("title", "title"), ("topic_key", "topic_key"), ("path", PATTERN)):
-            if name in form:
-                changes[field] = form[name].strip() or None
-        if "tags" in form:
-            changes["tags"] = tuple(form["tags"].replace(",", " ").split())
-        return changes
+        """Return what the form of a memory changes, by fields of it."""
+        form = {name: text for name, text in self.form.items() if name in EMPTIED}
+        empty = {name: EMPTIED[name] for name, text in form.items() if not text.strip()}
+        fields = operation_of(memory_operations.update).parameters_of("people")
+        changes = empty | read_form((each for each in fields if each.name in form), form)
+        return {PATTERN if name == "path" else name: value for name, value in changes.items()}

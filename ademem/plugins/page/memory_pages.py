@@ -19,7 +19,6 @@ from ademem.core.errors import Conflict, NotFound, UsageError
 from ademem.core.memory import (
     TYPES,
     Category,
-    Draft,
     Memory,
     Scope,
     Status,
@@ -47,16 +46,17 @@ from ademem.operations import (
     curation,
     files,
     inspecting,
+    memory_operations,
     placing,
     relating,
     searching,
     sessions,
-    writing,
 )
 from ademem.operations.place_preview import DAYS, preview_places
 from ademem.operations.relating import KINDS, Graph, Node
 from ademem.plugins.http.loopback import Refused
-from ademem.plugins.page.entry import PATTERN, Act, Page, PageRequest, row_number
+from ademem.plugins.page import forms
+from ademem.plugins.page.entry import Act, Page, PageRequest, row_number
 from ademem.plugins.page.paging import cut
 from ademem.plugins.verify.operations import compare_anchors, renew_anchor
 from ademem.search.binding import describe
@@ -398,15 +398,7 @@ def _count(memories: Runtime) -> dict[str, int]:
 
 
 def _add(memories: Runtime, request: PageRequest) -> Done:
-    given = request.changes
-    draft = Draft(
-        content=given.get("content", ""),
-        category=given.get("category", Category.FACT),
-        tags=given.get("tags", ()),
-        path=given.get(PATTERN),
-        origin=writing.origin(memories),
-    )
-    written = writing.write(memories, writing.place_draft(memories, draft))
+    written = forms.call(memories, memory_operations.add, request.form).written
     if written.memory is None:
         why = f"not kept ({written.rule}): {written.reason}"
         raise Refused("gate", why, "change the text, and add it again")

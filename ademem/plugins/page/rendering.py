@@ -22,6 +22,7 @@ from ademem.core.untrusted import UNSEEN
 from ademem.doors.cards import tell_place
 from ademem.doors.views import to_row
 from ademem.doors.views.session import estimate_tokens, figure, list_counts
+from ademem.plugins.page.forms import limits, options
 from ademem.store.transitions import waits_for
 
 HERE = Path(__file__).absolute().parent
@@ -142,7 +143,7 @@ def environment() -> Environment:
         "nth": name_ordinal,
         "at": tell_place,
     }
-    made.globals |= {"static": static_url}
+    made.globals |= {"static": static_url, "limits": limits, "options": options}
     return made
 
 
