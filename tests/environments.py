@@ -4,6 +4,9 @@ An environment has the default dependencies; the one of an extra has the package
 too. `.ci/test` runs `--extra default`, which leaves out all tests of the table, and then the row of
 each extra, so that every test runs once. Without the option all tests are collected, for which all
 extras are needed.
+
+Tests of the module in the client run its pure part with the `node` on PATH, which the package of
+Claude Code needs, too; without one they are skipped, which fails CI.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { webcrypto } from 'node:crypto'
 
 globalThis.crypto ??= webcrypto
-const { decide, find, read, targetOf } = await import(process.argv[2])
+const { decide, find, named, read, say, targetOf } = await import(process.argv[2])
 const { file, root, calls } = JSON.parse(readFileSync(0, 'utf8'))
 const rules = await read(readFileSync(file, 'utf8'), root)
 
@@ -12,7 +12,8 @@ function judge(call) {
   const said = call.isShown ? rules.memories.map(each => each.id).join(' ') : ''
   const seen = { turn: said, context: said, denied: [] }
   const reason = verdict === 'bound' ? decide(ties, rules, seen, targetOf(call.input)) : ''
-  return { verdict, reason }
+  const tie = named(JSON.stringify(call.input), rules)
+  return { verdict, reason, withoutPython: tie ? say(tie, rules) : '' }
 }
 
 process.stdout.write(JSON.stringify(rules && calls.map(judge)))

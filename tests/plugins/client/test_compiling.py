@@ -131,3 +131,16 @@ def test_files_of_projects_that_are_gone_leave_the_list(world):
 
     assert json.loads(listed.read_text()) == known
     assert os.listdir(folder)
+
+
+def test_notes_of_sessions_of_long_ago_are_deleted(world):
+    folder = rules.install(world)
+    for name in ("old", "new"):
+        (folder / "alive").mkdir(exist_ok=True)
+        (folder / "alive" / name).touch()
+    now = world.now.timestamp()
+    os.utime(folder / "alive/new", (now, now))
+    os.utime(folder / "alive/old", (now - 8 * 86_400,) * 2)
+    world.fire("session_start", source="startup", session_id="s2")
+
+    assert os.listdir(folder / "alive") == ["new"]

@@ -194,3 +194,24 @@ def test_the_denial_is_the_hooks_own(world):
 
     assert answer["reason"] == world.denial(**call, prompt_id="p1", tool_use_id="t1")
     assert answer["reason"].startswith("Never edit generated code by hand (project memory, said by")
+
+
+@pytest.mark.parametrize(
+    ("command", "rule"),
+    [
+        ("cat x | tee gen/api.py", "Never edit generated code by hand"),
+        ("sudo git push", "Push only after the tests passed"),
+        ("rm -f a.lock", "Lock files are written by the tool"),
+        ("echo generate > gentle", ""),
+        ("rm src/parser.py", ""),
+    ],
+    ids=["folder", "command", "suffix", "other words", "a note"],
+)
+def test_without_python_a_rule_denies_what_names_its_place(world, command, rule):
+    rules.know(world, rules.FIRST)
+    rules.install(world)
+    (answer,) = rules.judge(world, [{"tool": "Bash", "input": {"command": command}}])
+
+    assert answer["verdict"] == "python"
+    assert answer["withoutPython"].startswith(rule)
+    assert bool(answer["withoutPython"]) == bool(rule)

@@ -1,19 +1,20 @@
 // The module that Claude Code runs. What only Python can tell is asked of the PreToolUse hook.
 
-import { decide, find, inside, named, pathOf, read, readConversation, say, sha256, targetOf } from './find.mjs'
+import { DENIES, decide, find, inside, named, pathOf, read, readConversation, say, sha256, targetOf } from './find.mjs'
 import { COMMAND, DATA } from './place.mjs'
 
 const ASK_MS = 4000
 const FRESH_MS = 1000
 const MOST_ASKED = 2
 const MOST_ACTS = 12
-const MOST_CALLS = 200
+const MOST_CALLS = 20
 const TOOLS = /^(Write|Edit|MultiEdit|NotebookEdit|Bash|PowerShell|Monitor|mcp__.*)$/
 const PERSONS = ['composer', 'bridge', 'sdk']
 const AGENT_NOTES = ['prompt_id', 'session_id', 'transcript_path', 'permission_mode']
 
 const state = {
   looked: 0,
+  /** By root: the name of the file, when it was looked at, its time and its rules. */
   roots: new Map(),
   hooked: new Map(),
   base: {},
@@ -23,38 +24,42 @@ const state = {
   acts: [],
 }
 
-const note = (line) => void (state.acts = [...state.acts, line].slice(-MOST_ACTS))
+const note = line => void (state.acts = [...state.acts, line].slice(-MOST_ACTS))
 
-/** Look at the compiled files again, once a second at most; a damaged one counts as none. */
-async function load($) {
+/** Read again which projects there are, once a second at most. */
+async function list($) {
   if (Date.now() - state.looked < FRESH_MS) return
   state.looked = Date.now()
-  const folder = `${DATA}/client`
-  const listed = await $.fs.read(`${folder}/projects.json`).then(JSON.parse).catch(() => ({}))
-  for (const root of state.roots.keys()) if (!Object.hasOwn(listed, root)) state.roots.delete(root)
-  for (const [root, file] of Object.entries(listed)) {
-    if (!/^[0-9a-f]{16}\.json$/.test(String(file))) continue
-    const path = `${folder}/${file}`
-    const mtime = await $.fs.stat(path).then(stat => stat.mtimeMs).catch(() => 0)
-    if (state.roots.get(root)?.mtime === mtime) continue
-    const rules = mtime === 0 ? null : await read(await $.fs.read(path).catch(() => ''), root)
-    if (rules === null) note(`the rules of ${root} cannot be read: nothing is decided here for it`)
-    state.roots.set(root, { file: path, mtime, rules })
-  }
+  const listed = await $.fs.read(`${DATA}/client/projects.json`).then(JSON.parse).catch(() => ({}))
+  const entries = Object.entries(listed).filter(each => /^[0-9a-f]{16}\.json$/.test(String(each[1])))
+  state.roots = new Map(entries.map(([root, file]) => [root, state.roots.get(root) ?? { file, looked: 0 }]))
 }
 
-/** The rules of the nearest project above a path. */
-const rulesAt = path =>
-  [...state.roots]
-    .filter(([root]) => path === root || inside(path, root) !== '')
-    .sort((one, other) => other[0].length - one[0].length)[0]?.[1].rules ?? undefined
+/** The rules of a project, looked at once a second at most; a damaged file counts as none. */
+async function rulesOf($, root) {
+  const known = state.roots.get(root)
+  if (known === undefined || Date.now() - known.looked < FRESH_MS) return known?.rules
+  known.looked = Date.now()
+  const path = `${DATA}/client/${known.file}`
+  const mtime = await $.fs.stat(path).then(stat => stat.mtimeMs).catch(() => 0)
+  if (known.mtime === mtime) return known.rules
+  known.mtime = mtime
+  known.rules = (await read(await $.fs.read(path).catch(() => ''), root)) ?? undefined
+  if (known.rules === undefined) note(`the rules of ${root} cannot be read: nothing is decided here for it`)
+  return known.rules
+}
+
+const isAt = (path, root) => path === root || inside(path, root) !== ''
+
+/** The nearest project above a path. */
+const rootAt = path =>
+  [...state.roots.keys()].filter(root => isAt(path, root)).sort((one, other) => other.length - one.length)[0]
 
 /** Other projects that a command may reach from a folder, by a name of theirs in it. */
-const reached = (command, folder) =>
-  [...state.roots.values()].flatMap(({ rules }) => {
-    if (rules === null || folder === rules.root || inside(folder, rules.root) !== '') return []
-    const name = inside(rules.root, folder) || rules.root.slice(rules.root.lastIndexOf('/') + 1)
-    return command.includes(name) ? [rules] : []
+const rootsIn = (command, folder) =>
+  [...state.roots.keys()].filter(root => {
+    const name = inside(root, folder) || root.slice(root.lastIndexOf('/') + 1)
+    return !isAt(folder, root) && command.includes(name)
   })
 
 /** Where a path leads, and what is there; a path that is not there yet stands in its folder. */
@@ -80,20 +85,20 @@ async function isOff($, root) {
 
 /** The reason for which a call is denied; empty where it may run. */
 async function judge($, e) {
-  await load($)
+  await list($)
   if (state.roots.size === 0) return ''
   const folder = await $.session.cwd()
   const path = pathOf(e)
   const place = path.startsWith('/') ? await placed($, path) : {}
   const call = { tool: e.tool, input: e.input, isAgent: Boolean(e.agentId), ...place }
-  const own = rulesAt(place.real || path || folder)
-  const others = path === '' ? reached(String(e.input?.command ?? ''), folder) : []
-  const rules = [own, ...others].filter(each => each !== undefined).slice(0, MOST_ASKED)
-  if (rules.length === 0 || (await isOff($, rules[0].root))) return ''
-  state.checked += 1
-  const hasPassed = state.hooked.get(e.tool_use_id) === targetOf(e.input)
-  for (const each of rules) {
-    const reason = await judgeBy($, e, call, each, hasPassed && each === own, folder)
+  const own = rootAt(place.real || path || folder)
+  const others = path === '' ? rootsIn(String(e.input?.command ?? ''), folder) : []
+  const hasPassed = isHooked(e)
+  for (const root of [own, ...others].slice(0, MOST_ASKED)) {
+    const rules = root === undefined ? undefined : await rulesOf($, root)
+    if (rules === undefined || rules.mode === 'off' || (await isOff($, root))) continue
+    state.checked += 1
+    const reason = await judgeBy($, e, call, rules, hasPassed && root === own, folder)
     if (reason !== '') {
       state.denied += 1
       note(`denied ${e.tool} ${targetOf(e.input).slice(0, 80)}`)
@@ -103,8 +108,15 @@ async function judge($, e) {
   return ''
 }
 
+/** True if the hooks were asked about a call as it is now, and no other hook rewrote it. */
+function isHooked(e) {
+  const asked = state.hooked.get(e.tool_use_id)
+  state.hooked.delete(e.tool_use_id)
+  const isSame = ([key, value]) => !(key in asked) || JSON.stringify(asked[key]) === JSON.stringify(value)
+  return asked !== undefined && Object.entries(e.input ?? {}).every(isSame)
+}
+
 async function judgeBy($, e, call, rules, hasPassed, folder) {
-  if (rules.mode === 'off') return ''
   const { verdict, ties } = find(call, rules)
   if (verdict === 'bound') {
     const messages = await $.session.messages({ as: 'api', ...(e.agentId && { agentId: e.agentId }) })
@@ -172,7 +184,7 @@ export const register = on => {
   }).catch(($, e, next) => next(e))
 
   on('classic.PreToolUse', { tool: TOOLS }, ($, e, next) => {
-    state.hooked = new Map([...state.hooked, [e.tool_use_id, targetOf(e)]].slice(-MOST_CALLS))
+    state.hooked = new Map([...state.hooked, [e.tool_use_id, e]].slice(-MOST_CALLS))
     return next(e)
   }).catch(($, e, next) => next(e))
 
@@ -182,21 +194,22 @@ export const register = on => {
     const reason = await judge($, e)
     return reason === '' ? verdict : { decision: 'deny', reason }
   }).catch(async ($, e, next) => {
-    state.looked = 0
-    await load($)
-    const path = pathOf(e)
-    const rules = rulesAt(path || (await $.session.cwd()))
+    if (e.isReadOnly) return next(e)
+    state.looked = 0 // a worker that was lost took what was read with it
+    await list($)
+    const root = rootAt(pathOf(e) || (await $.session.cwd()))
+    const rules = root === undefined ? undefined : await rulesOf($, root)
     const reason = rules === undefined || rules.mode === 'off' ? '' : withoutPython(e, rules)
     return reason === '' ? next(e) : { decision: 'deny', reason }
   })
 
-  on('command.run', { command: 'ademem' }, async ($) => {
-    await load($)
-    const inForce = [...state.roots].map(([root, { rules }]) => {
-      const count = rules?.ties.filter(tie => tie[3]).length ?? 0
-      return `${root}: ${rules === null ? 'no rules that can be read' : `${count} places of rules`}`
-    })
+  on('command.run', { command: 'ademem' }, async $ => {
+    await list($)
+    const root = rootAt(await $.session.cwd())
+    const rules = root === undefined ? undefined : await rulesOf($, root)
+    const inForce = rules?.ties.filter(tie => tie[DENIES]).length
+    const first = rules === undefined ? 'no rules that can be read here' : `${root}: ${inForce} places of rules`
     const counts = `${state.checked} calls checked, Python asked ${state.asked} times, ${state.denied} denied`
-    return { text: [...inForce, counts, ...state.acts].join('\n'), isTextDisplayOnly: true }
+    return { text: [first, counts, ...state.acts].join('\n'), isTextDisplayOnly: true }
   })
 }

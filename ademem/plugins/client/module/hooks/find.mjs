@@ -16,7 +16,8 @@
 
 export const FORMAT = 1
 export const MOST_BYTES = 2_000_000
-const MEMORY = 0, OP = 1, STRENGTH = 2, DENIES = 3, ASKS = 4, PLACE = 5
+export const DENIES = 3
+const MEMORY = 0, OP = 1, STRENGTH = 2, ASKS = 4, PLACE = 5
 const ANY = 0, CREATE = 2
 const LONGEST = { path: 4096, command: 1000 }
 const WRITERS = {
@@ -105,11 +106,17 @@ export function named(text, rules) {
     ...Object.values(rules.commands).flat().map(([words, number]) => [words.join(' '), [number]]),
   ]
   const at = keys
-    .filter(([key]) => key !== '' && text.includes(key))
+    .filter(([key]) => key !== '' && isNamed(key, text))
     .flatMap(each => each[1])
     .sort((a, b) => a - b)
   const denying = at.map(number => rules.ties[number]).filter(tie => tie[DENIES])
   return denying.find(tie => !isOfAgent(tie, rules))
+}
+
+/** True if a key stands in a text, and not in the middle of a word. */
+function isNamed(key, text) {
+  const plain = key.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')
+  return new RegExp(`${/^\w/.test(key) ? '(?<![\\w-])' : ''}${plain}(?![\\w-])`, 'u').test(text)
 }
 
 /** What was said in a conversation, and which calls were denied since the prompt of its turn.
