@@ -51,7 +51,7 @@ MOST_ALIKE = 3
 MANY_FILES = 60
 LEAST_SCORE = 1e-9
 MOST_LEARNED = 2
-LEAST_OF_BEST = 0.5
+LEAST_OF_BEST = 0.7
 """Part of the score of the best file of a session that the second one has at least."""
 MOST_GUESSED = 3
 MOST_ASKED = 40

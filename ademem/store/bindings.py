@@ -53,7 +53,7 @@ cross join memory_bindings as binding
 cross join unified_memories as memory on memory.seq = binding.memory_seq
 where {_TOLD}
 """
-BELOW = f"{_ROWS} where {_IN_FOLDER} and {_TOLD}"
+BELOW = f"{_ROWS} where {_IN_FOLDER} and binding.kind <> 'runs' and {_TOLD}"
 CHOSEN = f"""
 {_ROWS}
 where binding.kind in ('path', 'dir', 'glob', 'anchor', 'runs', 'program')

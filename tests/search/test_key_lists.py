@@ -186,6 +186,7 @@ PLACES = (
     *("`git push`", "`npm install`", "`pytest`", "`./check.sh`", "`docker compose up`"),
     *("act:deploy", "act:commit", "act:delete", "act:format", "act:test", "act:discard"),
     *("text:console.log", "family:js packages !pnpm", "`make db`", "`npm run build`"),
+    *("src/ with text:/b/", "`kubectl` on edit with text:-m", "`docker` with text:up"),
 )
 OPERANDS = st.sampled_from(
     "src/auth.py legacy legacy/a.py legacy/* src . ./ .. src/db/x.sql a.svelte 'docs/a b.md' -rf -i"

@@ -400,6 +400,7 @@ def test_a_place_with_a_text_is_met_where_a_changed_line_holds_it(world, old, ne
         pytest.param("@read `just`", (), "just build", False, id="a whole program"),
         pytest.param("@read `just`", ("stop",), "just build", True, id="marked to stop"),
         pytest.param("@ `just`", (), "just build", True, id="a person's choice"),
+        pytest.param("@ `make db`", (), "black .", False, id="what only writes all files"),
     ],
 )
 def test_an_agent_chooses_a_command_as_narrowly_as_it_denies(
