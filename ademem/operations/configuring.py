@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import math
 import os
 import re
 import tomllib
@@ -15,6 +16,7 @@ from typing import Any
 from ademem.core import confined, project, shared_files, trust, who
 from ademem.core import settings as declared
 from ademem.core.errors import AdememError
+from ademem.core.memory import Scope
 from ademem.core.project import Project
 from ademem.core.setting_sources import SettingWarning, SourceValues, fingerprint, local_file
 from ademem.core.settings import (
@@ -32,7 +34,8 @@ from ademem.core.who import NOT_ASKED, Who
 from ademem.files import enrolment, ignore
 from ademem.operations import curation, find_project, open_memories
 from ademem.operations.curation import Accepted
-from ademem.store import memory_queries
+from ademem.store import memory_queries, statistics
+from ademem.store.runtime import Runtime
 from ademem.sync.provenance import provenance_of
 from ademem.sync.trusted_commits import Remote
 from ademem.synthesis import reader
@@ -168,6 +171,33 @@ def set_value(
         in_force=value_of(found.settings, key) == value,
         source=found.origins.get(key, "default"),
     )
+
+
+PROJECT_LIMIT = "lifecycle.project_limit"
+ROOM = 1.25
+"""Memories for which a raised limit has room, as a share of those that live."""
+STEP = 1000
+
+
+def raise_project_limit(runtime: Runtime) -> int | None:
+    """Raise the limit for this project, unless somebody set it, where more memories live.
+
+    Return the new limit, or None where nothing was above it.
+    """
+    limit = runtime.settings.lifecycle.project_limit
+    count = max(statistics.by_owner(runtime.store).get(Scope.PROJECT, [0]))
+    configured = load_configuration(runtime.project, runtime.environment)
+    if not 0 < limit < count or PROJECT_LIMIT in configured.origins:
+        return None
+    raised = math.ceil(count * ROOM / STEP) * STEP
+    set_value(
+        PROJECT_LIMIT,
+        str(raised),
+        "shared",
+        root=runtime.project.root,
+        environment=runtime.environment,
+    )
+    return raised
 
 
 def find_untrusted(root: str | None = None) -> UntrustedParts:

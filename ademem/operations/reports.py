@@ -160,6 +160,8 @@ def work_due(runtime: Runtime) -> dict[str, Any]:
         "kinds": [f"{name} ({count})" for name, count in due.items() if count],
         "failing": [worker.describe_failure(*job) for job in jobs.list_failing(runtime.store)],
         "parked": [worker.describe_failure(*job) for job in jobs.list_parked(runtime.store)],
+        "seconds_today": round(maintenance.read_work_seconds(runtime.store, runtime.now), 1),
+        "daily_s": runtime.settings.jobs.daily_s,
         "worker": "running" if worker.is_running(runtime.project) else "not running",
         "last": f"{runs[-1]['job']} {runs[-1]['outcome']} at {runs[-1]['at']}" if runs else None,
     }

@@ -273,3 +273,17 @@ def sum_calls(store: Store, since: datetime) -> list[dict[str, Any]]:
         " from ai_calls where at >= ? group by day, purpose order by day desc, purpose",
         (stamp(since)[:DAY_CHARS],),
     )
+
+
+_WORK_SECONDS = "work_seconds"
+
+
+def read_work_seconds(store: Store, now: datetime) -> float:
+    """Return the processor seconds that embedding took on this UTC day."""
+    day, _, seconds = database.value(store.db, _WORK_SECONDS).partition(" ")
+    return float(seconds) if day == stamp(now)[:DAY_CHARS] else 0.0
+
+
+def add_work_seconds(store: Store, now: datetime, seconds: float) -> None:
+    total = read_work_seconds(store, now) + seconds
+    database.set_value(store.db, _WORK_SECONDS, f"{stamp(now)[:DAY_CHARS]} {total:.3f}")

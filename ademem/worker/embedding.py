@@ -7,8 +7,9 @@ import sys
 from contextlib import nullcontext
 from functools import partial
 from itertools import chain
+from time import process_time
 
-from ademem.core.clock import datetime, parse
+from ademem.core.clock import datetime, parse, stamp, timedelta
 from ademem.core.errors import AdememError
 from ademem.search.embedding import (
     DIMENSIONS,
@@ -18,8 +19,9 @@ from ademem.search.embedding import (
     second_settings,
 )
 from ademem.search.embedding.language import is_english
-from ademem.store import embeddings, jobs, memory_queries, sessions
+from ademem.store import embeddings, jobs, maintenance, memory_queries, sessions
 from ademem.store.embeddings import FAILURES, Vector
+from ademem.store.maintenance import DAY_CHARS
 from ademem.worker.running import Failure, JobContext, Model, attempt
 
 TYPE_CHECKING = False
@@ -44,24 +46,34 @@ def run(context: JobContext) -> datetime | None:
     model = context.model
     if model is None:
         return None
+    store = context.store
     context.figures |= dict.fromkeys(("batches", "embedded", "failed", "batch", "largest"), 0)
     embedded = _embed_missing(model, context)
     from ademem.search import dense, neighbours
 
-    if not embeddings.counts(context.store, model.id).waiting:
+    if not embeddings.counts(store, model.id).waiting:
         second = model_id(second_settings(context.runtime.settings.embed))  # even if not installed
-        context.figures["dropped"] = embeddings.drop_others(context.store, [model.id, second])
-        dense.update_whitening(context.store, model.id, DIMENSIONS)
+        context.figures["dropped"] = embeddings.drop_others(store, [model.id, second])
+        dense.update_whitening(store, model.id, DIMENSIONS)
     if embedded:
-        neighbours.catch_up(context.store, model.id, context.now())
-    if model.second and _embed_missing(model.second, context):
+        neighbours.catch_up(store, model.id, context.now())
+    if model.second and not is_spent(context) and _embed_missing(model.second, context):
         import numpy as np
 
-        every = memory_queries.everything(context.store)
+        every = memory_queries.everything(store)
         unread = [memory.seq for memory in every if not is_english(embedded_text(memory))]
-        embeddings.save_unread_rows(context.store, np.array(unread, "<i8").tobytes())
-        dense.update_whitening(context.store, model.second.id, DIMENSIONS)
-    again = jobs.next_try(context.store, FAILURES, context.now())
+        embeddings.save_unread_rows(store, np.array(unread, "<i8").tobytes())
+        dense.update_whitening(store, model.second.id, DIMENSIONS)
+    return _next_run(context, model)
+
+
+def _next_run(context: JobContext, model: Model) -> datetime | None:
+    """Return when to go on: on the next day with what the budget left, or to retry a failure."""
+    store, now = context.store, context.now()
+    ids = [each.id for each in (model, model.second) if each]
+    if is_spent(context) and any(embeddings.counts(store, id).waiting for id in ids):
+        return parse(stamp(now)[:DAY_CHARS]) + timedelta(days=1)
+    again = jobs.next_try(store, FAILURES, now)
     return parse(again) if again else None
 
 
@@ -79,16 +91,27 @@ def _embed_missing(model: Model, context: JobContext) -> bool:
     left = embeddings.counts(context.store, embedder.model_id).waiting if context.on_progress else 0
     with offer(embedder) if offer else nullcontext():
         for batch in chain([first], batches):
+            began = process_time()
             done["embedded"] += _embed(batch, embedder, context)
+            maintenance.add_work_seconds(context.store, context.now(), process_time() - began)
             done["batches"] += 1
             done["batch"] = len(batch)
             done["largest"] = max(done["largest"], len(batch))
             if context.on_progress:
                 left = max(left - len(batch), 0)
                 context.on_progress(f"embedded {done['embedded']:,}, {left:,} to go")
+            if is_spent(context):
+                break
             if context.pause and len(batch) > 1:
                 context.pause()
     return True
+
+
+def is_spent(context: JobContext) -> bool:
+    """Tell whether work in the background has taken its processor time of this day."""
+    most, now = context.runtime.settings.jobs.daily_s, context.now()
+    is_bounded = context.patient and most > 0
+    return is_bounded and maintenance.read_work_seconds(context.store, now) >= most
 
 
 def _batches(model: str, context: JobContext) -> Iterator[list[Memory]]:

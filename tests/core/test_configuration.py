@@ -159,6 +159,7 @@ LOOSENING = [
     pytest.param("embed.dtype", '"fp32"', id="another model"),
     pytest.param("embed.multilingual", '"all"', id="a second model for all texts"),
     pytest.param("jobs.memory_mb", "0", id="any memory"),
+    pytest.param("jobs.daily_s", "0", id="any processor time"),
     pytest.param("hub.uses", "true", id="numbers of uses for a hub"),
     pytest.param("doors.http_idle_minutes", "100000", id="servers that stay"),
 ]

@@ -10,7 +10,7 @@ from ademem.core.value import replace
 from ademem.operations import curation, doctor, reports
 from ademem.search import dense
 from ademem.search.embedding import DamagedModel, model_id, second_settings
-from ademem.store import embeddings, jobs, memory_queries
+from ademem.store import embeddings, jobs, maintenance, memory_queries
 from ademem.worker import running
 from tests import builders
 from tests.builders import memory
@@ -52,6 +52,28 @@ def test_every_live_memory_gets_the_vector_of_its_text(world):
     np.testing.assert_array_equal(stored, fake.vector("Tokens expire in UTC"))
     row = world.store.db.execute("select * from unified_memory_embeddings").fetchone()
     assert (row["dimensions"], row["norm"]) == (384, pytest.approx(1))
+
+
+def test_what_a_day_has_no_time_for_is_embedded_on_the_next(world):
+    ids = world.keep(*numbered(120))
+    maintenance.add_work_seconds(world.store, world.now, 300)
+
+    world.work(patient=True)
+    assert len(world.vectors()) == 50
+    assert world.due(patient=True) == []
+    work = reports.get_status(world.runtime)["jobs"]
+    assert work["seconds_today"] >= work["daily_s"]
+    world.later(days=1)
+    world.work(patient=True)
+    assert world.vectors().keys() == set(ids)
+
+
+def test_a_person_who_asks_for_the_work_waits_for_no_other_day(world):
+    world.keep(*numbered(120))
+    maintenance.add_work_seconds(world.store, world.now, 1000)
+    world.work()
+
+    assert len(world.vectors()) == 120
 
 
 def test_the_vector_of_a_text_with_a_heading_is_as_near_to_both(world):

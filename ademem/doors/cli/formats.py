@@ -13,7 +13,7 @@ from ademem.core.value import Value
 from ademem.doors.cli import show
 from ademem.files.readers import Comparison
 from ademem.files.records import Imported
-from ademem.operations import curation, reports
+from ademem.operations import configuring, curation, reports
 from ademem.store.runtime import Runtime
 
 OTHER_FORMAT = "if another program wrote it, `--format auto` names the format"
@@ -71,7 +71,13 @@ def report_waiting(memories: Runtime, *, dry_run: bool) -> None:
         return
     if not show.as_json and (waiting := show.join_waiting(curation.count_queue(memories))):
         show.echo(f"to review: {waiting}", err=True)
-    if overfull := reports.find_overfull(memories):
+    if limit := configuring.raise_project_limit(memories):
+        show.echo(
+            f"raised lifecycle.project_limit to {limit:,} in .ade/config.toml, as a sweep archives"
+            " candidates above it",
+            err=True,
+        )
+    elif overfull := reports.find_overfull(memories):
         show.echo(overfull, err=True)
 
 

@@ -111,6 +111,9 @@ def _describe_status(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if vectors["installed"]:
         counts = f"{vectors['embedded']:,} embedded, {vectors['queue_depth']:,} waiting"
         yield "model", f"{vectors['model']}: {counts}, {vectors['parked']:,} given up"
+        if jobs["seconds_today"]:
+            most = f" of {jobs['daily_s']:,}" if jobs["daily_s"] else ""
+            yield "", f"took {jobs['seconds_today']:,}{most} processor seconds today"
     else:
         yield "model", "not installed (`ademem model install`)"
     yield "imports", _list_some(found["imports"])
