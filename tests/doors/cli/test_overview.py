@@ -1,17 +1,14 @@
 """`ademem` alone tells what memory did and names the next command."""
 
-import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from ademem import __version__, operations
-from ademem.core.client import TurnKey, config_dir
-from ademem.core.client_memory import slug
+from ademem.core.client import TurnKey
 from ademem.operations.overview import estimate
-from ademem.store import logs, outcomes, sessions
+from ademem.store import logs, outcomes
 from tests.builders import insert, memory
 
 
@@ -86,43 +83,6 @@ def test_instructions_that_nobody_decided_about_come_before_the_review(ademem, r
     assert ademem.json()["next"] == "adopt"
     ademem("adopt")
     assert ademem.json()["next"] != "adopt"
-
-
-def work(session):
-    """A session in which a person worked."""
-    with operations.open_memories() as opened:
-        sessions.start(
-            opened.store, session, source="startup", directory="/", branch=None, now=opened.now
-        )
-
-
-def test_a_look_back_is_offered_once_after_three_sessions(ademem, registered):
-    for number in range(3):
-        assert ademem.json()["next"] != "replay"
-        work(f"s{number}")
-
-    assert ademem.json()["next"] == "replay", "a program is not told for the person"
-    assert ademem().endswith("ademem replay\n")
-    assert ademem.json()["next"] != "replay"
-
-
-def test_a_look_back_is_not_offered_where_one_was_made(ademem, registered):
-    ademem("replay")
-    for number in range(3):
-        work(f"s{number}")
-
-    assert ademem.json()["next"] != "replay"
-
-
-def test_init_offers_it_where_the_client_keeps_transcripts(ademem, tmp_path, monkeypatch):
-    other = tmp_path / "other"
-    other.mkdir()
-    monkeypatch.chdir(other)
-    kept = Path(config_dir(os.environ)) / "projects" / slug(os.path.realpath(other))
-    kept.mkdir(parents=True)
-    (kept / "one.jsonl").touch()
-
-    assert "`ademem replay` tells what you said again in 1 past session" in ademem("init")
 
 
 def test_it_loads_no_parser_and_no_printer(ademem):

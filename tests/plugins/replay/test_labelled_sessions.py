@@ -22,11 +22,11 @@ from tests.plugins.replay.past import MARKS, Past
 from tests.plugins.replay.transcript_writer import BEGIN
 from tests.world import World
 
-HERE = Path(__file__).parent
+CASES = Path(__file__).parents[2] / "strangers"
 
 
 def cases(name):
-    return [json.loads(line) for line in (HERE / f"{name}.jsonl").read_text().splitlines()]
+    return [json.loads(line) for line in (CASES / f"{name}.jsonl").read_text().splitlines()]
 
 
 def begin(session):
