@@ -142,11 +142,15 @@ def place_all(runtime: Runtime, choices: Sequence[Choice]) -> list[Placed]:
 
 
 def list_unplaced(runtime: Runtime, most: int = MOST_UNPLACED) -> list[Placed]:
-    """Return memories of which nobody chose a place, confirmed and new ones first."""
+    """Return memories of which nobody chose a place, confirmed and new ones first.
+
+    How a place is chosen is told with the first.
+    """
     binding.refresh(runtime)
     found = table.list_unchosen(runtime.store, most)
     with _tree_of(runtime) as tree:
-        return [_placed(memory, runtime, tree) for memory in found]
+        unplaced = [_placed(memory, runtime, tree) for memory in found]
+    return [each if at == 0 else replace(each, advice=()) for at, each in enumerate(unplaced)]
 
 
 def list_misplaced(runtime: Runtime) -> list[Misplaced]:

@@ -131,6 +131,8 @@ def test_a_model_that_wrote_a_rule_is_told_how_to_choose_its_places(ademem, inde
     added = ademem("add", text, "-c", "convention").splitlines()
 
     assert added[2].startswith("choose the narrowest keys that meet what breaks it")
+    ademem("add", "Rows have a number", "-c", "convention")
+    assert ademem("at", "--pending").count("choose the narrowest keys") == 1
     ademem.outside()
     assert len(ademem("add", "Each list has pages", "-c", "convention").splitlines()) == 2
 
