@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 READ_CHARS = 4000
 JUDGED_CHARS = 1200
 """Characters of a prompt that are judged; the rest of a longer one is mostly pasted."""
+BESIDE = 0.0
+"""Score above which a sentence beside others counts: where the judge itself changes sides. A whole
+prompt needs more, so that few harmless ones are asked about."""
 FEWEST_WORDS = 4
 LONGEST = 400
 """Characters of a sentence that is looked at; a longer one is pasted."""
@@ -172,16 +175,34 @@ def objects(prompt: str) -> bool:
 
 
 def _find_judged(sentences: Sequence[str]) -> str | None:
-    """Judge a prompt as a whole, as its author wrote it; return what scores highest in it."""
+    """Judge a prompt as a whole, and of several sentences each; return what scores highest.
+
+    In half a sentence beside an order little of a statement is left in the score of the whole.
+    """
     from ademem.core import judge
 
     stated = [sentence for sentence in sentences if not sentence.endswith(("?", "？"))]
     try:
-        if not stated or not judge.load("states").holds("\n".join(sentences)[:JUDGED_CHARS]):
+        states = judge.load("states")
+        if not stated:
             return None
-        return max(stated, key=judge.load("states").highest)
+        scores = {each: states.highest(each) for each in _first_of(stated, JUDGED_CHARS)}
+        best = max(scores, key=scores.__getitem__)
+        is_beside = len(sentences) > 1 and scores[best] > BESIDE
+        whole = "\n".join(sentences)[:JUDGED_CHARS]
+        return best if is_beside or states.holds(whole) else None
     except judge.DamagedJudge:
         return None
+
+
+def _first_of(texts: Iterable[str], most: int) -> Iterator[str]:
+    """Yield the first text, and those behind it up to so many characters."""
+    left = most
+    for text in texts:
+        if left < most and len(text) > left:
+            return
+        left -= len(text)
+        yield text
 
 
 def _sentences(prompt: str) -> Iterator[str]:
