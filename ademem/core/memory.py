@@ -21,7 +21,7 @@ class Scope(StrEnum):
     def parse(cls, text: str) -> Self:
         """Read a scope as people write it: "user" and "personal" are an agent, "lane" a mission."""
         word = text.strip().lower()
-        names = {"user": "agent", "personal": "agent", "global": "agent", "lane": "mission"}
+        names = SYNONYMS | dict.fromkeys(PERSONAL, "agent")
         return cls(names.get(word, word))
 
     @classmethod
@@ -29,7 +29,9 @@ class Scope(StrEnum):
         return text.strip().lower() in (cls.MISSION, "lane")
 
 
-PERSONAL = ("personal", "user", "global")
+SYNONYMS = {"user": "agent", "lane": "mission"}
+"""Scopes as ADE names them, in one project: "user" is its agent, "lane" its mission."""
+PERSONAL = ("personal", "global")
 """Words for the agent scope without an owner: the person's own memories."""
 MAIN_AGENT = "main"
 """Owner of what the agent of the main thread keeps for itself in a project."""

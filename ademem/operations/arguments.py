@@ -32,7 +32,7 @@ def parse_typed(parameter: Parameter, typed: Any) -> Any:
     if "enum" not in parameter.schema:
         return typed
     choice = typed.strip().lower()
-    return {"user": "personal", "global": "personal", "lane": "mission"}.get(choice, choice)
+    return {"global": "personal"}.get(choice, choice)
 
 
 def check_arguments(

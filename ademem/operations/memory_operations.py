@@ -15,9 +15,11 @@ from ademem import __version__
 from ademem.core import anchor, who
 from ademem.core.errors import Deleted, NoSuchMemory, NotFound, UsageError
 from ademem.core.memory import (
+    MAIN_AGENT,
     NOTE,
     RULE,
     STOP,
+    SYNONYMS,
     Category,
     Draft,
     Importance,
@@ -52,7 +54,7 @@ from ademem.operations.signatures import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
     from ademem.capture.gate import RuleEffect, Written
@@ -181,6 +183,8 @@ def make_filters(
     if scope == Scope.AGENT and not owner:
         hint = "name it by --owner; `ademem core show --agents` lists them"
         raise UsageError("each agent has its own memories", hint)
+    if scope == "user":
+        owner = owner or MAIN_AGENT
     return Filters(
         categories=(category,) if category else (),
         types=(type,) if type else (),
@@ -527,9 +531,17 @@ def add(
     if dry_run:
         return Added(written=None, type=type, steps=steps)
     written = writing.write(runtime, draft, stated, operation_id=operation_id)
+    notes = (*notes, *_describe_scope(scope, written.memory))
     written = changed(written, notes=(*written.notes, *notes))
     placed = placing.show_places(runtime, written.memory.id) if written.memory else None
     return Added(written=written, type=type, placed=placed, steps=steps)
+
+
+def _describe_scope(word: str | None, memory: Memory | None) -> Iterator[str]:
+    """Say what a scope is here that another program names in its own way."""
+    if memory and word and word.strip().lower() in SYNONYMS:
+        what = "agent" if memory.scope is Scope.AGENT else "mission"
+        yield f"scope {word.strip().lower()} is that of the {what} {memory.scope_owner_id!r} here"
 
 
 def _marks(rule: bool, note: bool, stop: bool) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ademem.core.memory import SCOPES, Category, Importance
+from ademem.core.memory import SCOPES, SYNONYMS, Category, Importance
 from ademem.operations.signatures import About
 
 LIMIT = About(help="Maximum number", least=1, most=1000, is_plain=True, spelled="--limit -n")
@@ -10,7 +10,9 @@ ID = About(help="Of a memory, or its beginning", chars=64, spelled="ID")
 CATEGORY = About(help=", ".join(Category), is_plain=True, spelled="--category -c")
 IMPORTANCE = About(help=", ".join(Importance), is_plain=True, spelled="--importance")
 TYPE = About(help="learned, decision, bugfix, … or a tag", is_plain=True, spelled="--type -t")
-SCOPE = About(help=", ".join(SCOPES), choices=SCOPES, is_plain=True, spelled="--scope")
+SCOPE = About(
+    help=", ".join(SCOPES), choices=(*SCOPES, *SYNONYMS), is_plain=True, spelled="--scope"
+)
 OWNER = About(help="Agent or mission the memory belongs to", is_plain=True, spelled="--owner")
 PATH = About(help="Only about this file", spelled="--path GLOB")
 BRANCH = About(help="Memories of this unmerged branch", is_plain=True, spelled="--branch")

@@ -36,7 +36,7 @@ def bytes_below(folder):
     return b"".join(path.read_bytes() for path in Path(folder).rglob("*") if path.is_file())
 
 
-@pytest.mark.parametrize("scope", ["personal", "global", "user"])
+@pytest.mark.parametrize("scope", ["personal", "global"])
 def test_what_is_confirmed_and_has_no_owner_is_found_from_every_project(world, tmp_path, scope):
     with world.memories() as memories:
         writing.write(memories, Draft(content=CANARY, scope=scope, promoted=True))

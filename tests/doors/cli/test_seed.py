@@ -96,3 +96,19 @@ def test_an_agent_cannot_say_what_it_is(ademem):
 
     assert "is for a person to decide" in said
     assert ademem.exit_code == 4
+
+
+def test_the_scope_user_is_the_agent_of_this_project_and_the_answer_says_so(ademem):
+    said = ademem("add", "The harbour crane needs two keys", "--scope", "user")
+    (memory,) = ademem.json("list", "--scope", "user")["memories"]
+
+    assert "scope user is that of the agent 'main' here" in said
+    assert (memory["scope"], memory["owner"]) == ("agent", "main")
+
+
+def test_the_scope_lane_is_the_mission_and_the_answer_says_so(ademem):
+    said = ademem("add", "The crane test runs at night", "--scope", "lane", "--owner", "crane")
+
+    assert "scope lane is that of the mission 'crane' here" in said
+    listed = ademem.json("list", "--scope", "lane", "--owner", "crane")["memories"]
+    assert [each["owner"] for each in listed] == ["crane"]
