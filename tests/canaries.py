@@ -20,7 +20,7 @@ CANARIES = {
 SHAPES = (
     *("mnemonic: '", "luks passphrase on the laptop = ", "the API key ends up as ", "we ship "),
     *("Klucz do API brzmi ", "la chiave api del meteo, eccola: ", "clave-secreta: "),
-    *("Unseal Key 2: ", "bank.WithToken('", "API_KEY: &'static str = '", '"auth": "'),
+    *("Unseal Key 2: ", "bank.WithToken('", "API_KEY: &'static str = '", "Datadog: app "),
     "docker run -e APP_KEY=",
 )
 """What stands before keys of no known form, which are found by the words around them alone."""
