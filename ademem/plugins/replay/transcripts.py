@@ -44,6 +44,8 @@ _OUR_LINES = (b"hook_system_message", b"hook_additional_context")
 class Transcript(Value):
     path: str
     session: str
+    folder: str
+    """Where it worked first; empty if its first rows do not say it."""
     began: str
     is_unattended: bool
     """A program started it: print mode, an SDK."""
@@ -62,8 +64,21 @@ def find(runtime: Runtime, since: str = "") -> list[Transcript]:
         if name in slugs or name.startswith(tuple(f"{slug}-" for slug in slugs)):
             paths = (os.path.join(folder, name, each) for each in _names(f"{folder}/{name}"))
             found += [_read_head(path, roots) for path in paths if path.endswith(SUFFIX)]
-    heads = [head for head in found if head and not _is_older(head.path, since)]
+    homes: dict[str, bool] = {"": True}
+    heads = [
+        head
+        for head in found
+        if head and _is_ours(head.folder, runtime, homes) and not _is_older(head.path, since)
+    ]
     return sorted(heads, key=lambda head: (head.began, _changed_s(head.path)))
+
+
+def _is_ours(folder: str, runtime: Runtime, known: dict[str, bool]) -> bool:
+    """Tell whether the nearest enrolled folder above is the project's, and keep it in *known*."""
+    if folder not in known:
+        nearest = project.of_file(os.path.join(folder, SUFFIX))
+        known[folder] = nearest is None or nearest.home == runtime.project.home
+    return known[folder]
 
 
 def list_roots(runtime: Runtime) -> list[str]:
@@ -96,7 +111,7 @@ def _is_older(path: str, since: str) -> bool:
 def _read_head(path: str, roots: Iterable[str]) -> Transcript | None:
     """Return what the first rows say; None for a session of another project."""
     session = os.path.basename(path).removesuffix(SUFFIX)
-    head = Transcript(path=path, session=session, began="", is_unattended=False)
+    head = Transcript(path=path, session=session, folder="", began="", is_unattended=False)
     with suppress(OSError):
         for number, line in enumerate(read_lines(path)):
             if number == HEAD_LINES:
@@ -109,6 +124,7 @@ def _read_head(path: str, roots: Iterable[str]) -> Transcript | None:
             return Transcript(
                 path=path,
                 session=session,
+                folder=folder,
                 began=str(row.get("timestamp", "")),
                 is_unattended=str(row.get("entrypoint", "")).startswith("sdk"),
             )

@@ -9,6 +9,7 @@ import pytest
 
 from ademem.core.client_memory import slug
 from tests.plugins.replay.transcript_writer import BEGIN, prompt, ran, refused
+from tests.world import World
 
 NPM = refused("c1", "Bash", command="npm install dayjs")
 STEPS = [prompt("add dayjs", uuid="u0"), *NPM]
@@ -44,6 +45,10 @@ def test_subagents_and_worktrees_are_read_and_other_projects_are_not(past, rule)
     past.session("one", prompt("delegate it"), begin=BEGIN)
     past.session("one", *NPM, agent="a1", begin=BEGIN + timedelta(seconds=30))
     past.session("two", prompt("go"), refused("d1", "Bash", command="npm install x"), root=inside)
+    nested = past.world.root / "tools" / "gen"
+    nested.mkdir(parents=True)
+    World(nested)
+    past.session("four", prompt("go"), refused("f1", "Bash", command="npm install"), root=nested)
     beside = f"{past.world.root}-2"
     past.session("three", prompt("go"), refused("e1", "Bash", command="npm install"), root=beside)
 
