@@ -115,13 +115,16 @@ claim_prefix() {
 
 install_package() {
   log=$prefix/install.log
-  say "installing into $prefix with $("$python" --version)"
+  say "installing into $prefix with $("$python" --version), about 235 MB${page:+ and 15 for the page}"
   extras=${page:+web,tui}
   extras=$extras${mcp:+${page:+,}mcp}
   run_logged "$python" -I -m venv "$prefix" ||
     fail "cannot make a virtual environment (on Debian: apt install python3-venv); see $log"
   run_logged "$prefix/bin/python" -I -m pip install --disable-pip-version-check "$here${extras:+[$extras]}" ||
     fail "cannot install the package; is a package index in reach? see $log, then run this again"
+  # What the tokenizer names for downloads that nobody asks it for; the commands need pip alone.
+  run_logged "$prefix/bin/python" -I -m pip uninstall --disable-pip-version-check --yes hf_xet huggingface_hub setuptools ||
+    say "left packages that nothing uses where they are; see $log"
 }
 
 add_link() {

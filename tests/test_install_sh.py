@@ -100,6 +100,15 @@ def test_one_run_installs_enrols_registers_and_proves_it(machine):
     assert os.readlink(machine.link) == str(machine.prefix / "bin/ademem")
 
 
+def test_the_size_is_told_first_and_what_nothing_uses_is_left_out(machine):
+    first, *_ = machine.run().stdout.splitlines()
+    pip = [asked for asked in machine.asked("python") if asked.startswith("-I -m pip ")]
+
+    assert first.endswith("about 235 MB")
+    assert [asked.split()[3] for asked in pip] == ["install", "uninstall"]
+    assert pip[1].endswith(" hf_xet huggingface_hub setuptools")
+
+
 def test_without_the_model_it_goes_on_and_says_so(machine):
     done = machine.run(BROKEN="model")
 
