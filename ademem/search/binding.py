@@ -258,7 +258,11 @@ def write_lists(project: Project, store: Store) -> None:
 
 
 def write_rest(project: Project, store: Store, key: TurnKey, said: Iterable[str]) -> None:
-    if reader := _reader(key):
+    """Write the lists of a reader without what was *said*; before that those of all are its own."""
+    said = set(said)
+    if not said:
+        remove_lists(project, key)
+    elif reader := _reader(key):
         _write(project, f"{reader}.", _listed(project, store, said))
 
 
