@@ -7,6 +7,7 @@ MODULES = {
     "CHECKS": ("exchange", "client"),
     "CLIENT": ("client",),
     "LISTS": ("client",),
+    "NOTICES": ("client",),
     "VERIFIER": ("verify",),
 }
 """Parts that name a module at a seam, which are loaded by this record."""

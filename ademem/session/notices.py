@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from ademem.core import confined, trust, untrusted
+from ademem.core import confined, plugins, trust, untrusted
 from ademem.core.clock import parse
 from ademem.core.errors import suppress
 from ademem.core.memory import claimed_name
@@ -304,7 +304,8 @@ def _fitting(beginning: str, text: str, end: str) -> str:
 
 def collect(payload: Payload, runtime: Runtime) -> list[str]:
     """Return the lines of NOTICES once a session, and those of ONCE at any start."""
-    lines = [line for notice in NOTICES for line in notice(runtime)]
+    of_parts = (each for part in plugins.modules("NOTICES") for each in part.NOTICES)
+    lines = [line for notice in (*NOTICES, *of_parts) for line in notice(runtime)]
     if lines and not ledger.claim(runtime.store, "notices", payload.session_id, runtime.now):
         lines = []
     lines += describe_changes(payload.session_id, runtime)

@@ -216,10 +216,11 @@ def last_activity(store: Store, now: datetime, *, but: str) -> str | None:
     return max((row[0] for row in rows), default=None)
 
 
-def find_newest(store: Store) -> tuple[str, str]:
+def find_newest(store: Store, *, but: str = "") -> tuple[str, str]:
     """Return id and start of the session that began last; empty for none."""
-    query = "select id, started_at from sessions where project_id = ? order by started_at desc"
-    found = store.tuples(f"{query} limit 1", (store.project_id,))
+    query = "select id, started_at from sessions where project_id = ? and id <> ?"
+    values = (store.project_id, but)
+    found = store.tuples(f"{query} order by started_at desc limit 1", values)
     return (str(found[0][0]), str(found[0][1])) if found else ("", "")
 
 

@@ -57,7 +57,7 @@ def test_a_client_without_modules_sends_the_same_requests(claude: Path, tmp_path
 
 
 def copy_module(world: World) -> None:
-    target = Path(installing.folder(world.environment))
+    target = Path(places.module_folder(world.environment))
     for name, text in installing.texts(world.environment):
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         (target / name).write_text(text)
@@ -82,7 +82,7 @@ def test_a_module_that_fails_is_closed_for_what_rules_name(
 ) -> None:
     lock(world, ademem)
     ademem("uninstall")
-    file = Path(installing.folder(world.environment)) / "hooks/client.mjs"
+    file = Path(places.module_folder(world.environment)) / "hooks/client.mjs"
     text = file.read_text()
     file.write_text(
         text.replace("const reason = await judge($, e)\n", f"{fault}\nconst reason = ''\n")
@@ -177,3 +177,17 @@ def test_what_a_rewind_took_from_the_conversation_is_said_again(
 
 def _was_denied(session: Session) -> bool:
     return session.requests[-1].results[0].is_error
+
+
+@pytest.mark.parametrize("by", ["a person", "a clone"])
+def test_what_a_person_switches_off_is_off_and_a_clone_switches_nothing(
+    world: World, ademem: Product, by: str
+) -> None:
+    lock(world, ademem)
+    ademem("uninstall")
+    if by == "a person":
+        world.variables |= {"ADEMEM_DISABLE": "1"}
+    else:
+        world.write(".claude/settings.json", json.dumps({"env": {"ADEMEM_DISABLE": "1"}}))
+
+    assert denied(world, edit(world)) == [by == "a clone"]

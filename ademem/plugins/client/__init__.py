@@ -6,4 +6,5 @@ that `compiling.py` writes with the lists of keys, so that no rule is interprete
 
 LISTS = "ademem.plugins.client.lists"
 CLIENT = "ademem.plugins.client.installing"
+NOTICES = "ademem.plugins.client.notices"
 CHECKS = "ademem.plugins.client.checks"

@@ -9,11 +9,9 @@ from glob import escape, glob
 from typing import TYPE_CHECKING, Any
 
 from ademem.core import shared_files
-from ademem.core.clock import parse
 from ademem.operations.doctor import Finding
 from ademem.operations.install import client_settings
 from ademem.plugins.client import installing, places
-from ademem.store import sessions
 from ademem.store.runtime import open_runtime
 
 if TYPE_CHECKING:
@@ -33,15 +31,15 @@ def module_is_loaded(patient: Patient) -> Finding:
     environment = patient.environment
     if not installing.is_installed(environment):
         return Finding(check="module", ok=True, message="no module is in the client")
-    target, again = installing.folder(environment), "`ademem install --client` writes it again"
+    target, again = places.module_folder(environment), "`ademem install --client` writes it again"
     if any(
         shared_files.read_text(os.path.join(target, name)) != text
         for name, text in installing.texts(environment)
     ):
         return Finding(check="module", ok=False, message=f"{target} differs", hint=again)
-    last = _last_session(patient)
-    alive = os.path.join(places.folder(environment), "alive", last)
-    if not last or os.path.exists(alive):
+    with open_runtime(patient.project, environment, patient.now) as runtime:
+        last = places.last_session(runtime.store, environment)
+    if not last or places.was_loaded(last, environment):
         message = f"the client loaded {target}" if last else f"{target} waits for a session"
         return Finding(check="module", ok=True, message=message)
     switch = next(_find_switches(patient), "")
@@ -54,15 +52,6 @@ def module_is_loaded(patient: Patient) -> Finding:
     )
 
 
-def _last_session(patient: Patient) -> str:
-    """Return the last session that began after the module was written; empty for none."""
-    file = os.path.join(installing.folder(patient.environment), "hooks", "hooks.json")
-    since = os.stat(file).st_mtime
-    with open_runtime(patient.project, patient.environment, patient.now) as runtime:
-        id, began = sessions.find_newest(runtime.store)
-    return id if id and parse(began).timestamp() > since else ""
-
-
 def _find_switches(patient: Patient) -> Iterator[str]:
     """Yield settings with which the client loads no module, with their files."""
     for source in client_settings.read_sources(patient.project.root, patient.environment):
@@ -70,7 +59,7 @@ def _find_switches(patient: Patient) -> Iterator[str]:
             if name in source.values and value in (None, source.values[name]):
                 yield f"{name} in {source.path}"
         enabled = source.values.get("enabledPlugins")
-        if isinstance(enabled, dict) and enabled.get(f"{installing.NAME}@skills-dir") is False:
+        if isinstance(enabled, dict) and enabled.get(f"{places.NAME}@skills-dir") is False:
             yield f"enabledPlugins in {source.path}"
 
 

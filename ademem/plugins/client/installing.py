@@ -8,15 +8,12 @@ import sys
 from collections.abc import Iterator, Mapping
 
 from ademem.core import shared_files
-from ademem.core.client import config_dir
 from ademem.core.errors import AdememError, suppress
 from ademem.core.trust import data_folder
 from ademem.operations.install import client_version, hooks_folder
 from ademem.plugins.client import places
+from ademem.plugins.client.places import module_folder
 
-NAME = "ademem-client"
-OLDEST = (2, 1, 330)
-"""First version of Claude Code that runs modules of plugins."""
 MODULE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "module")
 FILES = (
     "hooks/find.mjs",
@@ -34,12 +31,8 @@ class CannotInstall(AdememError):
     pass
 
 
-def folder(environment: Mapping[str, str]) -> str:
-    return os.path.join(config_dir(environment), "skills", NAME)
-
-
 def is_installed(environment: Mapping[str, str]) -> bool:
-    return os.path.isfile(os.path.join(folder(environment), "hooks", "hooks.json"))
+    return os.path.isfile(os.path.join(module_folder(environment), "hooks", "hooks.json"))
 
 
 def texts(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -56,11 +49,11 @@ def texts(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 def install(environment: Mapping[str, str], *, dry_run: bool = False) -> list[str]:
     """Write the module; raises CannotInstall for a client that would not run it."""
     version = client_version()
-    if version < OLDEST:
+    if version < places.OLDEST:
         named = ".".join(map(str, version))
         why = f"Claude Code {named} runs no modules" if version else "no Claude Code is on PATH"
-        raise CannotInstall(why, f"they need {'.'.join(map(str, OLDEST))} or newer")
-    target = folder(environment)
+        raise CannotInstall(why, f"they need {'.'.join(map(str, places.OLDEST))} or newer")
+    target = module_folder(environment)
     files = dict(texts(environment))
     there = {name: shared_files.read_text(os.path.join(target, name)) for name in files}
     if there == files:
@@ -81,7 +74,7 @@ def install(environment: Mapping[str, str], *, dry_run: bool = False) -> list[st
 
 def uninstall(environment: Mapping[str, str], *, dry_run: bool = False) -> list[str]:
     """Remove the module and what it was given; files of others in its folder stay."""
-    target, ours = folder(environment), places.folder(environment)
+    target, ours = module_folder(environment), places.folder(environment)
     if not is_installed(environment) and not os.path.isdir(ours):
         return [f"there was no module in {target}"]
     if dry_run:

@@ -17,7 +17,7 @@ def there(world, tmp_path, monkeypatch):
     """The person's environment, with a client on PATH; where the module belongs."""
     told(tmp_path, "2.1.332")
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
-    return Path(installing.folder(world.environment))
+    return Path(places.module_folder(world.environment))
 
 
 def told(root, version):
@@ -54,7 +54,7 @@ def test_other_skills_and_files_of_others_in_the_folder_stay(world, there):
     (there / "notes.md").write_text("mine")
     installing.uninstall(world.environment)
 
-    assert sorted(path.name for path in there.parent.iterdir()) == [installing.NAME, "theirs"]
+    assert sorted(path.name for path in there.parent.iterdir()) == [places.NAME, "theirs"]
     assert [path.name for path in there.iterdir()] == ["notes.md"]
 
 
@@ -116,3 +116,20 @@ def test_no_tool_changes_the_module(world, there, call):
     text = json.dumps(call).replace("{there}", str(there))
 
     assert "which only ademem and the person write" in world.denial(**json.loads(text))
+
+
+def test_a_session_says_once_that_the_client_did_not_load_the_module(world, there):
+    world.environment |= {"ADEMEM_NOTICE_LEVEL": "normal", "AI_AGENT": "claude-code_2-1-332_agent"}
+    installing.install(world.environment)
+    before = (world.now - timedelta(hours=1)).timestamp()
+    os.utime(there / "hooks/hooks.json", (before, before))
+    said = []
+    for session in ("s1", "s2", "s3"):
+        world.environment["CLAUDE_CODE_SESSION_ID"] = session
+        said.append(world.notice(session_id=session))
+        if session == "s2":
+            alive = Path(places.folder(world.environment)) / "alive" / session
+            alive.parent.mkdir()
+            alive.touch()
+
+    assert ["did not load its module" in line for line in said] == [False, True, False]

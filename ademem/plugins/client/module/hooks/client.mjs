@@ -3,16 +3,14 @@
 import { DENIES, decide, find, inside, named, pathOf, read, readConversation, say, sha256, targetOf } from './find.mjs'
 import { COMMAND, DATA } from './place.mjs'
 
-const ASK_MS = 4000
-const FRESH_MS = 1000
-const MOST_ASKED = 2
-const MOST_ACTS = 12
-const MOST_CALLS = 20
+const ASK_MS = 4000, FRESH_MS = 1000
+const MOST_ASKED = 2, MOST_ACTS = 12, MOST_CALLS = 20
 const TOOLS = /^(Write|Edit|MultiEdit|NotebookEdit|Bash|PowerShell|Monitor|mcp__.*)$/
 const PERSONS = ['composer', 'bridge', 'sdk']
 const AGENT_NOTES = ['prompt_id', 'session_id', 'transcript_path', 'permission_mode']
 
 const state = {
+  session: '',
   looked: 0,
   /** By root: the name of the file, when it was looked at, its time and its rules. */
   roots: new Map(),
@@ -162,10 +160,16 @@ function withoutPython(e, rules) {
   return rules.fail === 'closed' ? 'ademem: the guard did not answer; `ademem doctor` shows why' : ''
 }
 
+/** Leave a file for the doctor, once a session: `/clear` begins another one. */
+async function begin($) {
+  const id = await $.session.id()
+  if (id !== state.session) await $.fs.write(`${DATA}/client/alive/${id}`, '')
+  return (state.session = id)
+}
+
 export const register = on => {
   on('session.start', async ($, e, next) => {
-    const id = await $.session.id()
-    await $.fs.write(`${DATA}/client/alive/${id}`, `${e.cwd}\n`)
+    await begin($)
     await $.command.register({ name: 'ademem', description: 'What the module of ademem did in this session' })
     return next(e)
   }).catch(($, e, next) => next(e))
@@ -174,7 +178,7 @@ export const register = on => {
     const kind = e.origin?.kind ?? 'unclassified'
     const text = new TextEncoder().encode(e.text)
     const written = { kind, person: PERSONS.includes(kind), sha256: await sha256(text) }
-    await $.fs.write(`${DATA}/client/prompts/${await $.session.id()}`, `${JSON.stringify(written)}\n`)
+    await $.fs.write(`${DATA}/client/prompts/${await begin($)}`, `${JSON.stringify(written)}\n`)
     return next(e)
   }).catch(($, e, next) => next(e))
 

@@ -26,7 +26,6 @@ const WRITERS = {
   MultiEdit: { path: 'file_path', keys: 'file_path edits' },
   NotebookEdit: { path: 'notebook_path', keys: 'notebook_path new_source cell_id cell_type edit_mode' },
 }
-export const SHELLS = ['Bash', 'PowerShell', 'Monitor']
 // What Python judges by itself: places and words of ademem and of the client's settings.
 const OURS = /\.ade|ademem|settings|plugin|\.claude|\.git\b|promote|trust|review|ade\.db/i
 
