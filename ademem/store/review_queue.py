@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ademem.core.clock import timedelta
-from ademem.store import bindings, gone_places, memory_queries, outcomes, relations
+from ademem.store import memory_queries, relations
 from ademem.store.database import read_list
 
 TYPE_CHECKING = False
@@ -51,6 +51,8 @@ def list_misplaced(runtime: Runtime) -> list[tuple[str, str]]:
 
     They were overruled there, or the place is gone for GONE_DAYS.
     """
+    from ademem.store import bindings, gone_places, outcomes  # which a program need not load
+
     doubted = outcomes.list_doubted(runtime.store)
     found = [(each.memory_id, each.binding) for each in doubted]
     long_ago = runtime.clock() - timedelta(days=GONE_DAYS)
