@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ademem.core.clock import datetime, stamp, timedelta
+from ademem.core.json_text import array
 from ademem.core.text import bytes_hex
 from ademem.core.value import Value, as_dict
 
@@ -78,6 +79,15 @@ def prune(store: Store, settings: CaptureSettings, now: datetime) -> int:
                 "most": settings.injections_mb * 1_000_000,
             },
         ).rowcount
+
+
+def sum_characters(store: Store, sessions: Iterable[str]) -> dict[str, int]:
+    """Map sessions to the characters of all that hooks sent them."""
+    return store.pairs(
+        "select session_id, sum(characters) from injections"
+        " where session_id in (select value from json_each(?)) group by session_id",
+        (array(sessions),),
+    )
 
 
 class Part(Value):

@@ -12,11 +12,12 @@ from ademem.core.errors import NoSuchMemory, NotFound, UsageError
 from ademem.core.memory import Memory
 from ademem.core.value import Value
 from ademem.doors import reading, undoable
+from ademem.doors.cards import tell_day, tell_time
 from ademem.doors.undoable import Done, NotAllowed, list_recorded
 from ademem.doors.views import session as session_view
 from ademem.operations import curation, files, inspecting, reports, searching
 from ademem.operations.curation import COUNTED, require_revision
-from ademem.operations.sessions import list_episodes, list_sent, list_sessions
+from ademem.operations.sessions import list_episodes, list_sent, list_sessions, name_session
 from ademem.plugins.page import (
     memory_pages,
     practice_pages,
@@ -28,6 +29,7 @@ from ademem.plugins.page.entry import Act, Page, PageRequest, revision_of, row_n
 from ademem.plugins.page.memory_pages import PAGE, read_moment
 from ademem.plugins.page.paging import cut
 from ademem.plugins.procedures import operations
+from ademem.store import effects, injections
 from ademem.store.runtime import Runtime
 
 
@@ -61,9 +63,12 @@ def _timeline(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     after = request.query.get("after") or None
     rows = list_sessions(memories, PAGE + 1, **chosen, after=after)
     found = rows[:PAGE]
-    days = groupby(found, lambda row: parse(row["started_at"]).astimezone().date().isoformat())
-    episodes = list_episodes(memories, None, session_ids=[row["id"] for row in found])
+    now, ids = memories.clock(), [row["id"] for row in found]
+    days = groupby(found, lambda row: tell_day(row["started_at"], now))
+    episodes = list_episodes(memories, None, session_ids=ids)
     return {
+        "effects": _count_effects(memories, found),
+        "characters": injections.sum_characters(memories.store, ids),
         "next": found[-1]["id"] if len(rows) > PAGE else "",
         "days": [(day, list(sessions)) for day, sessions in days],
         "works": {each.session_id: session_view.to_work(each) for each in reversed(episodes)},
@@ -76,6 +81,18 @@ def _timeline(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     }
 
 
+def _count_effects(memories: Runtime, found: list[dict[str, Any]]) -> dict[str, dict[str, int]]:
+    """Map the listed sessions to what memory did in each, without what is zero."""
+    if not found:
+        return {}
+    rows = effects.collect(memories, parse(found[-1]["started_at"]), all=True).rows
+    counts: dict[str, dict[str, int]] = {}
+    for row in rows:
+        of = counts.setdefault(row.session_id, dict.fromkeys(effects.KINDS, 0))
+        of[row.kind] += 1
+    return counts
+
+
 def _is_withheld(request: PageRequest) -> Callable[[Memory], bool]:
     """Return what hides quarantined texts from a page that an agent may read."""
     return lambda memory: bool(request.site.read_only and memory.quarantine_reason)
@@ -84,7 +101,30 @@ def _is_withheld(request: PageRequest) -> Callable[[Memory], bool]:
 def _session(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     page = reading.read_session(memories, request.path["id"], _is_withheld(request))
     newest, earlier = cut(page["moments"][::-1], "key", request.query.get("after", ""))
-    return page | {"moments": newest[::-1], "earlier": earlier}
+    id, done = (
+        page["session"]["id"],
+        effects.collect(memories, session=page["session"]["id"], all=True),
+    )
+    carried = {each for moment in newest for each in moment.get("carried", ())}
+    episodes = list_episodes(memories, None, session_ids=[id])
+    return page | {
+        "moments": newest[::-1],
+        "earlier": earlier,
+        "title": name_session(memories, id),
+        "began": tell_time(page["session"]["started_at"], memories.clock()),
+        "counts": done.counts,
+        "told": len(
+            {
+                part["id"]
+                for moment in page["moments"]
+                if moment["kind"] == "sent"
+                for part in moment["parts"]
+            }
+        ),
+        "done": {row.memory_id: row for row in done.rows if row.kind != effects.LEARNED},
+        "carried": memories.list_by_ids(carried),
+        "work": session_view.to_work(episodes[0]) if episodes else None,
+    }
 
 
 def _why(memories: Runtime, request: PageRequest) -> dict[str, Any]:

@@ -56,6 +56,10 @@ def local_time(moment: datetime | str | None, *, seconds: bool = False) -> Marku
     return Markup(f'<time datetime="{stamp}" title="{title} UTC">{shown}</time>')
 
 
+def clock_time(moment: str) -> str:
+    return f"{parse(moment).astimezone():%H:%M}"
+
+
 def query_of(values: dict[str, str], **changes: str) -> str:
     return do_urlencode({name: value for name, value in (values | changes).items() if value})
 
@@ -127,6 +131,7 @@ def environment() -> Environment:
     )
     made.filters |= {
         "local": local_time,
+        "clock": clock_time,
         "address": query_of,
         "short": short_id,
         "preview": preview,

@@ -1,4 +1,4 @@
-"""Every route in a real browser: with data, empty and failing, in both schemes and two widths."""
+"""Every route in a real browser: with data, empty and failing, in both schemes and three widths."""
 
 import os
 from pathlib import Path
@@ -18,9 +18,9 @@ ALL = [
     (state, scheme, width)
     for state in STATES
     for scheme in ("light", "dark")
-    for width in (1280, 320)
+    for width in (1280, 390, 320)
 ]
-SOME = [("data", "dark", 320), ("empty", "light", 320), ("error", "light", 1280)]
+SOME = [("data", "dark", 320), ("empty", "light", 390), ("error", "light", 1280)]
 OVER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 LOOK = """() => ({
     ran: window.ran || '',

@@ -337,3 +337,30 @@ def test_an_agent_reads_no_quarantined_text_of_a_session(world):
 
     assert "Login tokens" in context
     assert not any("Login tokens" in page for page in pages)
+
+
+def test_a_session_tells_moment_by_moment_what_came_of_what_was_told(browser):
+    world = browser.world
+    world.know("Never run terraform destroy", tags=("stop",))
+    world.know("Login tokens expire in UTC")
+    world.fire("session_start", source="startup")
+    world.fire("user_prompt_submit", prompt="Why do login tokens expire?", prompt_id="p1")
+    call = {"tool_name": "Bash", "tool_input": {"command": "terraform destroy"}}
+    world.fire("pre_tool_use", prompt_id="p1", tool_use_id="toolu_1", **call)
+    world.fire("post_tool_batch", prompt_id="p1")
+    other = {"tool_name": "Bash", "tool_input": {"command": "rm -r build"}}
+    world.fire("pre_tool_use", prompt_id="p1", tool_use_id="toolu_2", **other)
+    world.fire("stop", prompt_id="p1")
+    world.fire("session_end", reason="other")
+    page = browser.get("/session/s1").text
+    shown = html.unescape(re.sub(r"<[^>]+>", "", page))
+
+    order = ["Claude was briefed", "You asked", "Claude was stopped once", "The session ended"]
+    assert [shown.index(each) for each in order] == sorted(shown.index(each) for each in order)
+    assert re.search(r"<b>1</b>prevented", page)
+    assert '<code class="at">terraform destroy</code></del>' in page
+    assert '<code class="at">rm -r build</code></ins>' in page
+    assert "nothing came of it" in shown
+    line = browser.get("/sessions").text.partition('data-row="s1"')[2].partition("</li>")[0]
+    assert "<b>prevented 1</b>" in line
+    assert "tokens" in line
