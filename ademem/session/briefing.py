@@ -477,6 +477,8 @@ def _items(texts: tuple[str, ...]) -> str:
     return "; ".join(fitting) + (f" (and {more} more: `ademem core show`)" if more else "")
 
 
+RECENT = "Recent Knowledge"
+"""Title as in Beads' recall, with the number of all entries behind it."""
 PEOPLE = Section(title="Committed outside of sessions", entries=commits_by_people, share=0.15)
 SECTIONS = (
     Section(title="Pinned", entries=pinned, share=0.5),
@@ -484,7 +486,7 @@ SECTIONS = (
     Section(title="This mission", entries=of_mission, share=0.3),
     Section(title="On this branch", entries=by_branch, share=0.25, ranked=True),
     Section(title="Last commits", entries=latest_commits, share=0.1),
-    Section(title="Recent knowledge", entries=recent_knowledge, share=0.25),
+    Section(title=RECENT, entries=recent_knowledge, share=0.25),
     Section(title="Procedures", entries=procedures, share=0.15, ranked=True),
     PEOPLE,
     Section(title="Since the last session", entries=since_last_session, share=0.15),
@@ -528,9 +530,13 @@ class Briefing:
         lines = []
         for step in self.steps:
             if step.title and step.fitting:
-                lines.append(f"## {step.title}")
+                lines.append(f"## {self._heading(step.title)}")
             lines += [entry.text for entry in step.fitting]
         return [*lines, self.rest] if self.rest else lines
+
+    def _heading(self, title: str) -> str:
+        least = "at least " if self.total == COUNTED else ""
+        return f"{title} ({least}{self.total} entries)" if title == RECENT else title
 
     @property
     def text(self) -> str:
@@ -573,7 +579,7 @@ class Briefing:
         most_errors = 0 if any(map(_is_error, shown)) else 1
         entries = [entry for entry in entries if entry not in errors[most_errors:]]
         if entries:
-            heading = f"## {section.title}"
+            heading = f"## {self._heading(section.title)}"
             left = self.most - units(self.fenced) - reserve
             room = min(int(section.share * self.most), left) - len(heading) - 2
             most = self.reader.level if section.ranked else len(entries)

@@ -82,7 +82,7 @@ def test_each_memory_is_stored_with_its_section_and_its_use(world):
         _, (sent, *_) = sessions.list_sent(memories, "s1")
 
     (part,) = sent.parts
-    assert (part.section, part.used, part.left_out) == ("Recent knowledge", True, "")
+    assert (part.section, part.used, part.left_out) == ("Recent Knowledge", True, "")
     assert RULE in sent.text
     assert 0 < part.characters < sent.characters
 
@@ -184,7 +184,7 @@ def test_why_shows_texts_memories_and_what_is_missing(world):
 
     lines = typed(world, "why", "s1")
     assert RULE in lines
-    assert "not used, Recent knowledge" in lines
+    assert "not used, Recent Knowledge" in lines
 
 
 def test_a_memory_that_was_quarantined_since_hides_its_text_from_a_model(world):

@@ -79,6 +79,8 @@ def recall(
         import json
 
         rows = show.results_json(found, explain=explain, drifted=drifted)
+        if len(found.hits) == limit:
+            rows["next"] = f"--limit {2 * limit} shows more"
         show.echo(show.safe(json.dumps(rows, ensure_ascii=False, indent=2)))
     else:
         show.results(found, explain=explain, drifted=drifted, weaker=all_)

@@ -112,3 +112,21 @@ def test_the_scope_lane_is_the_mission_and_the_answer_says_so(ademem):
     assert "scope lane is that of the mission 'crane' here" in said
     listed = ademem.json("list", "--scope", "lane", "--owner", "crane")["memories"]
     assert [each["owner"] for each in listed] == ["crane"]
+
+
+def test_a_recall_as_json_has_a_bound_and_says_how_to_get_the_rest(ademem):
+    for number in range(12):
+        ademem("add", f"The harbour crane {number} needs key number {number}")
+    first = ademem.json("recall", "harbour crane")
+    whole = ademem.json("recall", "harbour crane", *first["next"].split()[:2])
+
+    assert (first["count"], first["next"]) == (10, "--limit 20 shows more")
+    assert (whole["count"], "next" in whole) == (12, False)
+
+
+def test_a_session_starts_with_recent_knowledge_its_number_and_the_marker_of_each_kind(world):
+    world.know("Deploys go through staging", "Invoices are rounded half to even")
+
+    lines = world.context("session_start", source="startup").splitlines()
+    at = lines.index("## Recent Knowledge (2 entries)")
+    assert all(line.startswith(("- [convention] ", "- [fact] ")) for line in lines[at + 1 : at + 3])
