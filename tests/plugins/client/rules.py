@@ -45,12 +45,14 @@ SECOND = (
 
 def know(world, rules):
     for text, given in rules:
-        anchors = tuple(f"@ {key}" for key in given.get("at", ()))
+        chosen = "@ " if "at" in given else "@read "
+        anchors = tuple(f"{chosen}{key}" for key in given.get("at", given.get("read", ())))
         world.know(
             text,
             anchors=anchors,
             category="fact" if given.get("is_note") else "convention",
             tags=("stop",) if given.get("stop") else (),
+            promoted=not given.get("is_candidate"),
             **given.get("by", BY_PERSON),
         )
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ademem.core import trust
+from ademem.operations import curation
 from ademem.plugins.client import compiling, places
 from ademem.store import relations
 from tests.plugins.client import rules
@@ -46,6 +47,20 @@ def test_a_rule_is_in_the_file_when_the_command_that_wrote_it_ends(world):
         == 0o600
     )
     assert denies(world)
+
+
+def test_a_rule_denies_from_a_persons_word_on_until_it_is_archived(world):
+    rules.install(world)
+    given = {"read": ("gen/",), "by": rules.BY_AGENT, "is_candidate": True}
+    rules.know(world, [("Never edit generated code by hand", given)])
+    (memory,) = world.live()
+    found = [denies(world)]
+    for act in (curation.promote, curation.archive):
+        with world.terminal() as memories:
+            act(memories, memory.id)
+        found.append(denies(world))
+
+    assert found == [False, True, False]
 
 
 def test_a_file_that_did_not_change_is_not_written_again(world):
