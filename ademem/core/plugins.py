@@ -88,7 +88,7 @@ def modules(seam: str, *, by_others: bool = False) -> Iterator[Any]:
         if name and (module := _load(part.__name__.rpartition(".")[2], name)):
             yield module
     if not by_others:
-        yield from filter(None, map(load, _noted(seam)))
+        yield from filter(None, map(load, noted(seam)))
 
 
 def note_others() -> None:
@@ -105,7 +105,7 @@ def note_others() -> None:
             file.writelines(lines)
 
 
-def _noted(seam: str) -> list[str]:
+def noted(seam: str) -> list[str]:
     try:
         with open(RECORD, encoding="utf-8") as file:
             pairs = [line.split() for line in file]

@@ -204,7 +204,7 @@ def _parse_toml(
 
     values: dict[str, Any] = {}
     for section, keys in _load_toml(raw).items():
-        if isinstance(keys, dict) and section in settings.Settings._names:
+        if isinstance(keys, dict) and settings.is_section(section):
             values |= {f"{section}.{key}": _plain(value) for key, value in keys.items()}
         else:
             values[section] = None

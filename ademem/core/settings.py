@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 
 from ademem.core import clone_variables, trust
 from ademem.core.errors import UsageError
@@ -13,12 +14,13 @@ from ademem.core.value import Value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import Any, TypeVar
+    from typing import Any, ClassVar, TypeVar
 
     from ademem.core.project import Project
     from ademem.core.setting_sources import SettingWarning
 
     T = TypeVar("T")
+    S = TypeVar("S", bound="Section")
 
 MORE, LESS = 1, -1
 """Direction of stricter values: greater numbers, `true`, later choices, added words; or less."""
@@ -78,6 +80,8 @@ def yours(
 class Section(Value):
     _keys: dict[str, tuple[Any, ...]] = {}
     """Fields of each Key, as hooks need only the defaults."""
+    _name = ""
+    """Name of a section that a part declares."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -256,16 +260,6 @@ class SyncSettings(Section):
     """Name written beside what is sent to other machines; empty for git's user.name."""
 
 
-class HubSettings(Section):
-    promote: str = shared("reviewer", choices=("reviewer", "git"))
-    """A memory from the hub counts as confirmed when a reviewer or owner confirmed it; with `git`
-    only when its line is on git's default branch."""
-    pull_minutes: int = shared(15, 1, 100_000)
-    """Background work pulls from the hub when the last exchange is older than these minutes."""
-    uses: bool = yours(False, stricter=LESS)
-    """Send the hub the number of sessions of each week that used a memory, and not which ones."""
-
-
 class ProjectSettings(Section):
     name: str = shared("")
     """Name of the project among those of this machine; empty for that of its remote or folder."""
@@ -276,17 +270,6 @@ class DoorSettings(Section):
     """Maximum number of memories that one server process writes in a minute."""
     http_idle_minutes: int = yours(60, 1, 100_000, stricter=LESS)
     """Minutes without a request after which a server over HTTP ends."""
-
-
-class McpSettings(Section):
-    tools: str = yours("core")
-    """Tools that `ademem mcp` serves: core, engram, all, or their names with commas."""
-    read_only: bool = yours(False, stricter=MORE)
-    """Serve only the tools that change nothing."""
-    model: str = yours("shared", choices=("shared", "off"))
-    """Model of searches by MCP: shared asks a process that has it loaded, off means words alone."""
-    instructions: bool = yours(True)
-    """Tell the client how its model uses the tools."""
 
 
 class RelationSettings(Section):
@@ -321,13 +304,40 @@ class Settings(Value):
     skills: SkillSettings = SkillSettings()
     jobs: JobSettings = JobSettings()
     sync: SyncSettings = SyncSettings()
-    hub: HubSettings = HubSettings()
     project: ProjectSettings = ProjectSettings()
     doors: DoorSettings = DoorSettings()
-    mcp: McpSettings = McpSettings()
     relations: RelationSettings = RelationSettings()
     adopt: AdoptSettings = AdoptSettings()
     trust: TrustSettings = TrustSettings()
+    _of_parts: ClassVar[Mapping[str, Section]] = {}
+
+    def of(self, kind: type[S]) -> S:
+        """Return the section that a part declares as this class."""
+        found = self._of_parts.get(kind._name)
+        return found if isinstance(found, kind) else kind()
+
+
+OF_PARTS = ("hub", "mcp")
+"""Sections of parts of this package, each with the name of its part, which may not be there."""
+
+
+@cache
+def sections() -> dict[str, type[Section]]:
+    """Return the classes of all sections by name, those of the parts that are there last."""
+    from ademem.core import plugins
+
+    own = {name: type(default) for name, default in Settings._defaults.items()}
+    given = (kind for module in plugins.modules("SETTINGS") for kind in module.SETTINGS)
+    return {kind._name: kind for kind in given} | own
+
+
+def is_section(name: str) -> bool:
+    """Tell whether a section has this name, and load no part of this package for it."""
+    from ademem.core import plugins
+
+    if name in Settings._names or name in OF_PARTS:
+        return True
+    return bool(plugins.noted("SETTINGS")) and name in sections()
 
 
 PERSONAL_SECTION = "trust"
@@ -336,14 +346,14 @@ PERSONAL_SECTION = "trust"
 
 def find_key(name: str) -> Key | None:
     section, _, key = name.partition(".")
-    found = Settings._defaults.get(section)
+    found: Any = Settings._defaults.get(section) or sections().get(section)
     fields = found._keys.get(key) if found else None
     return Key(**dict(zip(Key._fields, fields, strict=True))) if fields else None
 
 
 def all_keys() -> Iterator[tuple[str, Key]]:
-    for section, default in Settings._defaults.items():
-        for name in default._keys:
+    for section, kind in sections().items():
+        for name in kind._keys:
             yield f"{section}.{name}", key_of(f"{section}.{name}")
 
 
@@ -380,18 +390,28 @@ def as_settings(values: Mapping[str, Any]) -> Settings:
     for name, value in values.items():
         section, _, key = name.partition(".")
         changed.setdefault(section, {})[key] = value
-    return Settings(
-        **{name: type(Settings._defaults[name])(**keys) for name, keys in changed.items()}
-    )
+    given: dict[str, Any] = {name: _kind_of(name)(**keys) for name, keys in changed.items()}
+    of_parts = {name: given.pop(name) for name in given.keys() - Settings._names}
+    made = Settings(**given)
+    if of_parts:
+        made.__dict__["_of_parts"] = of_parts
+    return made
+
+
+def _kind_of(section: str) -> type[Section]:
+    own = Settings._defaults.get(section)
+    return type(own) if own else sections()[section]
 
 
 def unknown_warning(name: str) -> str:
     from difflib import get_close_matches
 
     section, dot, _ = name.partition(".")
-    if section in Settings._names and not dot:
+    if section in OF_PARTS and section not in sections():
+        return f"{name} is a setting of the part {section}, which is not there"
+    if is_section(section) and not dot:
         return f"[{section}] is a section, not a value"
-    names = [full for full, _ in all_keys()] if dot else list(Settings._fields)
+    names = [full for full, _ in all_keys()] if dot else list(sections())
     inside = [full for full in names if full.startswith(f"{section}.")] or names
     near = get_close_matches(name[:SHOWN_CHARS], inside, n=1, cutoff=0.0)
     return f"unknown setting {_format(name)}; did you mean {near[0]!r}?"
@@ -455,7 +475,7 @@ class Configuration(Value):
 def setting_of(variable: str) -> str:
     """Return `guard.mode` for ADEMEM_GUARD_MODE, and nothing for a variable that is no setting."""
     section, _, key = variable.removeprefix(clone_variables.PREFIX).lower().partition("_")
-    is_setting = key and section in Settings._names and variable not in SECRETS
+    is_setting = key and variable not in SECRETS and is_section(section)
     return f"{section}.{key}" if is_setting else ""
 
 
@@ -510,4 +530,5 @@ def trust_roots(environment: Mapping[str, str]) -> tuple[str, ...]:
 
 def value_of(settings: Settings, name: str) -> Any:
     section, _, key = name.partition(".")
-    return getattr(getattr(settings, section), key)
+    own = section in Settings._names
+    return getattr(getattr(settings, section) if own else settings.of(_kind_of(section)), key)

@@ -7,6 +7,7 @@ import json
 import math
 import os
 import re
+import sys
 import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -14,7 +15,6 @@ from itertools import pairwise
 from typing import Any
 
 from ademem.core import confined, project, shared_files, trust, who
-from ademem.core import settings as declared
 from ademem.core.errors import AdememError
 from ademem.core.memory import Scope
 from ademem.core.project import Project
@@ -27,6 +27,7 @@ from ademem.core.settings import (
     as_value,
     key_of,
     load_configuration,
+    sections,
     value_of,
 )
 from ademem.core.value import Value
@@ -100,19 +101,28 @@ def list_settings(
 
 @cache
 def describe_keys() -> dict[str, Described]:
-    with open(declared.__file__, encoding="utf-8") as file:
+    kinds = sections()
+    meanings: dict[tuple[str, str], str] = {}
+    for module in {kind.__module__ for kind in kinds.values()}:
+        meanings |= _read_meanings(str(sys.modules[module].__file__))
+    found = {}
+    for full, key in all_keys():
+        section, _, name = full.partition(".")
+        meaning = meanings.get((kinds[section].__name__, name), "")
+        found[full] = Described(key=key, meaning=meaning)
+    return found
+
+
+def _read_meanings(path: str) -> dict[tuple[str, str], str]:
+    """Return the texts under fields in a module, by class and field."""
+    with open(path, encoding="utf-8") as file:
         tree = ast.parse(file.read())
-    meanings = {}
+    found = {}
     for section in (node for node in tree.body if isinstance(node, ast.ClassDef)):
         for pair in pairwise(section.body):
             match pair:
                 case ast.AnnAssign(ast.Name(name)), ast.Expr(ast.Constant(str(meaning))):
-                    meanings[section.name, name] = meaning
-    found = {}
-    for full, key in all_keys():
-        part, _, name = full.partition(".")
-        meaning = meanings.get((type(declared.Settings._defaults[part]).__name__, name), "")
-        found[full] = Described(key=key, meaning=meaning)
+                    found[section.name, name] = meaning
     return found
 
 

@@ -9,5 +9,6 @@ MODULES = {
     "LISTS": ("client",),
     "NOTICES": ("client",),
     "VERIFIER": ("verify",),
+    "SETTINGS": ("hub", "mcp"),
 }
 """Parts that name a module at a seam, which are loaded by this record."""

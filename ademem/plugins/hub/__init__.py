@@ -11,3 +11,4 @@ GROUPS = {
     "hub member": "Members of a project of the hub.",
     "hub token": "Tokens of the members of a project.",
 }
+SETTINGS = "ademem.plugins.hub.settings"

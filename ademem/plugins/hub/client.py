@@ -11,6 +11,7 @@ from ademem.core.value import Value
 from ademem.plugins.hub import hub_state, leaving, rounds
 from ademem.plugins.hub.hub_state import HubState, Parked
 from ademem.plugins.hub.rounds import Hub, Round
+from ademem.plugins.hub.settings import HubSettings
 from ademem.store import is_in_hub, journal
 from ademem.store.runtime import Runtime
 
@@ -52,7 +53,9 @@ def leave(runtime: Runtime) -> HubState | None:
 
 def _hub(runtime: Runtime) -> Hub:
     settings = runtime.settings
-    return Hub(runtime.store, runtime.project, settings.gate, settings.hub, runtime.clock)
+    return Hub(
+        runtime.store, runtime.project, settings.gate, settings.of(HubSettings), runtime.clock
+    )
 
 
 def sync(runtime: Runtime) -> Round:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ademem.plugins.hub.settings import HubSettings
 from ademem.store import is_in_hub
 from ademem.worker.running import Kind
 
@@ -21,10 +22,12 @@ def sync_hub(context: JobContext, _job: Job) -> datetime | None:
     runtime, settings = context.runtime, context.runtime.settings
     while context.patient and context.pause and hub_state.is_changing(context.store, context.now()):
         context.pause()
-    if not hub_state.is_due(context.store, context.now(), settings.hub.pull_minutes):
+    if not hub_state.is_due(context.store, context.now(), settings.of(HubSettings).pull_minutes):
         return None
     try:
-        done = Hub(context.store, runtime.project, settings.gate, settings.hub, context.now).run()
+        done = Hub(
+            context.store, runtime.project, settings.gate, settings.of(HubSettings), context.now
+        ).run()
     except hub_state.LeaseHeld:
         return context.now() + hub_state.LEASE
     except HubError:
@@ -39,7 +42,7 @@ def is_hub_needed(context: JobContext) -> bool:
         return False
     from ademem.plugins.hub import hub_state
 
-    minutes = context.runtime.settings.hub.pull_minutes
+    minutes = context.runtime.settings.of(HubSettings).pull_minutes
     return hub_state.is_due(context.store, context.now(), minutes)
 
 

@@ -44,8 +44,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ademem.core.project import Project
-    from ademem.core.settings import GateSettings, HubSettings
+    from ademem.core.settings import GateSettings
     from ademem.plugins.hub.mutations import Fields
+    from ademem.plugins.hub.settings import HubSettings
 
 TOKEN = os.path.join("run", "hub.token")
 """File of the token below `.ade/`, for its owner alone."""

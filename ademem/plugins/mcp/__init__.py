@@ -2,3 +2,4 @@
 
 COMMANDS = {"ademem.plugins.mcp.command": "mcp"}
 PANELS = {"Set-up": "mcp"}
+SETTINGS = "ademem.plugins.mcp.settings"

@@ -21,6 +21,7 @@ from ademem.core.settings import load_configuration
 from ademem.core.untrusted import escape
 from ademem.core.who import CALLED_BY_MODEL
 from ademem.doors.calls import NOTICE, WriteRate, describe_refusal
+from ademem.plugins.mcp.settings import McpSettings
 from ademem.store import Store, logs, turns
 from ademem.store.database import IdleConnections
 
@@ -154,7 +155,7 @@ class Call:
     @property
     def model(self) -> str:
         assert self.runtime
-        return self.runtime.settings.mcp.model
+        return self.runtime.settings.of(McpSettings).model
 
     def answer(self, tool: Tool) -> dict[str, Any]:
         """Return the result; one with a `rule` is a refusal."""

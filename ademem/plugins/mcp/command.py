@@ -12,6 +12,7 @@ from ademem.doors.cli import show
 from ademem.doors.cli.commands import command
 from ademem.doors.cli.extras import needs
 from ademem.doors.cli.options import argument, flag, option
+from ademem.plugins.mcp.settings import McpSettings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def mcp(
         from ademem.plugins.http.loopback import parse_port
         from ademem.plugins.mcp import streamable
     found = project_.find(project, os.environ, os.getcwd())
-    settings = load_configuration(found, os.environ).settings.mcp
+    settings = load_configuration(found, os.environ).settings.of(McpSettings)
     chosen = choose(tools or settings.tools, read_only=read_only or settings.read_only)
     number = parse_port(port, streamable.PORT)
     streamable.serve(chosen, found, number, os.environ, show.serving)
@@ -59,7 +60,7 @@ def serve(project: str | None = None, tools: str = "", *, read_only: bool = Fals
     found = None
     with suppress(project_.Ambiguous, NotEnrolled):  # each call finds its own, or is refused
         found = project_.find(project, os.environ, os.getcwd())
-    settings = load_configuration(found, os.environ).settings.mcp
+    settings = load_configuration(found, os.environ).settings.of(McpSettings)
     chosen = choose(tools or settings.tools, read_only=read_only or settings.read_only)
     with needs("mcp", "the server"):
         from ademem.plugins.mcp import process, server

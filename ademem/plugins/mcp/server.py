@@ -19,7 +19,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from ademem import __version__
 from ademem.core.client import SESSION
 from ademem.core.errors import AdememError
-from ademem.core.settings import McpSettings
+from ademem.plugins.mcp.settings import McpSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -13,6 +13,7 @@ from ademem.doors.calls import without_session
 from ademem.plugins.http.loopback import ADDRESS, Loopback, Server, bind, read_token
 from ademem.plugins.mcp.process import LINE_BYTES
 from ademem.plugins.mcp.server import Session, make_server
+from ademem.plugins.mcp.settings import McpSettings
 from ademem.plugins.mcp.tools import Tool
 
 PATH = "/mcp"
@@ -36,7 +37,7 @@ def serve(
 ) -> None:
     environment = without_session(environment)
     settings = load_configuration(found, environment).settings
-    session = Session(tools, found.root, settings=settings.mcp, environment=environment)
+    session = Session(tools, found.root, settings=settings.of(McpSettings), environment=environment)
     with bind(port) as listener:
         port = listener.getsockname()[1]
         app = make_app(session, port, read_token(found))

@@ -2,9 +2,10 @@
 
 from datetime import timedelta
 
-from ademem.core.settings import GateSettings, HubSettings
+from ademem.core.settings import GateSettings
 from ademem.core.value import replace
 from ademem.plugins.hub import hub_state, rounds
+from ademem.plugins.hub.settings import HubSettings
 from ademem.store import memories
 from ademem.store.opening import open_store
 from tests.builders import project

@@ -10,11 +10,12 @@ import pytest
 from ademem.core.client import TurnKey
 from ademem.core.clock import stamp
 from ademem.core.memory import Category
-from ademem.core.settings import HubSettings, Settings
+from ademem.core.settings import Settings
 from ademem.core.untrusted import import_label
 from ademem.core.value import replace
 from ademem.files import project_brief
 from ademem.plugins.hub import hub_state, mutations, rounds
+from ademem.plugins.hub.settings import HubSettings
 from ademem.plugins.hub.store import administration, database
 from ademem.store import logs, memories, procedures, transitions
 from ademem.store.memories import new_event

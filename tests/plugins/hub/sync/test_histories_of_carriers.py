@@ -7,10 +7,10 @@ from contextlib import closing, suppress
 
 import pytest
 
-from ademem.core.settings import HubSettings
 from ademem.core.value import replace
 from ademem.plugins.exchange import folder
 from ademem.plugins.hub import rounds
+from ademem.plugins.hub.settings import HubSettings
 from ademem.plugins.hub.transport import Client, HubError
 from ademem.store import journal, memories, memory_queries, stamps
 from ademem.store.memories import Change

@@ -12,12 +12,13 @@ from ademem.core import untrusted
 from ademem.core.clock import stamp, timedelta
 from ademem.core.errors import AdememError, NotFound, UsageError
 from ademem.core.memory import Category, Scope, Status, Trust, flags
-from ademem.core.settings import GateSettings, HubSettings, Settings
+from ademem.core.settings import GateSettings, Settings
 from ademem.core.value import replace
 from ademem.doors.cli.show import memory_json
 from ademem.files import project_brief
 from ademem.operations import doctor
 from ademem.plugins.hub import hub_state, leaving, mutations, rounds, transport
+from ademem.plugins.hub.settings import HubSettings
 from ademem.plugins.hub.store import administration, database
 from ademem.plugins.hub.transport import Client, HubError
 from ademem.store import (
