@@ -1,4 +1,4 @@
-"""Lessons from the comments of a pull request, read from the JSON of `gh`."""
+"""Lessons from the comments and failed checks of a pull request, read from the JSON of `gh`."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ TAG_SHARE = 0.25
 """Share of HTML tags from which a text counts as generated."""
 
 _BOTS = r"\[bot\]$|^(?:github-actions|dependabot|renovate|codecov\S*|coderabbit\S*)$"
+FAILED = frozenset({"FAILURE", "ERROR", "TIMED_OUT"})
+"""Conclusions of check runs and states of commit statuses, as GitHub's API names them."""
 _HIDDEN = re.compile(r"<!--.*?(?:-->|\Z)", re.S)
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.S)
@@ -48,7 +50,10 @@ _REQUEST = re.compile(r"\b(?:could|can|should) (?:you|we)\b", re.I)
 
 
 class BadFeedback(UsageError):
-    hint = "pipe in `gh pr view NUMBER --json number,url,comments,reviews`, or `gh api …/comments`"
+    hint = (
+        "pipe in `gh pr view NUMBER --json number,url,comments,reviews,statusCheckRollup`,"
+        " or `gh api …/comments`"
+    )
 
 
 class Comment(Value):
@@ -57,6 +62,8 @@ class Comment(Value):
     text: str
     path: str | None = None
     url: str | None = None
+    category: str = ""
+    """Empty: by its words."""
 
 
 def parse_comments(text: str) -> list[Comment]:
@@ -66,7 +73,30 @@ def parse_comments(text: str) -> list[Comment]:
         raise BadFeedback(f"the input is not JSON: {error}") from error
     if not isinstance(document, dict | list):
         raise BadFeedback("the input has no comments")
-    return list(filter(None, map(_read_comment, _find_comments(document))))
+    comments = map(_read_comment, _find_comments(document))
+    return [*filter(None, comments), *_find_failed_checks(document)]
+
+
+def _find_failed_checks(document: Any) -> Iterator[Comment]:
+    """Yield the failed checks of a pull request, one a name, without those of bots."""
+    checks = document.get("statusCheckRollup") if isinstance(document, dict) else None
+    rows = checks if isinstance(checks, list) else []
+    for row in (each for each in rows if isinstance(each, dict)):
+        name = str(row.get("name") or row.get("context") or "")
+        owner = re.split(r"[/ ]", name.lower())[0]
+        is_failed = (row.get("conclusion") or row.get("state")) in FAILED
+        if not name or not is_failed or re.search(_BOTS, owner):
+            continue
+        where = document.get("number") or document.get("url") or "?"
+        workflow = f" of the workflow `{row['workflowName']}`" if row.get("workflowName") else ""
+        title = f": {document['title']}" if document.get("title") else ""
+        text = f"The check `{name}`{workflow} failed on pull request {where}{title}"
+        yield Comment(
+            key=f"check:{document.get('url') or where}:{name}",
+            text=truncate(" ".join(clean(text).split()), MAX_CHARS),
+            url=str(row.get("detailsUrl") or row.get("targetUrl") or "") or None,
+            category=Category.GOTCHA,
+        )
 
 
 def _read_comment(raw: Mapping[str, Any]) -> Comment | None:
@@ -150,6 +180,8 @@ def _write_comment(remark: Comment, runtime: Runtime) -> tuple[str, str] | None:
     if not ledger.claim(store, SOURCE, f"{remark.key}:{sha256_hex(remark.text)}", now):
         return None
     if not ledger.claim(store, SOURCE, remark.key, now):  # the comment was edited
+        if remark.category:  # a check, whose text has the title of the pull request
+            return None
         current = memory_queries.by_id(store, ledger.memory_of(store, SOURCE, remark.key))
         if not current or not current.live:
             return None
@@ -160,7 +192,7 @@ def _write_comment(remark: Comment, runtime: Runtime) -> tuple[str, str] | None:
         return "edited", current.id
     draft = Draft(
         content=remark.text,
-        category=category_of(remark.text, Category.CONVENTION),
+        category=remark.category or category_of(remark.text, Category.CONVENTION),
         path=remark.path,
         origin=Origin(
             trust=Trust.TOOL,

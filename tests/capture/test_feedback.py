@@ -157,3 +157,41 @@ def test_what_is_no_output_of_gh_is_refused_with_the_way_to_get_it(text):
 def test_any_json_is_read_without_harm(document):
     if isinstance(document, dict | list):
         assert isinstance(parse_comments(json.dumps(document)), list)
+
+
+def check(name="test", **fields):
+    run = {"__typename": "CheckRun", "name": name, "workflowName": "ci", "conclusion": "FAILURE"}
+    return run | {"detailsUrl": f"https://ci.example/{name}"} | fields
+
+
+def test_a_failed_check_is_a_candidate_once(memories):
+    status = {"__typename": "StatusContext", "context": "deploy/preview", "state": "ERROR"}
+    view = VIEW | {"comments": [], "reviews": [], "statusCheckRollup": [check(), status]}
+    captured = files.import_feedback(memories, json.dumps(view))
+    again = files.import_feedback(memories, json.dumps(view | {"title": "Login, again"}))
+
+    rows = {row.content: row for row in searching.list_memories(memories)}
+    assert set(rows) == {
+        "The check `test` of the workflow `ci` failed on pull request 12: Login",
+        "The check `deploy/preview` failed on pull request 12: Login",
+    }
+    assert {(row.category, row.status) for row in rows.values()} == {("gotcha", "candidate")}
+    assert (len(captured.added), again.added, again.edited) == (2, (), ())
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        check(conclusion="SUCCESS"),
+        check(conclusion="SKIPPED"),
+        check(conclusion="", status="IN_PROGRESS"),
+        check("codecov/patch"),
+        check("CodeRabbit"),
+        check("dependabot"),
+        check(""),
+        "no object",
+    ],
+    ids=lambda row: str(row.get("name") and row) if isinstance(row, dict) else row,
+)
+def test_a_check_that_did_not_fail_or_is_a_bots_is_none(row):
+    assert parse_comments(json.dumps({"number": 12, "statusCheckRollup": [row]})) == []
