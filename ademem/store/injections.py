@@ -90,6 +90,15 @@ def sum_characters(store: Store, sessions: Iterable[str]) -> dict[str, int]:
     )
 
 
+def average_of_session(store: Store, since: datetime) -> int:
+    """Return the characters that a session was sent on average since a time; 0 without one."""
+    return store.number(
+        "select ifnull(cast(avg(sent) as integer), 0) from (select sum(characters) as sent"
+        " from injections where created_at >= ? group by session_id)",
+        (stamp(since),),
+    )
+
+
 class Part(Value):
     memory_id: str
     memory: Memory | None

@@ -17,7 +17,7 @@ from ademem.operations import adopting, reports, sessions
 from ademem.operations.overview import estimate
 from ademem.plugins.page.entry import Act, PageRequest, row_number
 from ademem.session.denials import describe_owner
-from ademem.store import adopted, effects
+from ademem.store import adopted, effects, injections
 from ademem.store.effects import Effect
 from ademem.store.logs import EFFECTS
 from ademem.store.runtime import Runtime
@@ -92,6 +92,9 @@ def read(memories: Runtime, request: PageRequest) -> dict[str, Any]:
         "checks": len(findings),
         "failed": sum(not each.ok for each in findings),
         "status": status,
+        "characters": injections.average_of_session(
+            memories.store, effects.begin_of(now, RANKED_DAYS)
+        ),
         "held": held,
         "is_empty": is_empty,
         "instructions": _read_instructions(memories) if is_empty else "",
@@ -130,7 +133,7 @@ def _group(
         if memory is None or memory.quarantine_reason:
             continue
         if row.session_id not in names:
-            names[row.session_id] = _name_of(memories, row.session_id)
+            names[row.session_id] = sessions.name_session(memories, row.session_id)
         same = [each for each in rows if (each.kind, each.memory_id) == (row.kind, row.memory_id)]
         shown.append(
             Shown(
@@ -149,15 +152,6 @@ def _group(
 def _name_day(day: date, today: date) -> str:
     near = {today: "Today", today - timedelta(days=1): "Yesterday"}
     return near.get(day) or day.isoformat()
-
-
-def _name_of(memories: Runtime, session_id: str) -> str:
-    try:
-        found = sessions.get_session(memories, session_id)
-    except NotFound:
-        return ""
-    began = parse(found["started_at"]).astimezone()
-    return found.get("name") or f"Session of {began:%H:%M}"
 
 
 def _rank(memories: Runtime, rows: tuple[Effect, ...]) -> list[tuple[Memory, int]]:

@@ -3,6 +3,7 @@
 import random
 import subprocess
 import sys
+from datetime import timedelta
 
 import pytest
 
@@ -43,6 +44,37 @@ def test_random_acts_by_keyboard_are_all_taken_back(shown):
     expect(page.locator("#review")).to_contain_text("Nothing waits")
     assert shown.statuses() != statuses
     for number in range(count):
+        page.keyboard.press("z")
+        expect(page.locator("#review h1")).to_contain_text(f"of {number + 1}")
+
+    assert shown.statuses() == statuses
+    assert exported(shown) == before
+
+
+def test_twenty_candidates_and_five_contradictions_take_at_most_forty_keys(shown):
+    """F8: keyboard only, and undo restores all."""
+    shown.learn(*texts(20))
+    for at in range(5):
+        shown.world.know(f"Region {at} is in Dublin")
+        shown.world.now += timedelta(seconds=1)
+        shown.learn(f"Region {at} moved to Oslo in spring")
+        old, new = (
+            next(each for each in shown.world.live() if each.content.startswith(text))
+            for text in (f"Region {at} is", f"Region {at} moved")
+        )
+        shown.world.contradict(old, new)
+    before, statuses = exported(shown), shown.statuses()
+    page, keys = shown.window("/review"), 0
+    while page.locator("#review[data-here]").count():
+        here = page.locator("#review").get_attribute("data-here")
+        question = page.locator("#review h1").inner_text()
+        page.keyboard.press("2" if question.startswith("Which one") else "a")
+        keys += 1
+        expect(page.locator(f'#review[data-here="{here}"]')).to_have_count(0)
+        assert page.evaluate("document.activeElement.id") == "card"
+    assert keys == 25
+    assert set(shown.statuses().values()) == {"promoted"}
+    for number in range(keys):
         page.keyboard.press("z")
         expect(page.locator("#review h1")).to_contain_text(f"of {number + 1}")
 
