@@ -39,7 +39,7 @@ from ademem.store.opening import open_store
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-RUNS = 5
+RUNS = 3
 EDITED = 20
 ADEMEM = str(Path(sys.executable).with_name("ademem"))
 QUIET = {"ADEMEM_JOBS_AUTO": "false"}

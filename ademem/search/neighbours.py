@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-BATCH = 512
+BATCH = 128
 """Memories that are compared with all at once."""
 _NONE = -1.0
 """Cosine of a memory that has no other to be compared with."""
