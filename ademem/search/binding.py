@@ -45,6 +45,9 @@ ALWAYS = (
 """Pieces of calls that Python reads in any case: escapes, places and words of ademem."""
 SERVER = "mcp__"
 """Piece of each call of an MCP server, whose arguments have any names."""
+MOST_WEAK = 1250
+"""Places that words suggest, whose memories have more than MOST_LINES rare words: four forms each
+are few."""
 MOST_LINES = 5000
 """Above it a list lets everything through to Python."""
 ANYTHING = ""
@@ -275,8 +278,8 @@ def _listed(project: Project, store: Store, hidden: Iterable[str] = ()) -> dict[
         return list_lines(None)
     hidden = set(hidden)
     sure = table.list_all(store, hidden) + adopted.list_bindings(store, project.root, hidden)
-    weak = table.list_weak(store, hidden, most=MOST_LINES) if len(sure) <= MOST_LINES else []
-    return list_lines(sure if len(weak) < MOST_LINES else None, weak)
+    weak = table.list_weak(store, hidden, most=MOST_WEAK) if len(sure) <= MOST_LINES else []
+    return list_lines(sure if len(weak) < MOST_WEAK else None, weak)
 
 
 def lacks_lists(project: Project, key: TurnKey) -> bool:
