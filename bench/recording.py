@@ -1,16 +1,16 @@
 """Record one session: real hooks and commands in a throw-away project, drawn as an SVG.
 
-    python bench/recording.py [FILE.svg]
+    PYTHONPATH=. python bench/recording.py [FILE.svg]
 
-The hooks run as processes with the command lines that `ademem install` writes; the payloads are
-those of Claude Code. Long lines are wrapped; long outputs are cut after a few lines and end in `…`.
+The hooks run as processes with the command lines that `ademem install` writes, below one that has
+the name of the client and a person's terminal; the payloads are those of Claude Code. Long lines
+are wrapped; long outputs are cut after a few lines and end in `…`.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import textwrap
@@ -18,12 +18,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from xml.sax.saxutils import escape
 
+from tests import persons
+
+CLIENT = ("sshd", "bash", "claude")
+TERMINAL = ("sshd", "bash")
 SESSION = "recording"
 COMMIT = 'git commit -qam "Store time zones" -m "LEARNED: Offsets need an aware datetime"'
 
 LINE_CHARS = 94
 LINE_PX, LETTER_PX, MARGIN_PX = 20, 8.43, 20
 PAUSE_S = 0.45
+POSTER_S = 2
+"""Seconds that all lines stand there before the first is typed, as the picture of the recording."""
 
 COLOURS = {
     "shell": "#7ee787",
@@ -68,23 +74,25 @@ class Recording:
         settings = json.loads((self.root / ".claude/settings.local.json").read_text())
         self.hooks = settings["hooks"]
 
-    def run(self, line: str, stdin: str = "", **variables: str) -> str:
-        done = subprocess.run(
-            ["sh", "-c", line],
-            cwd=self.root,
-            env=self.environment | variables,
-            input=stdin,
-            capture_output=True,
-            text=True,
-            check=False,
+    def run(
+        self, line: str, stdin: str = "", below: tuple[str, ...] = TERMINAL, **variables: str
+    ) -> str:
+        """Return what a command line prints below processes with these names."""
+        done = persons.run_below(
+            *below,
+            command=["sh", "-c", line],
+            folder=self.root,
+            environment=self.environment | variables,
+            text=stdin.encode(),
+            socket=below == CLIENT,
         )
-        return (done.stdout + done.stderr).strip()
+        return (done.stdout + done.stderr).decode().strip()
 
     def fire(self, event: str, **keys: Any) -> dict[str, Any]:
         head = {"session_id": SESSION, "prompt_id": "p1", "cwd": str(self.root)}
         payload = json.dumps(head | {"hook_event_name": event} | keys)
         (hook,) = self.hooks[event][0]["hooks"]
-        printed = self.run(hook["command"], payload, CLAUDE_PROJECT_DIR=str(self.root))
+        printed = self.run(hook["command"], payload, CLIENT, CLAUDE_PROJECT_DIR=str(self.root))
         answer = json.loads(printed) if printed else {}
         for line in answer.get("systemMessage", "").splitlines():
             self.show("note", f"⎿ {event} says: {line}", most=2)
@@ -146,6 +154,7 @@ def record(folder: Path) -> list[Line]:
     session.prompt("Add a column for the time zone")
     session.edit("src/schema.py")
     session.edit("db/schema.sql")
+    session.fire("Stop", stop_hook_active=False, last_assistant_message="Added the column.")
     session.prompt("remember: releases are cut on Mondays")
     session.bash(COMMIT)
     session.fire("SessionEnd", reason="other")
@@ -159,7 +168,7 @@ def drawn(lines: list[Line]) -> str:
     height = len(lines) * LINE_PX + 2 * MARGIN_PX
     rows = "\n".join(
         f'<text x="{MARGIN_PX}" y="{MARGIN_PX + LINE_PX * (at + 0.75):g}" class="{line.kind}"'
-        f' style="animation-delay:{at * PAUSE_S:.2f}s">{escape(line.text)}</text>'
+        f' style="animation-delay:{POSTER_S + at * PAUSE_S:.2f}s,0s">{escape(line.text)}</text>'
         for at, line in enumerate(lines)
     )
     colours = "".join(f".{kind}{{fill:{colour}}}" for kind, colour in COLOURS.items())
@@ -167,9 +176,11 @@ def drawn(lines: list[Line]) -> str:
 <svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"\
  viewBox="0 0 {width} {height}">
 <style>
-text{{font:14px ui-monospace,Menlo,Consolas,monospace;white-space:pre;animation:show .2s both}}
+text{{font:14px ui-monospace,Menlo,Consolas,monospace;white-space:pre;\
+animation:show .2s both,poster {POSTER_S}s linear}}
 {colours}
 @keyframes show{{from{{opacity:0}}to{{opacity:1}}}}
+@keyframes poster{{from,to{{opacity:1}}}}
 @media (prefers-reduced-motion:reduce){{text{{animation:none}}}}
 </style>
 <rect width="100%" height="100%" rx="8" fill="#0d1117"/>
