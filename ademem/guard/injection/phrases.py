@@ -37,7 +37,8 @@ def phrase_in(text: str) -> str | None:
 
 def effect_of_phrase(folded: str) -> str | None:
     words = frozenset([form for word in _WORD.findall(folded) for form in forms(word)])
-    near = [known for known in KNOWN if not any(map(words.isdisjoint, known[1]))]
+    begun = sorted({at for word in words & _BEGINS.keys() for at in _BEGINS[word]})
+    near = [KNOWN[at] for at in begun if not any(map(words.isdisjoint, KNOWN[at][1]))]
     if not near:
         return None
     sentences = [
@@ -333,6 +334,11 @@ KNOWN: list[tuple[str, Phrase]] = [
     for phrase in phrases
 ]
 """The same as sets of words, with Latin letters for those that look alike, as in a folded text."""
+_BEGINS: dict[str, list[int]] = {}
+"""Places of phrases in `KNOWN` by the words that they begin with."""
+for _at, (_, _phrase) in enumerate(KNOWN):
+    for _word in _phrase[0]:
+        _BEGINS.setdefault(_word, []).append(_at)
 
 _SHAPES = (
     (
