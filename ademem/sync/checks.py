@@ -32,6 +32,7 @@ from ademem.files.review_sheet import parse_sheet
 from ademem.files.snapshot import conflict_problems, find_oversized, is_imported
 from ademem.files.texts import OVERSIZE, Problem, Texts
 from ademem.store import Store, admission, memory_queries
+from ademem.store.runtime import is_writable
 from ademem.store.transitions import describe_excess
 from ademem.sync import rendering
 from ademem.sync.branches import Place
@@ -314,7 +315,8 @@ class _IdCheck:
 
 def secrets(subject: Subject) -> Iterator[Problem]:
     """Report secrets by line, or by file where several lines make one."""
-    project, is_recorded = subject.place.project, not subject.fresh
+    project = subject.place.project
+    is_recorded = not subject.fresh and is_writable(project)
     for block in find_secrets(subject.texts, project, is_recorded=is_recorded):
         lines: Iterable[tuple[int | None, str]] = enumerate(block.text.split("\n"), block.first)
         by_line = {number: names for number, line in lines if (names := redact(line).found)}

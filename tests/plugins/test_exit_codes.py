@@ -30,6 +30,8 @@ LESSON = Wording(title="Ship it", trigger="asked to ship", markdown="1. Run `npm
 DONE = {
     "add": 'add "Invoices are in euro" --dry-run --explain',
     "adopt": "adopt --dry-run",
+    "agents set": "agents set reviewer persona strict",
+    "agents show": "agents show",
     "archive": "archive CONFIRMED",
     "at": "at CONFIRMED --at src/auth.py",
     "backup": "backup",
