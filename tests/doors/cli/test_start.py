@@ -58,7 +58,7 @@ def test_a_command_on_one_memory_loads_what_all_share(here, store, arguments):
         pytest.param(["add", "Tokens expire in UTC"], 114, id="add"),
         pytest.param(["status"], 94, id="status"),
         pytest.param(["review"], 110, id="review"),
-        pytest.param(["recall", "tokens"], 53, id="recall"),
+        pytest.param(["recall", "tokens"], 56, id="recall"),
     ],
 )
 def test_a_command_loads_the_part_that_does_its_work(here, store, arguments, most):
