@@ -35,7 +35,7 @@ class Multiplexer:
         self.environment = desk.world.environment | kept | environment
         self.run(
             *("-f", "/dev/null", "start-server"),
-            *(";", "set-option", "-g", "default-terminal", "screen"),
+            *(";", "set-option", "-g", "default-terminal", self.environment["TERM"]),
             *(";", "new-session", "-d", "-x", "80", "-y", "24"),
             *("-c", str(desk.world.root), sys.executable, "-c", MAIN, *arguments),
             *(";", "set-option", "-g", "remain-on-exit-format", ""),
@@ -132,9 +132,13 @@ def test_each_answer_of_the_review_does_what_it_says(desk, window, tmp_path):
     later, _ = desk.learn(ANOTHER[1], "Passwords are hashed with argon2")
     (earlier,) = (each for each in desk.world.live() if each.content == ANOTHER[0])
     desk.world.contradict(earlier, desk.get(later), "other words")
-    screens = play(window("review", EDITOR=str(editor)), REVIEWED)
-    screens += play(window("review", EDITOR=str(editor)), RESUMED)
-    screens += play(window("review"), (("", "1 skipped until tomorrow"), ("q", "nothing done")))
+    lines = {"EDITOR": str(editor), "TERM": "dumb"}
+    left = (("", "1 skipped until tomorrow"), ("q", "nothing done"))
+    screens = [
+        screen
+        for moves in (REVIEWED, RESUMED, left)
+        for screen in play(window("review", **lines), moves)
+    ]
     frames = "--- \n".join(screens)
     kept = FRAMES / "review.txt"
     if os.environ.get("ADEMEM_FRAMES") == "write":
