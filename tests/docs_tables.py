@@ -106,7 +106,7 @@ def rpc_methods() -> Iterator[Row]:
 
     yield "Method", "Does", "Parameters"
     for method in METHODS:
-        yield code(method.name), method.summary, _names(method.parameters)
+        yield code(method.name), method.summary, names_of(method.parameters)
 
 
 def tools() -> Iterator[Row]:
@@ -114,10 +114,10 @@ def tools() -> Iterator[Row]:
 
     yield "Tool", "Does", "Arguments"
     for tool in CORE:
-        yield code(tool.name), tool.description, _names(tool.operation.parameters)
+        yield code(tool.name), tool.description, names_of(tool.operation.parameters)
 
 
-def _names(parameters: Iterable[Parameter]) -> str:
+def names_of(parameters: Iterable[Parameter]) -> str:
     """Required ones in bold, numbers with their range."""
     return " ".join(
         f"**{code(each.name)}**" if each.is_required else code(each.name) + _range(each.schema)

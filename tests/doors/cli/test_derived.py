@@ -7,8 +7,9 @@ import pytest
 from ademem.core.errors import UsageError
 from ademem.doors.cli import derived, show
 from ademem.doors.cli.commands import commands
-from ademem.doors.cli.options import parse
+from ademem.doors.cli.options import flags_of, parse
 from ademem.operations.signatures import About, Answer, Operations
+from tests.docs_tables import names_of
 
 operation = Operations()
 
@@ -49,3 +50,10 @@ def test_a_function_is_a_command_with_the_limits_of_its_signature(command, ademe
     assert lines[:6] == ["said:", "HELLO", "by:", "cli", "tone:", "low"]
     with pytest.raises(UsageError, match="no tone 'middle'"):
         command.call(parse(command.parameters, ["hello", "--tone", "middle"]))
+
+
+def test_its_rows_of_the_reference_follow_from_its_signature(command):
+    assert names_of(OPERATION.parameters) == "**`text`** `times` (1–3) `tone` `twice_a_day`"
+    assert [name for each in command.parameters for name in flags_of(each)] == [
+        *("--times", "--tone", "--twice-a-day", "--project", "--json"),
+    ]

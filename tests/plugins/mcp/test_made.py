@@ -1,5 +1,6 @@
 """The tool of an operation follows from its signature."""
 
+from ademem.plugins.ade import server
 from ademem.plugins.mcp.tools import make_tools
 from tests.doors.cli.test_derived import OPERATION
 
@@ -17,3 +18,13 @@ def test_a_function_is_a_tool_with_the_limits_of_its_signature():
         "maximum": 3,
         "default": 1,
     }
+
+
+def test_it_is_a_method_of_json_rpc_with_the_same_parameters(monkeypatch):
+    (tool,) = make_tools([OPERATION], "memory_")
+    monkeypatch.setattr(server, "TOOLS", {tool.name: tool})
+    (method,) = (each for each in server.discover()["methods"] if each["name"] == tool.name)
+
+    assert [each["name"] for each in method["params"]] == [
+        *("text", "times", "tone", "twice_a_day", "project"),
+    ]
