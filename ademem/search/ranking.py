@@ -158,12 +158,15 @@ def rank_live(search: Search) -> list[Hit]:
     """The hits among live memories, and the best faded one if the filters ask for it.
 
     Beside confirmed memories that answer in full, candidates are left out unless they do so too and
-    are newer. A faded memory is looked for when nothing live answers in full.
+    are newer. A memory of tier 3 is looked for when no other answers, an archived one when nothing
+    live answers in full.
     """
     filters, parameters = search.filters, search.parameters
-    hits = rank(search, filters.statuses or UNARCHIVED)
     if filters.statuses:
-        return hits
+        return rank(search, filters.statuses)
+    hits = rank(replace(search, filters=replace(filters, awake=True)), UNARCHIVED)
+    if all(hit.weak for hit in hits) and memories.any_faded(search.store):
+        hits = rank(search, UNARCHIVED)
     answers = [hit for hit in hits if _answers_in_full(hit, parameters.answer_share)]
     confirmed = [h.memory.created_at for h in answers if h.memory.status is Status.PROMOTED]
     if confirmed:

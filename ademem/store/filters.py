@@ -67,6 +67,8 @@ class Filters(Value):
     """None means promoted ones, and candidates unless a promoted one answers in full."""
     faded: bool = False
     """Without statuses: if nothing live answers, also memories archived for lack of use."""
+    awake: bool = False
+    """No confirmed memory of tier 3, which faded as nobody used it."""
     quarantined: bool = False
     heard: bool = True
     """Also sentences that a prompt seems to state, and nobody answered; no search finds them."""
@@ -104,6 +106,7 @@ _CONDITIONS = f"""
 and memory.deleted_at is null
 and (:quarantined or memory.quarantine_reason is null)
 and (:heard or {TOLD})
+and (not :awake or memory.tier < 3 or memory.status <> 'promoted')
 and memory.status in (select value from json_each(:statuses))
 and (:any or memory.status <> 'archived' or exists (
   select 1 from memory_revisions as faded
@@ -178,6 +181,7 @@ def of_session(runtime: Runtime, statuses: tuple[str, ...], owner: str | None = 
         statuses=statuses,
         here=runtime.branch,
         elsewhere=False,
+        awake=True,
         heard=False,
         mission=mission_of(runtime.environment),
     )

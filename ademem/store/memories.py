@@ -305,6 +305,15 @@ def has_tag(store: Store, tag: str) -> bool:
     return store.has_row(query, (tag,))
 
 
+def any_faded(store: Store) -> bool:
+    """Tell whether there is a confirmed memory of tier 3."""
+    return store.has_row(
+        "select 1 from unified_memories where project_id = ? and status = 'promoted' and tier = 3"
+        " and deleted_at is null limit 1",
+        (store.project_id,),
+    )
+
+
 def any_archived(store: Store) -> bool:
     query = "select 1 from unified_memories where project_id = ? and status = 'archived' limit 1"
     return store.has_row(query, (store.project_id,))

@@ -150,6 +150,7 @@ def suggest(server: Server, runtime: Runtime, params: dict[str, Any]) -> dict[st
             here=params["here"] or None,
             mission=params["mission"] or None,
             elsewhere=False,
+            awake=True,
         ),
         runtime.now,
         floor=params.get("floor"),

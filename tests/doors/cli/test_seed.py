@@ -3,6 +3,9 @@
 import pytest
 
 from ademem.core import who
+from ademem.core.memory import Status
+from ademem.operations import searching
+from ademem.store.filters import Filters
 from tests.persons import AGENT
 
 
@@ -130,3 +133,39 @@ def test_a_session_starts_with_recent_knowledge_its_number_and_the_marker_of_eac
     lines = world.context("session_start", source="startup").splitlines()
     at = lines.index("## Recent Knowledge (2 entries)")
     assert all(line.startswith(("- [convention] ", "- [fact] ")) for line in lines[at + 1 : at + 3])
+
+
+FADED = "The harbour crane needs two keys"
+
+
+def fade(world):
+    """Let what is known be of tier 3, as if nobody had used it for long."""
+    with world.memories() as memories, memories.store.transaction() as db:
+        db.execute("update unified_memories set tier = 3")
+
+
+def test_tier_3_answers_a_recall_with_nothing_better_and_a_deep_search(world):
+    world.know(FADED)
+    fade(world)
+    with world.memories() as memories:
+        (hit,) = searching.recall(memories, "harbour crane keys").hits
+    world.know("The harbour crane keys hang in the office")
+    with world.memories() as memories:
+        hits = searching.recall(memories, "harbour crane keys").hits
+        deep = searching.recall(memories, "harbour crane keys", Filters(statuses=tuple(Status)))
+
+    assert hit.memory.content == FADED
+    assert [hit.memory.content for hit in hits] == ["The harbour crane keys hang in the office"]
+    assert FADED in [hit.memory.content for hit in deep.hits]
+
+
+def test_tier_3_is_never_shown_unasked(world):
+    world.know(FADED)
+    said = world.context("user_prompt_submit", prompt="which keys does the harbour crane need?")
+    assert FADED in said
+
+    fade(world)
+    said = world.context(
+        "user_prompt_submit", prompt="the harbour crane needs which keys?", session_id="s2"
+    )
+    assert FADED not in said
