@@ -34,6 +34,8 @@ from ademem.store.runtime import Runtime, is_personal
 
 NOTHING = Stated()
 NEAREST = 3
+SHARED = 2
+"""Telling words that two memories share at least if their relation is stored."""
 _noted: set[str] = set()
 """Projects whose use this process has recorded."""
 
@@ -99,16 +101,17 @@ def find_nearest(runtime: Runtime, memory: Memory) -> list[Memory]:
 def _propose(runtime: Runtime, memory: Memory, nearest: Iterable[Memory]) -> tuple[Candidate, ...]:
     """Return memories near to one that was written, each with a relation that waits.
 
-    A pair that shares nothing but common words is named to the writer, and not stored.
+    A pair that shares fewer than two words that few memories have is named to the writer, and not
+    stored: what is near by meaning alone, a review proposes from the vectors.
     """
     store, now = runtime.store, runtime.clock()
     mine, candidates = words(memory.whole_text), []
-    telling = rare_words(memory.whole_text)
+    telling = _find_telling(memory.whole_text, runtime)
     with store.transaction():
         for other in nearest:
             if not are_about_one_place(memory, other):
                 continue
-            if telling.isdisjoint(rare_words(other.whole_text)):
+            if len(telling & rare_words(other.whole_text)) < SHARED:
                 continue
             score = round(jaccard(mine, words(other.whole_text)), 3)
             relations.add(
@@ -123,6 +126,16 @@ def _propose(runtime: Runtime, memory: Memory, nearest: Iterable[Memory]) -> tup
                 id = relations.id_of(other, memory)
                 candidates.append(Candidate(memory=other, judgment_id=id, score=score))
     return tuple(candidates)
+
+
+def _find_telling(text: str, runtime: Runtime) -> set[str]:
+    from ademem.search.lexical import find_telling
+    from ademem.store.full_text import Index
+
+    quoted = {f'"{word}"': word for word in rare_words(text)}
+    return {
+        quoted[each] for each in find_telling(dict.fromkeys(quoted, Index.WORDS), runtime.store)
+    }
 
 
 def _note_on_mission(runtime: Runtime, memory: Memory) -> str:

@@ -126,10 +126,14 @@ def may_answer(prompt: str, store: Store) -> bool:
         for term, index in parse(prompt, is_typed=False).terms.items()
         if len(bare_word(term)) > 1 or not term.isascii()
     }
-    if len(terms) > FEW_TERMS:
-        return True
+    return len(terms) > FEW_TERMS or bool(find_telling(terms, store))
+
+
+def find_telling(terms: Mapping[str, Index], store: Store) -> set[str]:
+    """Return the terms that some memories have, and few: they say what a text is about."""
     most = max(FEW_ROWS, full_text.count_undeleted(store) // COMMON_PART)
-    return any(0 < count <= most for count in full_text.count_rows(store, terms, most + 1).values())
+    counts = full_text.count_rows(store, terms, most + 1)
+    return {term for term, count in counts.items() if 0 < count <= most}
 
 
 def find_matches(query: Query, store: Store, parameters: Parameters, *, alone: bool) -> Matches:

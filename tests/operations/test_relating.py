@@ -59,9 +59,30 @@ def test_what_is_written_replaces_hides_and_marks_nothing(world, write, later, t
 def test_the_answer_to_a_write_names_what_is_nearest(write):
     old = write(EARLIER).memory
     write("The press officer answers within a day")
-    (candidate, *_) = write("pnpm is the package manager").candidates
+    (nearest, *_) = write("pnpm is the package manager").nearest
 
-    assert candidate.memory.id == old.id
+    assert nearest.id == old.id
+
+
+@pytest.mark.parametrize(
+    ("text", "is_proposed"),
+    [
+        pytest.param("The turnstile stops when the lighthouse is dark", True, id="two"),
+        pytest.param("Paint the lighthouse in spring", False, id="one"),
+        pytest.param("No harbour service speaks French", False, id="words of many memories"),
+    ],
+)
+def test_a_relation_waits_where_two_words_are_shared_that_few_memories_have(
+    world, write, text, is_proposed
+):
+    for place in ("north", "south", "east", "west"):
+        write(f"The harbour service of the {place} is slow")
+    write("The harbour service behind the lighthouse counts each turnstile")
+    new = write(text)
+    ids = {row["source_id"] for row in world.rows("select source_id from memory_relations")}
+
+    assert bool(new.candidates) is is_proposed
+    assert (new.memory.sync_id in ids) is is_proposed
 
 
 @pytest.mark.parametrize("earlier_is_kept", [True, False])
