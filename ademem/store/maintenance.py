@@ -36,7 +36,7 @@ select id, scope, scope_owner_id as owner, category, status, tier, pinned, impor
   confidence, quarantine_reason is not null as quarantined, revision_count as revision,
   access_score, ifnull(base_score, access_score) as base, access_count, created_at, updated_at,
   last_accessed_at,
-  {_LAST_USE} as last_use,
+  {_LAST_USE} as last_use, {_LAST_USE} > created_at as is_used,
   stage, claimed_author is null and trust <> 'import' and promoted_at is null
     and source_type <> '{MERGE}' as of_agent,
   (select max(at) from evidence where memory_id = memory.id) as evidence_at,

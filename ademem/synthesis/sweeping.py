@@ -49,7 +49,7 @@ DEMOTE_SCORE = 0.05
 ARCHIVE_SCORE = 0.005
 """Score below which a fading memory or a candidate is archived."""
 STAGE_DAYS = {Stage.HEARD: 14.0, Stage.CANDIDATE: 30.0, Stage.SUPPORTED: 90.0}
-"""Days without new evidence after which what an agent wrote ends, if no person confirms it."""
+"""Days without new evidence after which what an agent wrote and nobody used ends, unconfirmed."""
 WEAK_CONFIDENCE = 0.3
 WEAK_DAYS = 30.0
 """A candidate with less confidence is archived after so many days without access."""
@@ -89,6 +89,8 @@ class AgingMemory(NamedTuple):
     idle_days: float
     unchanged_days: float
     """Days since the last change, or the last piece of evidence."""
+    is_used: bool
+    """It answered a question, or a session did something with it."""
     used_since_faded: bool
     in_live_mission: bool
     of_ended_mission: bool
@@ -115,7 +117,8 @@ class AgingMemory(NamedTuple):
     @property
     def waits_for_evidence(self) -> bool:
         is_open = self.status == Status.CANDIDATE and not (self.quarantined or self.has_file)
-        return is_open and self.of_agent and self.category in STATEMENTS
+        is_idle = is_open and not self.is_used
+        return is_idle and self.of_agent and self.category in STATEMENTS
 
     @property
     def is_archived(self) -> bool:

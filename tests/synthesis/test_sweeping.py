@@ -113,7 +113,21 @@ def test_no_use_and_no_repetition_confirms_a_candidate(store, access_count, conf
 )
 def test_what_no_person_confirms_ends_as_its_stage_says(store, row, expected):
     (row,) = insert(store, row)
-    memories.touch(store, row, 0.3, NOW)
+    sweep(store)
+
+    assert standing(store, row) == expected
+
+
+@pytest.mark.parametrize(
+    ("idle_days", "expected"),
+    [
+        pytest.param(179, WAITING, id="used 179 days ago"),
+        pytest.param(180, GONE, id="not used in 180 days"),
+    ],
+)
+def test_a_candidate_that_was_used_ages_by_its_use(store, idle_days, expected):
+    (row,) = insert(store, candidate("a", 400, access_score=1.0))
+    memories.touch(store, row, 1.0, NOW - idle_days * DAY)
     sweep(store)
 
     assert standing(store, row) == expected
