@@ -77,6 +77,24 @@ FLOORS: tuple[Floor, ...] = (
         date="2026-11-26",
     ),
     Floor(
+        name="topic",
+        value=0.32,
+        purpose="cosine below which a hit answers a question in English by clear evidence alone",
+        chosen_on="questions of the notes, of docs and of a stranger, and 60 of another subject",
+        figures="rightly 85 % (before 87), 67 (72), 88 (88); others 17 % (30), 8 (18), 12 (30)",
+        left_out="questions of another stranger: answered rightly 69 % (69), others 7 % (18)",
+        date="2026-11-29",
+    ),
+    Floor(
+        name="clear",
+        value=-1.5,
+        purpose="evidence from which a hit answers however far its vector is",
+        chosen_on="the same as topic; -1.25 and -1 differ by a point at most",
+        figures="",
+        left_out="",
+        date="2026-11-29",
+    ),
+    Floor(
         name="beside",
         value=-3.0,
         purpose="a hit beside one that answers is not weak",
@@ -89,6 +107,7 @@ FLOORS: tuple[Floor, ...] = (
 """Every line that evidence is compared with, by what it decides."""
 _BY_NAME = {floor.name: floor.value for floor in FLOORS}
 ANSWER, BESIDE, ERROR = _BY_NAME["answer"], _BY_NAME["beside"], _BY_NAME["error"]
+TOPIC, CLEAR = _BY_NAME["topic"], _BY_NAME["clear"]
 GAP = 4.0
 """Difference in evidence to the best hit above which a hit beside it is weak."""
 CUT = 2.5
@@ -132,8 +151,20 @@ def least_shown(weighed: Iterable[float], floor: float) -> float:
     return best - CUT if best >= floor else math.inf
 
 
+def is_answer(signals: Mapping[str, float], *, is_english: bool) -> bool:
+    """Tell whether a hit alone answers a reader who asked.
+
+    The evidence compares it with the other rows, and one of them is ahead for any subject: that all
+    are far, the cosine tells, for a text that the first model reads.
+    """
+    if signals["evidence"] < ANSWER:
+        return False
+    is_near = not is_english or signals.get("cosine", TOPIC) >= TOPIC
+    return is_near or signals["evidence"] >= CLEAR
+
+
 def least_answering(best: float, *, beside_best: bool = True) -> float:
-    """Evidence of the least hit that is not weak: infinite if even the best answers nothing."""
+    """Evidence of the least hit that is not weak, by that of the *best* that answers."""
     if best < ANSWER:
         return math.inf
     return max(BESIDE, best - GAP) if beside_best else BESIDE

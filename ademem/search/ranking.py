@@ -215,7 +215,7 @@ def rank(search: Search, statuses: tuple[str, ...]) -> list[Hit]:
     for mine in signals.values():
         mine["relevance"] = weighted_mean(mine, weights)
         mine["evidence"] = evidence.weigh(mine, asked, background)
-    best = max((mine["evidence"] for mine in signals.values()), default=-math.inf)
+    best = _find_best(signals.values(), search)
 
     kept = list(signals)
     if search.floor is not None:
@@ -234,6 +234,17 @@ def rank(search: Search, statuses: tuple[str, ...]) -> list[Hit]:
     hits = [_make_hit(each, signals[each.seq], features, drifted, search, by) for each in found]
     matches = search.matches
     return [replace(hit, weak=True) if _is_weak(hit, best, matches) else hit for hit in hits]
+
+
+def _find_best(signals: Iterable[Signals], search: Search) -> float:
+    """Return the evidence of the best row that answers, -inf if none does."""
+    is_read = False
+    if search.cosines is not None:
+        from ademem.search.embedding.language import is_english
+
+        is_read = is_english(search.query.text)
+    answering = (mine for mine in signals if evidence.is_answer(mine, is_english=is_read))
+    return max((mine["evidence"] for mine in answering), default=-math.inf)
 
 
 def _find_drifted(found: Iterable[Memory], store: Store) -> set[int]:

@@ -60,6 +60,21 @@ def test_each_feature_moves_the_evidence_its_way():
     assert evidence.weigh(signals, 1.0, 0.4) < least, "a store that is near as a whole"
 
 
+@pytest.mark.parametrize(
+    ("signals", "is_english", "expected"),
+    [
+        pytest.param({"evidence": -2.0, "cosine": 0.4}, True, True, id="near"),
+        pytest.param({"evidence": -2.0, "cosine": 0.2}, True, False, id="ahead of others, and far"),
+        pytest.param({"evidence": -1.0, "cosine": 0.2}, True, True, id="far with clear words"),
+        pytest.param({"evidence": -2.0, "cosine": 0.2}, False, True, id="not read by the model"),
+        pytest.param({"evidence": -2.0}, True, True, id="without a vector"),
+        pytest.param({"evidence": -3.0, "cosine": 0.4}, True, False, id="behind others"),
+    ],
+)
+def test_a_hit_answers_that_is_ahead_of_others_and_about_the_subject(signals, is_english, expected):
+    assert evidence.is_answer(signals, is_english=is_english) is expected
+
+
 def test_a_row_without_vector_is_weighed_by_its_words_alone():
     assert evidence.weigh({"share": 0.9}, 1.0, 0.9) == evidence.weigh({"share": 0.9}, 1.0, 0.1)
 
