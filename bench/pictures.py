@@ -1,26 +1,36 @@
-"""Take the pictures of the page for its guide: hooks and commands fill a throw-away project.
+"""Take the pictures of the documentation: hooks and commands fill a throw-away project.
 
     PYTHONPATH=. python bench/pictures.py [FOLDER]
 
-The page is the real `ademem web` in Debian's Chromium.
+The page is the real `ademem web` in Debian's Chromium; the head of the documentation is
+`bench/hero.html`. Run it in a terminal, as a page that an agent starts is read-only. Where there is
+`pngquant`, it makes the files small.
 """
 
 from __future__ import annotations
 
 import shutil
+import sqlite3
+import subprocess
 import sys
 import tempfile
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from page import serving
-from playwright.sync_api import ViewportSize, sync_playwright
+from page import Server, serving
+from playwright.sync_api import Page, ViewportSize, sync_playwright
 from recording import Recording
 
+from tests.plugins.replay import transcript_writer as past
+
 SIZE: ViewportSize = {"width": 1280, "height": 760}
-PICTURES = {"page-today.png": "/", "page-review.png": "/review"}
+HEAD: ViewportSize = {"width": 1280, "height": 640}
+COLOURS = "64"
 KNOWN = {
     "Never edit src/schema.py by hand: change db/schema.sql": "convention",
-    "Invoices round half to even, as the tax office asks": "decision",
+    "Never run npm install, use pnpm": "convention",
+    "Invoices round half to even with round_money, as the tax office asks": "decision",
     "The payment gateway answers 202 for a payment that is still open": "gotcha",
     "Session cookies last 30 minutes": "decision",
     "Prices are stored in cents as integers": "decision",
@@ -29,49 +39,118 @@ KNOWN = {
 }
 LEARNED = (
     "Session cookies last 60 minutes",
-    "Offsets need an aware datetime",
     "The gateway needs an idempotency key for each attempt",
-    "Refund mails arrive twice when the worker restarts before the commit",
     "The CSV of the warehouse is in Latin-1",
-    "Stock reservations expire after 20 minutes",
 )
-PROMPTS = ("How are invoices rounded?", "Why do refund mails arrive twice?")
+SAID = "tests always live next to the code they test, never in a folder of their own"
+RULE = "remember: never run npm install, use pnpm"
 
 
-def fill(session: Recording) -> None:
+def fill(project: Recording) -> None:
     for text, category in KNOWN.items():
-        session.run(f'ademem add "{text}" --category {category}')
-    session.fire("SessionStart", source="startup")
-    for prompt in PROMPTS:
-        session.prompt(prompt)
+        project.run(f'ademem add "{text}" --category {category}')
+    with (
+        closing(sqlite3.connect(project.root / ".ade/ade.db")) as db,
+        db,
+    ):  # so that a past has them
+        db.execute("update unified_memories set created_at = '2026-01-01T00:00:00.000000Z'")
+    ask_about_rounding(project)
+    project.session_id = "time-zones"
+    project.fire("SessionStart", source="startup")
+    project.prompt("Add a column for the time zone")
+    project.edit("src/schema.py")
+    project.edit("db/schema.sql")
+    project.stop("Added to db/schema.sql.")
     lessons = "".join(f' -m "LEARNED: {each}"' for each in LEARNED)
-    session.bash(f"git commit -q --allow-empty -m Fix{lessons}")
-    session.edit("src/schema.py")
-    session.fire("SessionEnd", reason="other")
-    session.run("ademem sweep; ademem sweep --merge")
+    project.prompt("Add the package dayjs and commit")
+    call(project, "npm install dayjs")
+    call(project, "pnpm add dayjs")
+    project.bash(f"git commit -q --allow-empty -m Fix{lessons}")
+    project.stop("Added with pnpm and committed.")
+    project.fire("SessionEnd", reason="other")
+    project.run("ademem work; ademem sweep; ademem sweep --merge")
+    remember_the_past(project)
 
 
-def take(session: Recording, target: Path) -> None:
-    with serving(str(session.root), **session.environment) as server, sync_playwright() as started:
+def ask_about_rounding(project: Recording) -> None:
+    project.session_id = "rounding"
+    project.fire("SessionStart", source="startup")
+    question, answer = "How are invoices rounded?", "Half to even: round_money does it."
+    project.prompt(question)
+    project.stop(answer)
+    steps = [past.prompt(question), past.claude(answer)]
+    begin = datetime.now(UTC)
+    path = past.write(client_folder(project), project.root, "rounding", steps, begin=begin)
+    project.fire("SessionEnd", reason="other", transcript_path=str(path))
+
+
+def call(project: Recording, line: str) -> None:
+    project.tool(f"Bash({line})", {"tool_name": "Bash", "tool_input": {"command": line}})
+
+
+def client_folder(project: Recording) -> Path:
+    return Path(project.environment["HOME"]) / ".claude"
+
+
+def remember_the_past(project: Recording) -> None:
+    """Write transcripts of a month ago, and replay them."""
+    begin = datetime.now(UTC) - timedelta(days=40)
+    sessions = (
+        [past.prompt(RULE), past.prompt(f"Add dayjs. {SAID}")],
+        [past.prompt("Add a date picker"), *past.refused("c1", "Bash", command="npm install flat")],
+        [past.prompt(SAID), *past.ran("c2", "Bash", command="pnpm add flat")],
+        [past.prompt("Add zod"), *past.refused("c3", "Bash", command="npm install zod")],
+    )
+    for number, steps in enumerate(sessions):
+        at = begin + timedelta(days=7 * number)
+        past.write(client_folder(project), project.root, f"past-{number}", steps, begin=at)
+    project.run("ademem replay --all")
+
+
+def take(project: Recording, target: Path) -> None:
+    with serving(str(project.root), **project.environment) as server, sync_playwright() as started:
         chromium = started.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]
         )
-        page = chromium.new_page(viewport=SIZE, color_scheme="light")
-        page.goto(server.new_address())
-        for picture, path in PICTURES.items():
-            page.goto(f"http://127.0.0.1:{server.port}{path}")
-            page.get_by_text("● live").wait_for()
-            page.screenshot(path=target / picture)
+        for scheme in ("light", "dark"):
+            page = chromium.new_page(viewport=SIZE, color_scheme=scheme)
+            page.goto(server.new_address())
+            take_places(page, server, target, scheme)
+            page.set_viewport_size(HEAD)
+            page.goto((Path(__file__).parent / "hero.html").as_uri())
+            page.screenshot(path=target / f"hero-{scheme}.png")
         chromium.close()
 
 
+def take_places(page: Page, server: Server, target: Path, scheme: str) -> None:
+    addresses = {
+        "today": "/",
+        "memories": "/memories",
+        "review": "/review",
+        "session": "/session/time-zones",
+        "replay": "/replay",
+    }
+    for name, path in addresses.items():
+        page.goto(f"http://127.0.0.1:{server.port}{path}")
+        page.wait_for_load_state("networkidle")
+        page.screenshot(path=target / f"pictures/{name}-{scheme}.png")
+
+
+def shrink(target: Path) -> None:
+    if pngquant := shutil.which("pngquant"):
+        pictures = [*target.glob("hero-*.png"), *target.glob("pictures/*.png")]
+        command = [pngquant, "--force", "--ext", ".png", COLOURS, *map(str, pictures)]
+        subprocess.run(command, check=True)
+
+
 def main() -> None:
-    here = Path(__file__).parents[1] / "docs/guide"
-    target = Path(sys.argv[1]) if sys.argv[1:] else here
+    target = Path(sys.argv[1]) if sys.argv[1:] else Path(__file__).parents[1] / "docs"
+    (target / "pictures").mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        session = Recording(Path(folder))
-        fill(session)
-        take(session, target)
+        project = Recording(Path(folder))
+        fill(project)
+        take(project, target)
+    shrink(target)
 
 
 if __name__ == "__main__":

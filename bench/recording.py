@@ -67,6 +67,7 @@ class Recording:
         }
         self.environment = inherited | own
         self.lines: list[Line] = []
+        self.session_id = SESSION
         (folder / "bin").mkdir()
         (folder / "bin/ademem").symlink_to(Path(sys.executable).with_name("ademem"))
         self.run("mkdir db; touch db/schema.sql; git init --quiet; git add .; git commit -qm Start")
@@ -89,7 +90,7 @@ class Recording:
         return (done.stdout + done.stderr).decode().strip()
 
     def fire(self, event: str, **keys: Any) -> dict[str, Any]:
-        head = {"session_id": SESSION, "prompt_id": "p1", "cwd": str(self.root)}
+        head = {"session_id": self.session_id, "prompt_id": "p1", "cwd": str(self.root)}
         payload = json.dumps(head | {"hook_event_name": event} | keys)
         (hook,) = self.hooks[event][0]["hooks"]
         printed = self.run(hook["command"], payload, CLIENT, CLAUDE_PROJECT_DIR=str(self.root))
@@ -130,10 +131,13 @@ class Recording:
         call = {"tool_name": "Bash", "tool_input": {"command": line}}
         if self.tool(f"Bash({line})", call):
             return
-        printed = self.run(line, CLAUDE_CODE_SESSION_ID=SESSION, CLAUDECODE="1")
+        printed = self.run(line, CLAUDE_CODE_SESSION_ID=self.session_id, CLAUDECODE="1")
         response = {"stdout": printed, "stderr": "", "interrupted": False}
         self.fire("PostToolUse", **call, tool_use_id="t1", tool_response=response)
         self.show("output", printed)
+
+    def stop(self, answer: str) -> None:
+        self.fire("Stop", stop_hook_active=False, last_assistant_message=answer)
 
     def tool(self, shown: str, call: dict[str, Any]) -> str:
         """Show a tool call and the guard's denial, which is returned."""
@@ -154,7 +158,7 @@ def record(folder: Path) -> list[Line]:
     session.prompt("Add a column for the time zone")
     session.edit("src/schema.py")
     session.edit("db/schema.sql")
-    session.fire("Stop", stop_hook_active=False, last_assistant_message="Added the column.")
+    session.stop("Added the column.")
     session.prompt("remember: releases are cut on Mondays")
     session.bash(COMMIT)
     session.fire("SessionEnd", reason="other")
