@@ -10,8 +10,10 @@ import json
 import os
 import re
 import shlex
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from importlib import import_module
 from pathlib import Path
 
@@ -29,7 +31,7 @@ from ademem.files.markdown import TOPICS
 from ademem.search.binding import update_bindings
 from ademem.search.engine import Filters, search
 from ademem.session import answer
-from ademem.store import memories, transitions
+from ademem.store import database, memories, transitions
 from ademem.store.memories import Change
 from ademem.store.transitions import Act
 from ademem.sync import mirror
@@ -547,3 +549,16 @@ def test_every_command_that_is_named_exists():
     ]
 
     assert unknown == []
+
+
+def test_what_a_reader_of_ade_looks_for_exists_by_its_name():
+    page = (ROOT / "docs/reference/ade.md").read_text(encoding="utf-8")
+    names = page.partition("## What is otherwise")[0]
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
+        database.run_schema(db)
+        made = {row[0] for row in db.execute("select name from sqlite_master")}
+    tools = set(re.findall(r"^\| `(\w+)` \|", (ROOT / "docs/mcp.md").read_text(), re.M))
+    listed = set(re.findall(r"`((?:unified_|memory_|cto_|agent_|core_)\w+)`", names))
+
+    assert {"unified_memories", "memory_sweep_log", "agent_identities"} <= listed
+    assert listed <= made | tools
