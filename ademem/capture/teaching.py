@@ -10,7 +10,7 @@ from ademem.core.untrusted import without_recalled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 READ_CHARS = 4000
 JUDGED_CHARS = 1200
@@ -223,49 +223,128 @@ def _sentences(prompt: str) -> Iterator[str]:
 
 
 def _states(sentence: str) -> bool:
-    import re
-
     if sentence.endswith(("?", "？")):
         return False
-    low = sentence.lower().replace("’", "'").replace("by the way", "btw")
-    if any(sign in low for sign in '"“„'):
-        low = re.sub(_QUOTED, " ", low)
-    words = re.findall(_WORD, low)
-    spoken = f" {' '.join(words)} "
-    if _has(spoken, _ONCE):
-        return False
-    told = next((phrase for phrase in _TOLD if phrase in spoken), "")
-    rest = spoken.partition(told)[2].split() if told else words
-    objects = _begins_with_objection(words, spoken)
-    while rest and rest[0] in _OPENERS:
-        rest = rest[1:]
-    if len(rest) < FEWEST_WORDS or _asks(rest):
-        return False
-    if _has(spoken, _ANNOUNCED):
+    said = _Said(sentence)
+    for rule in RULES:
+        answer = rule(said)
+        if answer is not None:
+            return answer
+    return _MINE.isdisjoint(said.words) and _holds(said.words)
+
+
+class _Said:
+    """A sentence in lower case, all of it as `spoken`, and its words behind what leads in."""
+
+    def __init__(self, sentence: str) -> None:
+        import re
+
+        self.text = sentence.lower().replace("’", "'").replace("by the way", "btw")
+        if any(sign in self.text for sign in '"“„'):
+            self.text = re.sub(_QUOTED, " ", self.text)
+        words = re.findall(_WORD, self.text)
+        self.spoken = f" {' '.join(words)} "
+        self.objects = _begins_with_objection(words, self.spoken)
+        told = next((phrase for phrase in _TOLD if phrase in self.spoken), "")
+        self.words = self.spoken.partition(told)[2].split() if told else words
+        while self.words and self.words[0] in _OPENERS:
+            self.words = self.words[1:]
+
+    def has(self, phrases: Iterable[str]) -> bool:
+        return _has(self.spoken, phrases)
+
+
+def _is_over_soon(said: _Said) -> bool | None:
+    return False if said.has(_ONCE) else None
+
+
+def _is_question(said: _Said) -> bool | None:
+    is_short = len(said.words) < FEWEST_WORDS
+    return False if is_short or _asks(said.words) else None
+
+
+def _announces(said: _Said) -> bool | None:
+    return True if said.has(_ANNOUNCED) else None
+
+
+def _forbids(said: _Said) -> bool | None:
+    """Let "don't X" and "no, Xing" hold, but not "don't worry" and "don't X anything"."""
+    first, second = said.words[:2]
+    is_gerund = said.objects and first.endswith("ing")
+    if not (first in _FORBIDS or (first, second) == ("do", "not") or is_gerund):
+        return None
+    return second not in _HARMLESS and _NARROW.isdisjoint(said.words)
+
+
+def _orders(said: _Said) -> bool | None:
+    """Let an order hold if it is for more than the task."""
+    first, second = said.words[:2]
+    has_object = first not in _DETERMINERS | _WE and second in _DETERMINERS | _POINTING
+    if not (has_object or first in _ORDERS):
+        return None
+    if said.objects and not _CONTRAST.isdisjoint(said.words):
         return True
-    if rest[0] in _FORBIDS or rest[:2] == ["do", "not"] or (objects and rest[0].endswith("ing")):
-        return rest[1] not in _HARMLESS and _NARROW.isdisjoint(rest)
-    is_order = rest[0] not in _DETERMINERS | _WE and rest[1] in _DETERMINERS | _POINTING
-    if is_order or rest[0] in _ORDERS:
-        return _orders_for_good(rest, spoken, objects=objects)
-    if (rest[0] in _SELF or _points(rest)) and not objects:
-        return _has(spoken, _REASONS)
-    if "please" in rest:
-        return False
-    if _has(spoken, (*_LASTING, *_REASONS)):
-        return True
-    if _has(f" {rest[0]} ", _ALWAYS) and rest[1] not in _DETERMINERS:
-        return True
-    if not _TROUBLE.isdisjoint(rest):
-        return False
-    if _has(spoken, _ALWAYS):
-        return True
-    if rest[0] in _WE:
-        return rest[1] not in _PLANS
-    clauses = [re.findall(_WORD, clause) for clause in re.split(r"[,:]\s", low)]
-    if objects and any(_holds(clause) for clause in clauses[1:] if len(clause) > 2):
-        return True
-    return _MINE.isdisjoint(rest) and _holds(rest)
+    return _has(f" {first} {second} ", _ALWAYS) or said.has(_LASTING[:3])
+
+
+def _reports(said: _Said) -> bool | None:
+    """Let what tells of the speaker, or of what is at hand, hold with its reason alone."""
+    if said.objects or not (said.words[0] in _SELF or _points(said.words)):
+        return None
+    return said.has(_REASONS)
+
+
+def _asks_a_favour(said: _Said) -> bool | None:
+    return False if "please" in said.words else None
+
+
+def _lasts(said: _Said) -> bool | None:
+    return True if said.has(_LASTING) or said.has(_REASONS) else None
+
+
+def _begins_with_always(said: _Said) -> bool | None:
+    first, second = said.words[:2]
+    return True if _has(f" {first} ", _ALWAYS) and second not in _DETERMINERS else None
+
+
+def _complains(said: _Said) -> bool | None:
+    return None if _TROUBLE.isdisjoint(said.words) else False
+
+
+def _is_always(said: _Said) -> bool | None:
+    return True if said.has(_ALWAYS) else None
+
+
+def _tells_of_us(said: _Said) -> bool | None:
+    return said.words[1] not in _PLANS if said.words[0] in _WE else None
+
+
+def _corrects(said: _Said) -> bool | None:
+    """Let an objection hold whose later clause does: "no, not 5432: the port is 5433"."""
+    import re
+
+    if not said.objects:
+        return None
+    later = (re.findall(_WORD, clause) for clause in re.split(r"[,:]\s", said.text)[1:])
+    return True if any(_holds(clause) for clause in later if len(clause) > 2) else None
+
+
+RULES: tuple[Callable[[_Said], bool | None], ...] = (
+    _is_over_soon,
+    _is_question,  # and whatever has too few words: the rules below look at the first two
+    _announces,
+    _forbids,
+    _orders,
+    _reports,
+    _asks_a_favour,
+    _lasts,
+    _begins_with_always,
+    _complains,
+    _is_always,
+    _tells_of_us,
+    _corrects,
+)
+"""The first that knows whether a sentence states what outlives its task; None is not concerned."""
 
 
 def _begins_with_objection(words: Sequence[str], spoken: str) -> bool:
@@ -283,13 +362,6 @@ def _asks(words: Sequence[str]) -> bool:
 
 def _points(words: Sequence[str]) -> bool:
     return words[0] in _POINTING and (words[1] in _STATES or words[1] in _STATE_ALL)
-
-
-def _orders_for_good(words: Sequence[str], spoken: str, *, objects: bool) -> bool:
-    """Tell of an order whether it is for more than the task."""
-    if objects and not _CONTRAST.isdisjoint(words):
-        return True
-    return _has(f" {' '.join(words[:2])} ", _ALWAYS) or _has(spoken, _LASTING[:3])
 
 
 def _holds(words: Sequence[str]) -> bool:
