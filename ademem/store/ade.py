@@ -11,13 +11,13 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from ademem.core.clock import parse, stamp
-from ademem.core.json_text import array
+from ademem.core.json_text import array, flat
 from ademem.core.memory import Category, Importance, Scope, Status, Tier, Trust
 from ademem.core.record_json import texts_in
 from ademem.core.redaction import redact
 from ademem.core.text import dedupe_key, in_one_line, sha256_hex, without_controls
 from ademem.guard.injection import instruction_in
-from ademem.store import Store, database, memories
+from ademem.store import Store, database, maintenance, memories
 from ademem.store.inspection import plain_tables, read_rows
 from ademem.store.memories import COLUMNS, Change
 
@@ -33,6 +33,20 @@ COPIED = (
     "cto_core_memory_state",
     "agent_identities",
 )
+LOGS = {
+    maintenance.SWEEP: "memory_sweep_log",
+    maintenance.CONSOLIDATION: "memory_consolidation_log",
+}
+COUNTS = {
+    maintenance.SWEEP: {f"entries_{name}": name for name in maintenance.COUNTED},
+    maintenance.CONSOLIDATION: {
+        "clusters_found": "found",
+        "entries_merged": "merged",
+        "entries_created": "created",
+    },
+}
+TRIGGERS = ("manual", "schedule", "startup")
+NO_END = "ADE noted no end"
 
 BLANK = {"text": "", "blob": b"", "integer": 0, "real": 0}
 PROSE = ("content", "trigger", "procedure_markdown", "payload_json")
@@ -109,6 +123,8 @@ def adopt(source: sqlite3.Connection, db: sqlite3.Connection, now_stamp: str) ->
     )
     for table, found in steps.items():
         _copy(db, table, _best_first(found, project), project, now_stamp)
+    runs = [convert_run(row, kind, now_stamp) for kind, name in LOGS.items() for row in rows(name)]
+    _copy(db, "maintenance_log", _with_own_ids(runs), project, now_stamp)
 
 
 def _prose(row: Row) -> str:
@@ -188,6 +204,42 @@ def convert_memory(old: Row, project: str, now: str) -> Row:
             "promoted_at": promoted or (created if status is Status.PROMOTED else None),
         }
     )
+
+
+def convert_run(old: Row, kind: str, now: str) -> Row:
+    """Read a row of a lifecycle log, with the columns of ADE's documents or those of its code.
+
+    A run without an end has failed. None is later than *now*, as the next one is due after it.
+    """
+    started = moment(old.get("started_at"))
+    ended = moment(old.get("ended_at")) or moment(old.get("completed_at"))
+    trigger = line(old.get("trigger")) or line(old.get("trigger_reason"))
+    counts = {
+        name: max(0, bounded_integer(old.get(column), 0)) for column, name in COUNTS[kind].items()
+    }
+    return {
+        "id": line(old.get("id")) or line(old.get(f"{kind}_id")),
+        "kind": kind,
+        "trigger_reason": trigger if trigger in TRIGGERS else "auto",
+        "started_at": min(started or ended or now, now),
+        "completed_at": min(ended or started or now, now),
+        "counts": flat(counts),
+        "tokens_used": max(0, bounded_integer(old.get("tokens_used"), 0)),
+        "duration_ms": max(0, bounded_integer(old.get("duration_ms"), 0)),
+        "outcome": "ok" if ended else "failed",
+        "error": None if ended else NO_END,
+    }
+
+
+def _with_own_ids(runs: Iterable[Row]) -> list[Row]:
+    """Let the runs of both logs, which are one here, have an id each."""
+    taken: set[object] = {None}
+    found = []
+    for run in runs:
+        same = run["id"] in taken
+        taken.add(run["id"])
+        found.append(run | {"id": sha256_hex(*map(repr, run.values()))[:32]} if same else run)
+    return found
 
 
 def _merge_duplicates(rows: Iterable[Row]) -> None:
