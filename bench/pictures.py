@@ -9,6 +9,7 @@ The page is the real `ademem web` in Debian's Chromium; the head of the document
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import sqlite3
 import subprocess
@@ -16,7 +17,9 @@ import sys
 import tempfile
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from itertools import islice, product
 from pathlib import Path
+from typing import Literal
 
 from page import Server, serving
 from playwright.sync_api import Page, ViewportSize, sync_playwright
@@ -27,6 +30,12 @@ from tests.plugins.replay import transcript_writer as past
 SIZE: ViewportSize = {"width": 1280, "height": 760}
 HEAD: ViewportSize = {"width": 1280, "height": 640}
 COLOURS = "64"
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+PLACES = {"today": "/", "memories": "/memories", "review": "/review", "sessions": "/sessions"}
+SIZES, WIDTHS = (0, 5, 300), (1280, 390)
+SHEET: ViewportSize = {"width": 1560, "height": 850}
+GRID = """body{margin:0;padding:8px;display:grid;grid-template-columns:repeat(3,1fr);gap:8px}
+html{background:#8a9296}img{width:100%}img:nth-child(n+4){width:53%;margin:auto}"""
 KNOWN = {
     "Never edit src/schema.py by hand: change db/schema.sql": "convention",
     "Never run npm install, use pnpm": "convention",
@@ -55,6 +64,13 @@ def fill(project: Recording) -> None:
     ):  # so that a past has them
         db.execute("update unified_memories set created_at = '2026-01-01T00:00:00.000000Z'")
     ask_about_rounding(project)
+    work(project)
+    project.run("ademem work; ademem sweep; ademem sweep --merge")
+    remember_the_past(project)
+
+
+def work(project: Recording) -> None:
+    """Meet two rules in a session, follow them, and learn from it."""
     project.session_id = "time-zones"
     project.fire("SessionStart", source="startup")
     project.prompt("Add a column for the time zone")
@@ -68,8 +84,6 @@ def fill(project: Recording) -> None:
     project.bash(f"git commit -q --allow-empty -m Fix{lessons}")
     project.stop("Added with pnpm and committed.")
     project.fire("SessionEnd", reason="other")
-    project.run("ademem work; ademem sweep; ademem sweep --merge")
-    remember_the_past(project)
 
 
 def ask_about_rounding(project: Recording) -> None:
@@ -112,13 +126,70 @@ def take(project: Recording, target: Path) -> None:
         chromium = started.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]
         )
-        for scheme in ("light", "dark"):
+        for scheme in SCHEMES:
             page = chromium.new_page(viewport=SIZE, color_scheme=scheme)
             page.goto(server.new_address())
             take_places(page, server, target, scheme)
             page.set_viewport_size(HEAD)
             page.goto((Path(__file__).parent / "hero.html").as_uri())
             page.screenshot(path=target / f"hero-{scheme}.png")
+        chromium.close()
+
+
+def take_sizes(target: Path) -> None:
+    """Take the four places with 0, 5 and 300 memories, wide and narrow, a sheet for each."""
+    with tempfile.TemporaryDirectory() as folder:
+        for size in SIZES:
+            project = Recording(Path(folder, str(size)))
+            fill_with(project, size)
+            take_widths(project, Path(folder), size)
+        with sync_playwright() as started:
+            chromium = started.chromium.launch(
+                executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+            )
+            for place, scheme in product(PLACES, SCHEMES):
+                page = chromium.new_page(viewport=SHEET, color_scheme=scheme)
+                shown = [f"{place}-{width}-{size}-{scheme}" for width in WIDTHS for size in SIZES]
+                pictures = "".join(f'<img src="{name}.png">' for name in shown)
+                sheet = Path(folder, f"{place}-{scheme}.html")
+                sheet.write_text(f"<style>{GRID}</style>{pictures}")
+                page.goto(sheet.as_uri())
+                page.screenshot(path=target / f"pictures/sizes-{place}-{scheme}.png")
+            chromium.close()
+
+
+def fill_with(project: Recording, size: int) -> None:
+    """Confirm that many memories, the rules and sentences of the corpus, and work with them."""
+    files = sorted((Path(__file__).parent / "judge/corpus/states").glob("*.tsv"))
+    rows = [line.split("\t") for file in files for line in file.read_text("utf-8").splitlines()]
+    stated = [text for is_state, _, language, text in rows if is_state == "1" and language == "en"]
+    texts = iter([*KNOWN, *stated])
+    while missing := size - count_confirmed(project):
+        run = islice(texts, min(missing, 40))
+        project.run("; ".join(f"ademem add {shlex.quote(text)} --category fact" for text in run))
+    if size:
+        work(project)
+
+
+def count_confirmed(project: Recording) -> int:
+    with closing(sqlite3.connect(project.root / ".ade/ade.db")) as db:
+        count = "select count(*) from unified_memories where status = 'promoted'"
+        (found,) = db.execute(count).fetchone()
+    return int(found)
+
+
+def take_widths(project: Recording, folder: Path, size: int) -> None:
+    with serving(str(project.root), **project.environment) as server, sync_playwright() as started:
+        chromium = started.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+        )
+        for scheme, width in product(SCHEMES, WIDTHS):
+            page = chromium.new_page(viewport={"width": width, "height": 760}, color_scheme=scheme)
+            page.goto(server.new_address())
+            for name, path in PLACES.items():
+                page.goto(f"http://127.0.0.1:{server.port}{path}")
+                page.wait_for_load_state("networkidle")
+                page.screenshot(path=folder / f"{name}-{width}-{size}-{scheme}.png")
         chromium.close()
 
 
@@ -150,6 +221,7 @@ def main() -> None:
         project = Recording(Path(folder))
         fill(project)
         take(project, target)
+    take_sizes(target)
     shrink(target)
 
 
