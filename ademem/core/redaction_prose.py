@@ -430,7 +430,7 @@ def _password(named: Named, text: str) -> tuple[int, int] | None:
     import re
 
     at = named.end
-    if (not named.link and not named.is_direct) or _is_sentence(named, text):
+    if not (named.link or named.is_direct) or _is_sentence(named, text):
         return None
     if named.noun in ("pin", "puk", "pincode"):
         digits = re.compile(r"[\"'`]?(\d{4,12})(?![\w.])").match(text, at)
@@ -441,30 +441,43 @@ def _password(named: Named, text: str) -> tuple[int, int] | None:
     closing = _QUOTES.get(text[at : at + 1])
     if closing:
         return _find_quoted(named, text, at + 1, closing)
-    phrase = _find_phrase(named, text) if named.link else None
-    word = re.compile(_VALUE_WORD).match(text, at)
-    if phrase or not word:
-        return phrase
+    return _find_phrase(named, text) or _find_word(named, text)
+
+
+def _find_word(named: Named, text: str) -> tuple[int, int] | None:
+    import re
+
+    word = re.compile(_VALUE_WORD).match(text, named.end)
+    if not word:
+        return None
     value = word[0].rstrip(".,;:)\"'`")
     if named.link == "=":
         value = re.split("[;&,]", value)[0]
-    span = at, at + len(value)
-    if named.link and re.fullmatch(r"\d{6,12}", value):
-        return span
+    is_value = _is_linked if named.link else _is_direct
+    return (named.end, named.end + len(value)) if is_value(named, value, text) else None
+
+
+def _is_linked(named: Named, value: str, text: str) -> bool:
+    """Tell whether the word behind "password is" or "password:" is the value."""
+    import re
+
+    if re.fullmatch(r"\d{6,12}", value):
+        return True
     if _is_code_or_term(value):
-        return None
-    if named.is_direct:  # "with password …": the words before make the next one its value
-        return span if _is_direct(named, value, text) else None
-    is_copula = named.link not in ("", ":", "：", "=", "-", "—", "–")
+        return False
+    is_copula = named.link not in (":", "：", "=", "-", "—", "–")
     if re.match(_SNAKE, value) and not (is_copula and re.search(r"[a-z]{3}\d\Z", value)):
-        return None
+        return False
     if shape(value, snake=True) or _is_strong(value):
-        # `password: …` is for the table of patterns.
-        is_assigned = not named.about and named.link in (":", "=")
-        names = ("password", "passphrase", "passcode")
-        return None if is_assigned and named.noun in names else span
+        return not _is_assigned(named)
     is_named = named.link in ("is", "is:", "was") and named.noun.startswith("pass")
-    return span if is_named and _is_stated_word(value, text, span[1]) else None
+    return is_named and _is_stated_word(value, text, named.end + len(value))
+
+
+def _is_assigned(named: Named) -> bool:
+    """Tell of `password: …`, which is for the table of patterns."""
+    names = ("password", "passphrase", "passcode")
+    return not named.about and named.link in (":", "=") and named.noun in names
 
 
 def _is_sentence(named: Named, text: str) -> bool:
@@ -479,19 +492,18 @@ def _is_sentence(named: Named, text: str) -> bool:
 
 
 def _is_direct(named: Named, value: str, text: str) -> bool:
+    """Tell whether the word right behind the noun is the value: "with password …"."""
     import re
 
+    if _is_code_or_term(value):
+        return False
     before = named.before(text, 60)
     if _is_strong(value) and re.match(_LEADING_IN, before, re.S):
         return True
     has_upper = any(sign.isupper() for sign in value) and any(sign.islower() for sign in value)
+    has_digit = any(sign.isdigit() for sign in value)
     is_verb = named.noun == "pass"
-    if (
-        not is_verb
-        and shape(value) == _WEAK
-        and has_upper
-        and any(sign.isdigit() for sign in value)
-    ):
+    if not is_verb and has_upper and has_digit and shape(value) == _WEAK:
         return True
     # English puts the noun before what it modifies: "password end-to-end encryption"
     is_joined = len(re.split(r"[-_.]", value)) > 2 and shape(value, snake=True) > 0
@@ -562,27 +574,42 @@ def shape(value: str, *, snake: bool = False) -> int:
         return _NONE
     if not snake and (re.match(_SNAKE, value) or re.match(_HASH, value)):
         return _NONE
-    digit = any(sign.isdigit() for sign in value)
-    letter = any(sign.isalpha() for sign in value)
-    if not letter:
+    if not any(map(str.isalpha, value)):
         return _NONE
     parts = re.split(r"[-_.]", value)
-    if not digit:
-        is_joined = len(parts) > 2 and all(part.isalpha() for part in parts)
-        return _WEAK if is_joined or re.search(r"\w[!@#$%^&*?~+]\w", value) else _NONE
-    upper = any(sign.isupper() for sign in value)
-    lower = any(sign.islower() for sign in value)
+    if any(map(str.isdigit, value)):
+        return _STRONG if any(is_chosen(value, parts) for is_chosen in CHOSEN) else _WEAK
+    is_joined = len(parts) > 2 and all(map(str.isalpha, parts))
+    return _WEAK if is_joined or re.search(rf"\w[{_SIGNS}]\w", value) else _NONE
+
+
+def _has_sign(value: str, parts: list[str]) -> bool:
+    import re
+
     is_reference = re.fullmatch(r"[\w/.-]*#\d+", value)
-    if re.search(r"\w[!@#$%^&*?~+](?:\w|\Z)", value) and not is_reference:
-        return _STRONG
-    if len(parts) > 2 and upper and lower:
-        return _STRONG
-    if len(parts) > 1 and len({len(part) for part in parts}) == 1 and not lower and len(value) > 7:
-        return _STRONG  # groups as on a card with codes
-    switches = len(re.findall(r"[^\W\d_]\d+(?=[^\W\d_])", value))
-    if switches > 1 and len(value) > 6 and len(parts) == 1:
-        return _STRONG
-    return _WEAK
+    return not is_reference and re.search(rf"\w[{_SIGNS}](?:\w|\Z)", value) is not None
+
+
+def _is_joined_in_both_cases(value: str, parts: list[str]) -> bool:
+    return len(parts) > 2 and any(map(str.isupper, value)) and any(map(str.islower, value))
+
+
+def _is_grouped(value: str, parts: list[str]) -> bool:
+    """Tell of groups as on a card with codes."""
+    is_even = len(parts) > 1 and len(set(map(len, parts))) == 1
+    return is_even and len(value) > 7 and not any(map(str.islower, value))
+
+
+def _alternates(value: str, parts: list[str]) -> bool:
+    """Tell of letters that digits part more than once: "k7q2m9x"."""
+    import re
+
+    is_one = len(parts) == 1 and len(value) > 6
+    return is_one and len(re.findall(r"[^\W\d_]\d+(?=[^\W\d_])", value)) > 1
+
+
+CHOSEN = (_has_sign, _is_joined_in_both_cases, _is_grouped, _alternates)
+"""Each looks at a word with letters and digits, and at its parts; one that holds is enough."""
 
 
 def _is_code_or_term(value: str) -> bool:
