@@ -36,6 +36,7 @@ from ademem.files import enrolment, ignore
 from ademem.operations import curation, find_project, open_memories
 from ademem.operations.curation import Accepted
 from ademem.store import memory_queries, statistics
+from ademem.store.memory_queries import DatabaseClaims
 from ademem.store.runtime import Runtime
 from ademem.sync.provenance import provenance_of
 from ademem.sync.trusted_commits import Remote
@@ -74,7 +75,7 @@ class UntrustedParts(Value):
     trusts_files: bool
     """Also what later pulls bring."""
     remote: Remote
-    database: dict[str, int] | None
+    database: DatabaseClaims | None
     """Claims of a database that was not made here."""
 
 

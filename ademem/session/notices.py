@@ -322,7 +322,21 @@ def database_made_elsewhere(runtime: Runtime) -> Iterator[str]:
     if not runtime.store.is_trusted and trust.claim_notice(
         "not registered", project.database, environment
     ):
-        yield "ademem: your words in ade.db count as imported; `ademem trust --database` changes it"
+        yield _ask_for_trust(runtime)
+
+
+def _ask_for_trust(runtime: Runtime) -> str:
+    from ademem.store import memory_queries
+
+    claims = memory_queries.find_database_claims(runtime.store)
+    if not claims or not claims.pins:
+        return (
+            "ademem: your words in ade.db count as imported; `ademem trust --database` changes it"
+        )
+    more = f" (and {claims.pinned - 1:,} more)" if claims.pinned > 1 else ""
+    return _fitting(
+        "ademem: `ademem trust --database` makes ade.db yours; pins: ", claims.pins[0], more
+    )
 
 
 def refused_files(runtime: Runtime) -> Iterator[str]:

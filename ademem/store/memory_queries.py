@@ -5,6 +5,7 @@ from __future__ import annotations
 from ademem.core import text as text_
 from ademem.core.json_text import array
 from ademem.core.memory import CLIENT_FILE, FROM_HUB, LOST_BRANCH, SKILL, Memory
+from ademem.core.value import Value
 from ademem.store import BROWSED, CURRENT, LIVE, TOLD, Store, is_in_hub, memories
 from ademem.store.memories import Query
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     Key = Literal["topic_key", "knowledge_key", "dedupe_key"]
     Index = Literal["unified_memories_fts", "unified_memories_trigram"]
 
+MOST_PINS = 20
 CLAIMED = f"claimed_author is not null and {LIVE}"
 # Changed since it was written, never written, or given up while it stands in a file. The cross
 # join begins with the few procedures.
@@ -383,6 +385,14 @@ class Home:
         return memories.find(self._store, where, tail, **values, **self._values)
 
 
+class DatabaseClaims(Value):
+    user: int
+    """Memories that it attributes to a person."""
+    pinned: int
+    pins: tuple[str, ...]
+    """Texts of the first MOST_PINS that would be pinned."""
+
+
 def has_rejected(store: Store) -> bool:
     query = "select 1 from unified_memories where project_id = ? and rejected_at is not null"
     return store.has_row(f"{query} limit 1", (store.project_id,))
@@ -397,11 +407,16 @@ def any_procedure(store: Store, *, export: bool) -> bool:
     return is_due or bool(procedures_without_details(store))
 
 
-def find_database_claims(store: Store) -> dict[str, int] | None:
+def find_database_claims(store: Store) -> DatabaseClaims | None:
+    """Return what the database becomes once a person agrees to it; None if it is trusted."""
     if store.is_trusted:
         return None
-    (found,) = store.dicts(
+    (counts,) = store.dicts(
         "select ifnull(sum(trust = 'user'), 0) as user, ifnull(sum(pinned), 0) as pinned"
         f" from main.unified_memories where {LIVE}"
     )
-    return found
+    pins = store.column(
+        f"select content from main.unified_memories where pinned and {LIVE} order by seq limit ?",
+        (MOST_PINS,),
+    )
+    return DatabaseClaims(**counts, pins=tuple(pins))

@@ -15,7 +15,8 @@ from ademem.core.errors import AdememError, UsageError
 from ademem.core.settings import (
     key_of,
 )
-from ademem.core.text import counted
+from ademem.core.text import counted, opening
+from ademem.core.untrusted import visible
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import command, open_project
@@ -37,6 +38,7 @@ McpClients = Annotated[
     list[str] | None,
     option("--mcp CLIENT", f"Instead the server: {', '.join(MCP_CLIENTS)}."),
 ]
+PIN_CHARS = 88
 REGISTERED = "registered in", "was registered already in"
 REMOVED = "removed from", "was not in"
 AGENTS = ", ".join(plugins.modules_by_word("AGENTS", by_others=False)) or "an agent of a part"
@@ -328,6 +330,7 @@ def _show_untrusted(arrived: UntrustedParts) -> None:
     names = ("settings", "local", "database", "memories", "authors", "briefs")
     values = {name: getattr(arrived, name) for name in names}
     values["local"] = arrived.local and arrived.local.values
+    values["database"] = arrived.database and as_dict(arrived.database)
     show.json({"waits": any(part.waits(arrived) for part in PARTS)} | values)
 
 
@@ -392,12 +395,15 @@ def _show_accepted(done: Accepted | None) -> None:
 
 
 def _database_lines(arrived: UntrustedParts) -> Iterator[str]:
-    if arrived.database:
+    if claims := arrived.database:
         yield (
             "the database was not made here. It attributes"
-            f" {counted(arrived.database['user'], 'memory')} to a person and has"
-            f" {counted(arrived.database['pinned'], 'memory')} pinned."
+            f" {counted(claims.user, 'memory')} to a person and has"
+            f" {counted(claims.pinned, 'memory')} pinned."
         )
+        yield from (f"  pinned: {opening(visible(text), PIN_CHARS)}" for text in claims.pins)
+        if (more := claims.pinned - len(claims.pins)) > 0:
+            yield f"  and {more:,} more"
 
 
 FILES = Part(

@@ -381,15 +381,18 @@ def test_a_database_that_was_not_made_here_is_asked_for(person, monkeypatch, tmp
     with operations.open_memories(str(person.root)) as memories:
         writing.write(memories, Draft(content="We deploy on Fridays", promoted=True, pinned=True))
     monkeypatch.setenv("HOME", str(tmp_path / "another home"))
+    claims = {"user": 0, "pinned": 1, "pins": ["We deploy on Fridays"]}
 
-    assert "has 1 memory pinned" in person("trust", "--database", answers="n\n")
+    asked = person("trust", "--database", answers="n\n")
+    assert "has 1 memory pinned" in asked
+    assert "pinned: We deploy on Fridays\n" in asked
     assert person.ademem.json("list")["memories"][0]["pinned"] is False
-    assert person.ademem.json("trust", "--show")["database"] == {"user": 0, "pinned": 1}
+    assert person.ademem.json("trust", "--show")["database"] == claims
     person("trust", "--database", answers="y\n")
     assert person.ademem.json("list")["memories"][0]["pinned"] is True
     assert "nothing waits" in person("trust", "--database")
     person("trust", "--revoke", "--database")
-    assert person.ademem.json("trust", "--show")["database"] == {"user": 0, "pinned": 1}
+    assert person.ademem.json("trust", "--show")["database"] == claims
 
 
 @pytest.mark.parametrize(
