@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 DATABASE = "ade.db"
 FOREIGN = ".foreign-"
+ADOPTED = ".adopted"
+"""End of the name of one whose rows were taken, so that nobody is told to import them."""
 JOURNAL_END = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
 """The last bytes of a rollback journal that names a file which SQLite deletes afterwards."""
 _SEPARATOR = " | "
@@ -92,8 +94,10 @@ def list_tracked(project: Project, *, as_written: bool = False) -> list[str]:
     ]
 
 
-def rename_database(project: Project, seen: os.stat_result | None, replacement: str = "") -> None:
-    rename_as_foreign(project.home_root, project.home, _NAMES, seen, replacement)
+def rename_database(
+    project: Project, seen: os.stat_result | None, replacement: str = "", end: str = ""
+) -> None:
+    rename_as_foreign(project.home_root, project.home, _NAMES, seen, replacement, end)
 
 
 def rename_as_foreign(
@@ -102,6 +106,7 @@ def rename_as_foreign(
     names: tuple[str, ...],
     seen: os.stat_result | None,
     replacement: str = "",
+    end: str = "",
 ) -> None:
     """Give the *names* in *folder* that are there the next free name of a foreign database.
 
@@ -120,7 +125,7 @@ def rename_as_foreign(
             number += 1
         for name in there.intersection(names):
             rest = name.removeprefix(DATABASE) if name.startswith(DATABASE) else f"-{name}"
-            new = f"{DATABASE}{FOREIGN}{number}{rest}"
+            new = f"{DATABASE}{FOREIGN}{number}{end}{rest}"
             os.rename(name, new, src_dir_fd=handle, dst_dir_fd=handle)
         if replacement:
             os.rename(replacement, os.path.join(folder, names[0]))

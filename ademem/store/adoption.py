@@ -92,6 +92,7 @@ def _replace(
                 replacement = ""
             else:
                 db.execute("pragma journal_mode = wal")
-        admission.rename_database(project, seen, replacement)
+        end = admission.ADOPTED if replacement else ""
+        admission.rename_database(project, seen, replacement, end)
     finally:
         database.remove_files(temporary)

@@ -52,7 +52,7 @@ def test_what_has_no_place_in_our_schema_stays_in_the_original(tmp_path):
     assert "missions" not in tables(store)
     assert table(store, "sessions") == []
     store.close()
-    with closing(sqlite3.connect(tmp_path / ".ade/ade.db.foreign-1")) as original:
+    with closing(sqlite3.connect(tmp_path / ".ade/ade.db.foreign-1.adopted")) as original:
         assert original.execute("select id, title from missions").fetchall() == [("m1", "untitled")]
         assert original.execute("select * from sessions").fetchall() == [("t", 5)]
 

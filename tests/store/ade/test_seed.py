@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
+from contextlib import closing
+
 import pytest
 
+from ademem.core import project
+from ademem.files import enrolment
+from ademem.operations import doctor
 from ademem.store import maintenance
+from tests.store import ade_file
 from tests.store.ade.adopting import adopted_store, table
 from tests.store.ade_file import DOCUMENTS, STAMP, memory
 
@@ -132,3 +140,38 @@ def test_access_score_is_seeded_from_composite_score_and_access_count(adopt, sco
     (found,) = table(adopt(ddl, unified_memories=[row]), "unified_memories")
 
     assert found["access_score"] == expected
+
+
+def leave(world, **rows):
+    """Put a database of ADE in the place of the world's."""
+    (world.root / ".ade/ade.db").unlink()
+    with closing(sqlite3.connect(world.root / ".ade/ade.db")) as db, db:
+        ade_file.fill(db, DOCUMENTS, **rows)
+
+
+def test_the_doctor_says_nothing_of_importing_what_was_adopted(world):
+    here = project.at(str(world.root))
+    patient = doctor.Patient(project=here, environment=world.environment, now=world.now)
+    leave(world, unified_memories=[ROWS["unified_memories"]])
+    (adopted,) = world.live()
+    found = doctor.database_was_made_here(patient)
+
+    assert adopted.content == "Ship on Fridays"
+    assert "foreign-" not in found.message
+    assert "--import-foreign" not in found.hint
+    assert (world.root / ".ade/ade.db.foreign-1.adopted").exists()
+
+
+def test_pins_count_once_the_person_agreed_and_the_message_that_asks_names_them(world):
+    leave(world, unified_memories=[ROWS["unified_memories"]])
+    asked = json.loads(world.fire("session_start", source="startup"))["systemMessage"]
+    before = world.context("session_start", source="startup", session_id="s2")
+    with world.memories() as opened:
+        assert enrolment.trust_database(opened.store, opened.environment)
+    (pin,) = world.live()
+
+    assert "`ademem trust --database`" in asked
+    assert "pins: Ship on Fridays" in asked
+    assert "Pinned" not in before
+    assert (pin.pinned, pin.tier) == (True, 1)
+    assert "Pinned" in world.context("session_start", source="startup", session_id="s3")
