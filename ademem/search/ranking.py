@@ -367,12 +367,12 @@ def weigh(
 
 MMR_LAMBDA = 0.7
 """Part of the score in the marginal relevance; the rest is the likeness to what was chosen."""
-ALIKE = 0.7
-"""Share of common words from which two texts count as alike; below it, both say something new."""
-COPY, COPY_COSINE = 0.8, 0.95
+COPY, COPY_COSINE = 0.9, 0.97
 """Share of common words, or plain cosine, from which two texts say nearly the same."""
 FIRST = 5
-"""Places that no near copy takes while another memory answers."""
+"""Places that no near copy takes while another of the reordered hits answers."""
+REORDERED = 10
+"""Hits among which the first are chosen, so that none leaves an answer for one far below it."""
 
 
 def diversify(hits: Sequence[Hit], search: Search) -> list[Hit]:
@@ -385,43 +385,37 @@ def diversify(hits: Sequence[Hit], search: Search) -> list[Hit]:
         return list(hits)
     cosines = search.cosines
     near = cosines.compare_pairs([hit.memory.seq for hit in hits]) if cosines is not None else {}
-    left, chosen = list(hits), list[Hit]()
-    likeness = {hit.memory.seq: 0.0 for hit in hits}
+    left, chosen = list(hits[:REORDERED]), list[Hit]()
     copies: set[int] = set()
     while left and len(chosen) < FIRST:
-        best = max(left, key=lambda hit: _marginal(hit, likeness, search.first))
+        best = max(left, key=lambda hit: _marginal(hit, copies, search.first))
         if best.memory.seq in copies:
-            others = (hit for hit in left if hit.memory.seq not in copies and not hit.weak)
-            best = next(others, best)
+            different = (hit for hit in left if hit.memory.seq not in copies and not hit.weak)
+            best = next(different, best)
         left.remove(best)
-        signals = best.signals | {"mmr": _marginal(best, likeness, search.first)[-2]}
+        signals = best.signals | {"mmr": _marginal(best, copies, search.first)[-2]}
         if best.memory.seq in copies:
             signals["copy"] = 1.0
         chosen.append(replace(best, signals=signals))
-        for hit in left:
-            alike = _compare(best, hit, near)
-            likeness[hit.memory.seq] = max(likeness[hit.memory.seq], alike)
-            if alike == 1.0:
-                copies.add(hit.memory.seq)
-    rest = choose_best(left, len(left), search.first)
+        others = (*left, *hits[REORDERED:])
+        copies |= {hit.memory.seq for hit in others if _are_copies(best, hit, near)}
+    rest = choose_best((*left, *hits[REORDERED:]), len(hits), search.first)
     return chosen + [
         replace(hit, signals=hit.signals | {"copy": 1.0}) if hit.memory.seq in copies else hit
         for hit in rest
     ]
 
 
-def _marginal(hit: Hit, likeness: Mapping[int, float], first: Sequence[str]) -> tuple[float, ...]:
-    mmr = MMR_LAMBDA * hit.score - (1 - MMR_LAMBDA) * likeness[hit.memory.seq]
+def _marginal(hit: Hit, copies: Collection[int], first: Sequence[str]) -> tuple[float, ...]:
+    mmr = MMR_LAMBDA * hit.score - (1 - MMR_LAMBDA) * (hit.memory.seq in copies)
     return (*_precedence(hit, first), mmr, hit.memory.seq)
 
 
-def _compare(one: Hit, other: Hit, near: Mapping[tuple[int, int], float]) -> float:
-    """Return how alike two texts are: 1 for near copies, 0 where each says something else."""
+def _are_copies(one: Hit, other: Hit, near: Mapping[tuple[int, int], float]) -> bool:
     pair = (one.memory.seq, other.memory.seq)
-    shared = jaccard(words(one.memory.whole_text), words(other.memory.whole_text))
-    if shared >= COPY or near.get((min(pair), max(pair)), 0.0) >= COPY_COSINE:
-        return 1.0
-    return shared * shared if shared >= ALIKE else 0.0
+    if near.get((min(pair), max(pair)), 0.0) >= COPY_COSINE:
+        return True
+    return jaccard(words(one.memory.whole_text), words(other.memory.whole_text)) >= COPY
 
 
 def choose_best(hits: Iterable[Hit], limit: int, first: Sequence[str] = NAMED) -> list[Hit]:

@@ -6,6 +6,7 @@ can be raised is raised; none is reached by a rule for one of these cases.
 """
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -157,6 +158,46 @@ def test_a_question_is_answered_or_nothing_is_said(world):
 
     assert right >= 38
     assert silent >= 43
+
+
+@pytest.mark.parametrize(
+    ("with_model", "right", "prompted", "most"),
+    [
+        pytest.param(False, 43, 24, {"near": 29, "far": 6, "elsewhere": 7}, id="words"),
+        pytest.param(True, 54, 33, {"near": 36, "far": 3, "elsewhere": 5}, id="model"),
+    ],
+)
+def test_a_recall_says_no_to_questions_of_another_subject(
+    world, models, with_model, right, prompted, most
+):
+    if with_model:
+        world.environment |= models
+    known = cases("canal_memories")
+    rows = dict(
+        zip(
+            (each["id"] for each in known),
+            know(world, [each["text"] for each in known], "fact"),
+            strict=True,
+        )
+    )
+    world.work()
+    answered, unasked, wrong = [], [], Counter()
+    asked = [*cases("canal_questions"), *({"class": "elsewhere"} | q for q in cases("elsewhere"))]
+    with world.terminal() as memories:
+        model = embedding.load_pair(memories.settings.embed, memories.environment)
+        given = (memories.store, Filters(), memories.now)
+        for each in asked:
+            found = engine.search(each["text"], *given, 10, model if with_model else None).answers
+            if right_one := rows.get(each.get("answer")):
+                answered += [each["id"]] * (right_one in {hit.memory.id for hit in found})
+                shown = engine.suggest(each["text"], *given, embedder=model if with_model else None)
+                unasked += [each["id"]] * (right_one in {hit.memory.id for hit in shown})
+            else:
+                wrong[each["class"]] += bool(found)
+
+    assert len(answered) >= right, answered
+    assert len(unasked) >= prompted, unasked
+    assert all(wrong[kind] <= most[kind] for kind in most), wrong
 
 
 @pytest.mark.parametrize(
