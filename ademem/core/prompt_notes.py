@@ -23,7 +23,7 @@ MACHINE = "peer"
 def origin_of(prompt: str, session_id: str, environment: Mapping[str, str]) -> str:
     """Return a machine's origin for a prompt that no person wrote; empty where the form decides."""
     folder = os.path.join(trust.data_folder(environment), "client", "prompts")
-    with suppress(OSError, ValueError):
+    with suppress(OSError, ValueError, RecursionError):
         with open(os.path.join(folder, os.path.basename(session_id) or "none"), "rb") as file:
             is_fresh = abs(time.time() - os.fstat(file.fileno()).st_mtime) < FRESH_S
             note = loads(file.read(MOST_BYTES).decode())

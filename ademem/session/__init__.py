@@ -100,9 +100,7 @@ def answer(
         runtime.by = by
         try:
             if event in FOLLOWING and not runtime.is_read_only:
-                from ademem.session import shell_notes
-
-                shell_notes.follow(payload, runtime)
+                _follow(event, payload, runtime)
             text = handle(payload, runtime) or ""
             if event in WRITING and not runtime.is_read_only:
                 from ademem.search import binding
@@ -121,12 +119,24 @@ def answer(
         from ademem.session import notices
 
         return client.notice(*notices.offer_init(environment))
-    except Exception as error:  # the one place where a hook's failure ends
+    except Exception as error:  # where a hook's failure ends
         from ademem.core import failure_log
 
         failure_log.log(found, event, error, environment, now)
         denial = _guard_failed(found, error, environment) if event == "pre_tool_use" else ""
         return denial or _report(event, error, found, payload, environment)
+
+
+def _follow(event: str, payload: client.Payload, runtime: Runtime) -> None:
+    """Bring the store in step; a failure there takes away neither the guard nor a dictation."""
+    from ademem.session import shell_notes
+
+    try:
+        shell_notes.follow(payload, runtime)
+    except Exception as error:  # the hook goes on with the store as it is
+        from ademem.core import failure_log
+
+        failure_log.log(runtime.project, event, error, runtime.environment, runtime.now)
 
 
 def _report(

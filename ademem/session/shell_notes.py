@@ -50,7 +50,7 @@ def list_loaded(project: Project, reader: str) -> frozenset[str]:
         return frozenset()
     with suppress(OSError, UnicodeDecodeError):
         for line in (confined.read_text(project.root, path, LOADED_BYTES) or "").splitlines():
-            with suppress(ValueError, KeyError, TypeError):
+            with suppress(ValueError, RecursionError, KeyError, TypeError):
                 found.add(os.path.relpath(os.path.realpath(loads(line)["file_path"]), project.root))
     return frozenset(found)
 

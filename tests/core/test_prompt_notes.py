@@ -53,6 +53,7 @@ def test_an_old_note_and_one_that_cannot_be_read_change_nothing(world):
     os.utime(note(world), (1, 1))
     assert stored(world) == ["the ferry desk closes at nine"]
 
-    note(world).write_text("[")
-    world.fire("user_prompt_submit", prompt="remember: it opens at six", prompt_id="p2")
-    assert len(world.live()) == 2
+    for text, hour in (("[", "six"), ("[" * 1000, "seven")):
+        note(world).write_text(text)
+        world.fire("user_prompt_submit", prompt=f"remember: it opens at {hour}", prompt_id=hour)
+    assert len(world.live()) == 3

@@ -5,7 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from ademem.session import shell_notes, user_prompt_submit
+from ademem.core import failure_log, project
+from ademem.files.texts import FilesChanged
+from ademem.session import session_start, shell_notes, user_prompt_submit
 from ademem.sync import mirror
 from tests.session.test_consulting import BY_PERSON, Session
 from tests.session.test_instruction_files import Files
@@ -57,6 +59,24 @@ def test_a_changed_memory_file_is_in_force_at_the_next_prompt(world, files, sess
     assert "on Mondays" in session.ask("When is the walrus release cut?", "p2")
 
 
+def test_a_failed_import_takes_away_neither_the_guard_nor_a_dictation(world, session, monkeypatch):
+    world.know(RULE, **BY_PERSON)
+    session.ask("Go on", "p1")
+
+    def import_changes(*_):
+        raise FilesChanged("facts.md")
+
+    monkeypatch.setattr(session_start, "import_changes", import_changes)
+    note_change(world)
+    assert RULE in session.write("src/gen/api.py")
+    note_change(world)
+    session.ask(f"remember: {WALRUS}", "p2")
+
+    assert WALRUS in [memory.content for memory in world.live()]
+    logged = failure_log.recent(project.at(str(world.root)), world.environment)
+    assert ["was changed while it was read" in each["error"] for each in logged] == [True, True]
+
+
 def test_the_client_is_asked_to_watch_these_files_and_at_a_change_of_folder_again(world, files):
     files.write(".cursorrules", f"- {RULE}\n")
     files.adopt()
@@ -103,7 +123,7 @@ def test_a_file_that_the_client_loaded_is_not_said_until_a_compaction(world, fil
     loaded = world.root / ".ade/run/loaded"
     loaded.mkdir()
     line = json.dumps({"file_path": str(world.root / ".cursorrules"), "load_reason": "include"})
-    (loaded / "s1").write_text(f"no JSON\n{line}\n")
+    (loaded / "s1").write_text(f"no JSON\n{'[' * 50_000}\n{line}\n")
 
     assert session.write("src/gen/api.py") == ""
     world.fire("session_start", source="compact")
