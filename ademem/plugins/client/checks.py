@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from glob import escape, glob
 from typing import TYPE_CHECKING, Any
 
-from ademem.core import shared_files
+from ademem.core import confined, shared_files
 from ademem.operations.doctor import Finding
 from ademem.operations.install import client_settings
 from ademem.plugins.client import installing, places
@@ -17,6 +17,7 @@ from ademem.store.runtime import open_runtime
 if TYPE_CHECKING:
     from ademem.operations.doctor import Patient
 
+HOOKS_BYTES = 100_000
 SWITCHES: tuple[tuple[str, Any], ...] = (
     ("disableAllHooks", True),
     ("allowManagedHooksOnly", True),
@@ -75,10 +76,15 @@ def clones_bring_no_module(patient: Patient) -> Finding:
 def _list_modules(root: str) -> Iterator[str]:
     for path in sorted(glob(os.path.join(escape(root), ".claude/skills/*/hooks/hooks.json"))):
         try:
-            given = json.loads(shared_files.read_text(path) or "")
-        except (OSError, ValueError):
+            data = confined.read_bytes(root, path, HOOKS_BYTES) or b""
+            given = json.loads(data.decode("utf-8-sig", "replace"))
+        except ValueError:  # which the client does not read either
             continue
-        for name in given.get("modules") or () if isinstance(given, dict) else ():
+        except (OSError, RecursionError):
+            yield f"{os.path.relpath(path, root)} (cannot be read)"
+            continue
+        modules = given.get("modules") if isinstance(given, dict) else None
+        for name in modules if isinstance(modules, list) else filter(None, [modules]):
             yield os.path.relpath(os.path.join(os.path.dirname(path), str(name)), root)
 
 

@@ -104,6 +104,30 @@ def test_the_doctor_warns_of_modules_that_a_clone_brings(world):
     assert (found.ok, found.message) == (False, ".claude/skills/bad/hooks/x.ts")
 
 
+def test_a_clone_hides_no_module_behind_what_the_doctor_cannot_read(world):
+    given = {
+        "long": b" " * 200_000 + b'{"modules": ["./x.ts"]}',
+        "deep": b"[" * 50_000,
+        "mark": b'\xef\xbb\xbf{"modules": ["./x.ts"]}',
+        "odd": b'{"modules": ["./x.ts"], "name": "\xff"}',
+        "one": b'{"modules": "./x.ts"}',
+    }
+    for name, data in given.items():
+        hooks = world.root / f".claude/skills/{name}/hooks/hooks.json"
+        hooks.parent.mkdir(parents=True)
+        hooks.write_bytes(data)
+    endless = world.root / ".claude/skills/zero/hooks/hooks.json"
+    endless.parent.mkdir(parents=True)
+    endless.symlink_to("/dev/zero")
+    found = look(world, checks.clones_bring_no_module)
+
+    below = ".claude/skills/{}/hooks/"
+    unread = [f"{below.format(name)}hooks.json (cannot be read)" for name in ("deep", "long")]
+    named = [f"{below.format(name)}x.ts" for name in ("mark", "odd", "one")]
+    last = f"{below.format('zero')}hooks.json (cannot be read)"
+    assert found.message == ", ".join([*unread, *named, last])
+
+
 @pytest.mark.parametrize(
     "call",
     [
