@@ -69,62 +69,93 @@ def answer(
     event = handle.__module__.rpartition(".")[2]
     found = payload = None
     try:
-        folder = os.sep
-        with suppress(FileNotFoundError):  # the model may remove its working folder
-            folder = os.getcwd()
-        with suppress(NotEnrolled):
-            found = project.find(None, environment, folder)
+        folder = _working_folder()
+        found = _project_around(folder, environment)
         if found is None and event != "pre_tool_use":
-            raise NotEnrolled(folder)
-        try:
-            payload = client.read(raw)
-        except client.BadPayload:
-            if found is None:  # then nothing of it is ours
-                raise NotEnrolled(folder) from None
-            raise
-        if event == "pre_tool_use" and (payload.path or found is None):  # whose file it is decides
-            path = os.path.join(payload.cwd or folder, payload.path or "any")
-            found = project.of_file(path) or found
-        if found is None:
-            raise NotEnrolled(folder)
-        if is_writable(found):
-            wait_s = SHORT_WAITS_S.get(event, WAIT_S)
-            runtime = open_runtime(found, environment, now, wait_s=wait_s, limit_s=wait_s)
-            runtime.store.spill_nothing()
-        elif event in READ_ONLY:
-            from ademem.worker.read_only import open_copy
-
-            runtime = open_copy(found, environment, now)
-        else:
+            return _offer_init(event, environment)
+        payload = _read(raw, found, folder)
+        if event == "pre_tool_use":
+            found = _project_of_call(payload, found, folder)
+        runtime = None if found is None else _open(event, found, environment, now)
+        if runtime is None:
             return ""
         runtime.by = by
         try:
-            if event in FOLLOWING and not runtime.is_read_only:
-                _follow(event, payload, runtime)
-            text = handle(payload, runtime) or ""
-            if event in WRITING and not runtime.is_read_only:
-                from ademem.search import binding
-
-                binding.refresh_shown(runtime)
-            if text and not runtime.is_read_only:
-                from ademem.store import logs  # most hooks print nothing
-
-                logs.count_output(runtime.store, event, len(text), runtime.now)
-            return text
+            return _handle(event, handle, payload, runtime)
         finally:
             runtime.store.leave() if leaving else runtime.close()
     except NotEnrolled:
-        if event != "session_start" or not environment.get("CLAUDE_PLUGIN_ROOT"):
-            return ""
-        from ademem.session import notices
-
-        return client.notice(*notices.offer_init(environment))
+        return _offer_init(event, environment)
     except Exception as error:  # where a hook's failure ends
         from ademem.core import failure_log
 
         failure_log.log(found, event, error, environment, now)
         denial = _guard_failed(found, error, environment) if event == "pre_tool_use" else ""
         return denial or _report(event, error, found, payload, environment)
+
+
+def _working_folder() -> str:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:  # the model may remove it
+        return os.sep
+
+
+def _project_around(folder: str, environment: Mapping[str, str]) -> Project | None:
+    with suppress(NotEnrolled):
+        return project.find(None, environment, folder)
+    return None
+
+
+def _read(raw: bytes, found: Project | None, folder: str) -> client.Payload:
+    try:
+        return client.read(raw)
+    except client.BadPayload:
+        if found is None:  # then nothing of it is ours
+            raise NotEnrolled(folder) from None
+        raise
+
+
+def _project_of_call(payload: client.Payload, found: Project | None, folder: str) -> Project | None:
+    """Return the project of the file that a call is on, else the one that was *found* around it."""
+    if found and not payload.path:
+        return found
+    path = os.path.join(payload.cwd or folder, payload.path or "any")
+    return project.of_file(path) or found
+
+
+def _open(
+    event: str, found: Project, environment: Mapping[str, str], now: datetime
+) -> Runtime | None:
+    """Open the project, or a copy where it cannot be written; None if the event needs to write."""
+    if is_writable(found):
+        wait_s = SHORT_WAITS_S.get(event, WAIT_S)
+        runtime = open_runtime(found, environment, now, wait_s=wait_s, limit_s=wait_s)
+        runtime.store.spill_nothing()
+        return runtime
+    if event not in READ_ONLY:
+        return None
+    from ademem.worker.read_only import open_copy
+
+    return open_copy(found, environment, now)
+
+
+def _handle(event: str, handle: Handle, payload: client.Payload, runtime: Runtime) -> str:
+    """Answer the event, with what is brought in step before and after it."""
+    if runtime.is_read_only:
+        return handle(payload, runtime) or ""
+    if event in FOLLOWING:
+        _follow(event, payload, runtime)
+    text = handle(payload, runtime) or ""
+    if event in WRITING:
+        from ademem.search import binding
+
+        binding.refresh_shown(runtime)
+    if text:
+        from ademem.store import logs  # most hooks print nothing
+
+        logs.count_output(runtime.store, event, len(text), runtime.now)
+    return text
 
 
 def _follow(event: str, payload: client.Payload, runtime: Runtime) -> None:
@@ -137,6 +168,15 @@ def _follow(event: str, payload: client.Payload, runtime: Runtime) -> None:
         from ademem.core import failure_log
 
         failure_log.log(runtime.project, event, error, runtime.environment, runtime.now)
+
+
+def _offer_init(event: str, environment: Mapping[str, str]) -> str:
+    """Say at the start of a session with the plugin that its folder is no project yet."""
+    if event != "session_start" or not environment.get("CLAUDE_PLUGIN_ROOT"):
+        return ""
+    from ademem.session import notices
+
+    return client.notice(*notices.offer_init(environment))
 
 
 def _report(

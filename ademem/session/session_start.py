@@ -64,10 +64,30 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     if runtime.is_read_only:
         reader = make_reader(payload, runtime, here)
         text = briefing.session(reader, program(runtime.environment)).text
-        return client.context(
-            "SessionStart", text, [runtime.copy_notice] if source == "startup" else []
-        )
-    fresh = not payload.session_id or sessions.start(
+        told = [runtime.copy_notice] if source == "startup" else []
+        return client.context("SessionStart", text, told)
+    if not _is_fresh(payload, source, here, runtime):
+        return None
+    imported, problems = _catch_up(runtime)
+    key = TurnKey(session_id=payload.session_id)
+    with runtime.store.transaction():
+        has_skills = _renew(key, runtime)
+        text, total = _brief(payload, source, here, imported, runtime)
+    worker.start(runtime)
+    lines = notices.describe_problems(problems) + notices.collect(payload, runtime)
+    lines += notices.describe_sender(runtime)
+    line = notices.choose(payload.session_id, lines, runtime)
+    if source in BEGINNINGS:
+        line = [*line, *notices.summarize(total, payload.session_id, runtime)][:1]
+    watched = shell_notes.list_watched(runtime)
+    # The client listed its skills before this hook, in which an import or another process wrote.
+    reloads = has_skills and bool(watched)
+    return client.context("SessionStart", text, line, watched=watched, reloads_skills=reloads)
+
+
+def _is_fresh(payload: Payload, source: str, here: str | None, runtime: Runtime) -> bool:
+    """Enter the session; return False if the hook of a second installation was faster."""
+    return not payload.session_id or sessions.start(
         runtime.store,
         payload.session_id,
         source=source,
@@ -77,61 +97,65 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         transcript=payload.transcript_path,
         is_unattended=client.is_unattended(runtime.environment),
     )
-    if not fresh:
-        return None
+
+
+def _catch_up(runtime: Runtime) -> tuple[str, Sequence[Problem]]:
+    """Take in what changed outside of sessions; return what `import_changes` does."""
     notices.extend_path(runtime.environment)
     with suppress(OSError):
         ignore(runtime.project)
     flags.prune(runtime.project, runtime.now)
     shell_notes.prune(runtime.project, runtime.now)
-    imported, problems = import_changes(runtime, Deadline(time.monotonic, READING_S))
+    imported = import_changes(runtime, Deadline(time.monotonic, READING_S))
     commits.look(runtime.project, runtime.store, runtime.now, Deadline(time.monotonic, GIT_S))
     flags.set_client_memory(runtime.project, client_memory.moved(runtime.environment))
     reconciling.run(runtime)
     follow_instructions(runtime)
+    return imported
+
+
+def _renew(key: TurnKey, runtime: Runtime) -> bool:
+    """Renew bindings and lists, and queue what the worker does; tell whether skills changed."""
+    # another worktree may have changed the hints, or a compaction dropped them
+    if is_shown_due(runtime.store):
+        update_bindings(runtime.store, runtime.project, DERIVE_S)
+    if has_bindings(runtime.store, "anchor"):
+        jobs.queue(runtime.store, "anchors", "project", runtime.now)
+    renew_lists(runtime)
+    remove_lists(runtime.project, key)
+    prune_lists(runtime.project, runtime.now)
+    has_skills = skill_files.have_changed(runtime.project)
+    if has_skills:
+        jobs.queue(runtime.store, "skills", "project", runtime.now)
+    for left in sessions.list_left_open(runtime.store, runtime.now, key.session_id):
+        jobs.queue(runtime.store, "episode", left, runtime.now)
+    return has_skills
+
+
+def _brief(
+    payload: Payload, source: str, here: str | None, imported: str, runtime: Runtime
+) -> tuple[str, int]:
+    """Return the text for the model, which is logged, and the number of all memories."""
     key = TurnKey(session_id=payload.session_id)
-    with runtime.store.transaction():
-        # another worktree may have changed the hints, or a compaction dropped them
-        if is_shown_due(runtime.store):
-            update_bindings(runtime.store, runtime.project, DERIVE_S)
-        if has_bindings(runtime.store, "anchor"):
-            jobs.queue(runtime.store, "anchors", "project", runtime.now)
-        renew_lists(runtime)
-        remove_lists(runtime.project, key)
-        prune_lists(runtime.project, runtime.now)
-        has_skills = skill_files.have_changed(runtime.project)
-        if has_skills:
-            jobs.queue(runtime.store, "skills", "project", runtime.now)
-        for left in sessions.list_left_open(runtime.store, runtime.now, payload.session_id):
-            jobs.queue(runtime.store, "episode", left, runtime.now)
-        name = program(runtime.environment)
-        goes_on = source in briefing.GOES_ON
-        seen = logs.list_in_context(runtime.store, key, runtime.now) if goes_on else ()
-        reader = make_reader(payload, runtime, here, seen=seen)
-        brief = briefing.news(reader) if seen else briefing.session(reader, name)
-        asks = source == "compact" and ledger.claim(
-            runtime.store, "flush", payload.session_id, runtime.now
-        )
-        question = FLUSH.format(program=name) if asks else ""
-        text = "\n".join(filter(None, (brief.text, question, imported)))
-        shown = [logs.Shown(memory_id=memory.id) for memory in brief.shown]
-        if source == "compact":  # a row without a memory: what was shown before is gone
-            logs.log_shown(runtime.store, "briefing", (), runtime.now, key=key, query=source)
-        logs.log_shown(runtime.store, "briefing", shown, runtime.now, key=key, query=source)
-        keep = all(memory.shown_scope != "personal" for memory in brief.shown)
-        injections.record(runtime, "session_start", text, key, brief.placed, keep_text=keep)
-        if brief.text:
-            table.mark_shown(runtime.store, runtime.project.root, payload.session_id, runtime.now)
-    worker.start(runtime)
-    lines = notices.describe_problems(problems) + notices.collect(payload, runtime)
-    lines += notices.describe_sender(runtime)
-    line = notices.choose(payload.session_id, lines, runtime)
-    if source in BEGINNINGS:
-        line = [*line, *notices.summarize(brief.total, payload.session_id, runtime)][:1]
-    watched = shell_notes.list_watched(runtime)
-    # The client listed its skills before this hook, in which an import or another process wrote.
-    reloads = has_skills and bool(watched)
-    return client.context("SessionStart", text, line, watched=watched, reloads_skills=reloads)
+    name = program(runtime.environment)
+    goes_on = source in briefing.GOES_ON
+    seen = logs.list_in_context(runtime.store, key, runtime.now) if goes_on else ()
+    reader = make_reader(payload, runtime, here, seen=seen)
+    brief = briefing.news(reader) if seen else briefing.session(reader, name)
+    asks = source == "compact" and ledger.claim(
+        runtime.store, "flush", payload.session_id, runtime.now
+    )
+    question = FLUSH.format(program=name) if asks else ""
+    text = "\n".join(filter(None, (brief.text, question, imported)))
+    shown = [logs.Shown(memory_id=memory.id) for memory in brief.shown]
+    if source == "compact":  # a row without a memory: what was shown before is gone
+        logs.log_shown(runtime.store, "briefing", (), runtime.now, key=key, query=source)
+    logs.log_shown(runtime.store, "briefing", shown, runtime.now, key=key, query=source)
+    keep = all(memory.shown_scope != "personal" for memory in brief.shown)
+    injections.record(runtime, "session_start", text, key, brief.placed, keep_text=keep)
+    if brief.text:
+        table.mark_shown(runtime.store, runtime.project.root, payload.session_id, runtime.now)
+    return text, brief.total
 
 
 def follow_instructions(runtime: Runtime) -> None:
