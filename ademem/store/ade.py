@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
+import struct
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from enum import StrEnum
@@ -17,7 +18,7 @@ from ademem.core.record_json import texts_in
 from ademem.core.redaction import redact
 from ademem.core.text import dedupe_key, in_one_line, sha256_hex, without_controls
 from ademem.guard.injection import instruction_in
-from ademem.store import Store, database, maintenance, memories
+from ademem.store import Store, database, embeddings, maintenance, memories
 from ademem.store.inspection import plain_tables, read_rows
 from ademem.store.memories import COLUMNS, Change
 
@@ -123,6 +124,13 @@ def adopt(source: sqlite3.Connection, db: sqlite3.Connection, now_stamp: str) ->
     )
     for table, found in steps.items():
         _copy(db, table, _best_first(found, project), project, now_stamp)
+    said = {
+        old["id"]: new["quarantine_reason"] is None and old.get("content") == new["content"]
+        for old, new in pairs
+    }
+    vectors = [row for row in rows("unified_memory_embeddings") if said.get(row.get("memory_id"))]
+    of_length_one = list(filter(None, map(convert_vector, vectors)))
+    _copy(db, "unified_memory_embeddings", _best_first(of_length_one, project), project, now_stamp)
     runs = [convert_run(row, kind, now_stamp) for kind, name in LOGS.items() for row in rows(name)]
     _copy(db, "maintenance_log", _with_own_ids(runs), project, now_stamp)
 
@@ -204,6 +212,23 @@ def convert_memory(old: Row, project: str, now: str) -> Row:
             "promoted_at": promoted or (created if status is Status.PROMOTED else None),
         }
     )
+
+
+def convert_vector(old: Row) -> Row | None:
+    """Return a vector at length 1; None for one of another model, or without a direction."""
+    blob = old.get("embedding_blob")
+    shape = old.get("embedding_model"), old.get("dimensions")
+    size = 4 * embeddings.ADE_DIMENSIONS
+    if shape != (embeddings.ADE_MODEL, embeddings.ADE_DIMENSIONS) or not isinstance(blob, bytes):
+        return None
+    if len(blob) != size:
+        return None
+    values = struct.unpack(f"<{embeddings.ADE_DIMENSIONS}f", blob)
+    length = math.hypot(*values)
+    if not (math.isfinite(length) and length > 0):
+        return None
+    unit = struct.pack(f"<{embeddings.ADE_DIMENSIONS}f", *(value / length for value in values))
+    return old | {"embedding_blob": unit, "norm": 1.0}
 
 
 def convert_run(old: Row, kind: str, now: str) -> Row:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ademem.core.memory import Memory
 
 FAILURES = "vector"
+ADE_MODEL, ADE_DIMENSIONS = "Xenova/all-MiniLM-L6-v2", 384
+"""The model of the vectors of an adopted database, which wait under its name for the worker."""
 
 _WANTED = f"memory.project_id = :project and memory.quarantine_reason is null and {LIVE}"
 """Memories that get a vector: quarantined ones cannot be found, and wait for approval first."""
@@ -102,6 +104,28 @@ def name_failure(store: Store, model: str, memory: Memory, error: str) -> None:
     key = f"{memory.id} {model} {memory.dedupe_key}"
     query = "update jobs set last_error = ? where project_id = ? and kind = ? and key = ?"
     store.db.execute(query, (error[: jobs.ERROR_CHARS], store.project_id, FAILURES, key))
+
+
+def list_adopted(store: Store) -> list[Memory]:
+    """Return the memories that have a vector by ADE."""
+    from ademem.store.memories import from_rows
+
+    rows = store.db.execute(
+        "select memory.* from main.unified_memories as memory"
+        " join unified_memory_embeddings as vector on vector.memory_id = memory.id"
+        " where vector.embedding_model = ?",
+        (ADE_MODEL,),
+    )
+    return from_rows(rows)
+
+
+def take_adopted(store: Store, model: str, ids: Iterable[str], now: datetime) -> int:
+    """Let vectors by ADE count as those of the model, where it has none."""
+    return store.db.execute(
+        "update or ignore unified_memory_embeddings set embedding_model = ?, updated_at = ?"
+        " where embedding_model = ? and memory_id in (select value from json_each(?))",
+        (model, stamp(now), ADE_MODEL, array(ids)),
+    ).rowcount
 
 
 def drop_others(store: Store, models: Sequence[str]) -> int:

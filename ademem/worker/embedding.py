@@ -15,6 +15,7 @@ from ademem.search.embedding import (
     DIMENSIONS,
     embedded_text,
     embedded_texts,
+    is_read_as_written,
     model_id,
     second_settings,
 )
@@ -48,6 +49,7 @@ def run(context: JobContext) -> datetime | None:
         return None
     store = context.store
     context.figures |= dict.fromkeys(("batches", "embedded", "failed", "batch", "largest"), 0)
+    taken = _take_adopted(model, context)
     embedded = _embed_missing(model, context)
     from ademem.search import dense, neighbours
 
@@ -55,7 +57,7 @@ def run(context: JobContext) -> datetime | None:
         second = model_id(second_settings(context.runtime.settings.embed))  # even if not installed
         context.figures["dropped"] = embeddings.drop_others(store, [model.id, second])
         dense.update_whitening(store, model.id, DIMENSIONS)
-    if embedded:
+    if taken or embedded:
         neighbours.catch_up(store, model.id, context.now())
     if model.second and not is_spent(context) and _embed_missing(model.second, context):
         import numpy as np
@@ -65,6 +67,16 @@ def run(context: JobContext) -> datetime | None:
         embeddings.save_unread_rows(store, np.array(unread, "<i8").tobytes())
         dense.update_whitening(store, model.second.id, DIMENSIONS)
     return _next_run(context, model)
+
+
+def _take_adopted(model: Model, context: JobContext) -> int:
+    """Take the vectors of ADE, which has the same model, of texts that are read here as there."""
+    store, name = context.store, embeddings.ADE_MODEL.rpartition("/")[2]
+    if not model.id.startswith(f"{name}/") or not embeddings.has_any(store, embeddings.ADE_MODEL):
+        return 0
+    plain = filter(is_read_as_written, embeddings.list_adopted(store))
+    ids = [memory.id for memory in plain]
+    return embeddings.take_adopted(store, model.id, ids, context.now())
 
 
 def _next_run(context: JobContext, model: Model) -> datetime | None:

@@ -504,3 +504,16 @@ class TestASecondModel:
         assert dense.load_whitening(world.store, fake.ID, 384) is not None
         (failing,) = jobs.list_failing(world.store)
         assert "half of it" in failing[2]
+
+
+def test_a_vector_of_ade_is_taken_where_its_text_is_read_as_there(world):
+    plain, split = world.keep("Tokens expire in UTC", "Call parseInvoice for each line")
+    world.work()
+    world.store.db.execute(
+        "update unified_memory_embeddings set embedding_model = ?", (embeddings.ADE_MODEL,)
+    )
+    world.embedder.model_id, world.embedder.batches = model_id(EmbedSettings()), []
+    world.work(model=fake.model(world.embedder))
+
+    assert world.embedder.batches == [["Call parseInvoice for each line"]]
+    assert world.vectors() == dict.fromkeys((plain, split), world.embedder.model_id)

@@ -79,6 +79,13 @@ def embedded_texts(memory: Memory) -> tuple[str, ...]:
     return (text, first)
 
 
+def is_read_as_written(memory: Memory) -> bool:
+    """Tell whether the content alone is embedded, and no identifier of it as its words."""
+    from ademem.search.embedding.minilm import split_identifiers
+
+    return embedded_texts(memory) == (split_identifiers(memory.content),)
+
+
 def load(settings: EmbedSettings, environment: Mapping[str, str]) -> Embedder | None:
     """None while no model is installed; raises DamagedModel."""
     folder = cache.installed(environment, settings.dtype)

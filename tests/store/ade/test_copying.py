@@ -6,7 +6,7 @@ from tests.store.ade.adopting import table
 from tests.store.ade_file import STAMP, embedding, memory
 
 
-def test_vectors_of_the_model_of_ade_are_left_behind(adopt):
+def test_vectors_of_an_unknown_model_are_left_behind(adopt):
     store = adopt(unified_memories=[memory("m")], unified_memory_embeddings=[embedding("new", "m")])
 
     assert table(store, "unified_memory_embeddings") == []

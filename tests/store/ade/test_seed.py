@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import struct
 from contextlib import closing
 
 import pytest
@@ -14,7 +15,7 @@ from ademem.operations import doctor
 from ademem.store import maintenance
 from tests.store import ade_file
 from tests.store.ade.adopting import adopted_store, table
-from tests.store.ade_file import DOCUMENTS, STAMP, memory
+from tests.store.ade_file import DOCUMENTS, STAMP, embedding, memory
 
 LATER = "2026-01-10T08:00:05.000Z"
 TIMES = {"created_at": STAMP, "updated_at": STAMP}
@@ -22,6 +23,13 @@ TIMES = {"created_at": STAMP, "updated_at": STAMP}
 RUN = {"id": "r", "project_id": "atlas", "started_at": STAMP, "ended_at": LATER}
 ROWS = {
     "unified_memories": memory("m", "Ship on Fridays", pinned=1, tier=1, promoted_at=STAMP),
+    "unified_memory_embeddings": embedding(
+        "v",
+        "m",
+        embedding_model="Xenova/all-MiniLM-L6-v2",
+        embedding_blob=struct.pack("<384f", 1, *[0] * 383),
+        dimensions=384,
+    ),
     "memory_procedure_details": TIMES
     | {"memory_id": "m", "trigger": "a release", "procedure_markdown": "1. tag"}
     | {"success_count": 2, "failure_count": 1, "last_used_at": STAMP}
@@ -175,3 +183,20 @@ def test_pins_count_once_the_person_agreed_and_the_message_that_asks_names_them(
     assert "Pinned" not in before
     assert (pin.pinned, pin.tier) == (True, 1)
     assert "Pinned" in world.context("session_start", source="startup", session_id="s3")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param({"embedding_model": "another"}, id="another model"),
+        pytest.param({"dimensions": 383}, id="other dimensions"),
+        pytest.param({"embedding_blob": b"\0" * 1535}, id="a part of one"),
+        pytest.param({"embedding_blob": b"\0" * 1536}, id="no direction"),
+        pytest.param({"embedding_blob": struct.pack("<384f", *[float("nan")] * 384)}, id="NaN"),
+    ],
+)
+def test_vectors_of_the_same_model_and_dimensions_alone_are_taken(adopt, changes):
+    vector = ROWS["unified_memory_embeddings"] | changes
+    rows = {"unified_memories": [memory("m")], "unified_memory_embeddings": [vector]}
+
+    assert table(adopt(DOCUMENTS, **rows), "unified_memory_embeddings") == []
