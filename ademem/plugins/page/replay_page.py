@@ -10,6 +10,7 @@ from ademem.plugins.http.loopback import Refused
 from ademem.plugins.page.entry import Act, Page, PageRequest, row_number
 from ademem.plugins.replay import adding, replaying, stretches
 from ademem.plugins.replay.command import day, describe_period, describe_proof
+from ademem.plugins.replay.counting import quote
 from ademem.plugins.replay.replaying import Row
 from ademem.store.runtime import Runtime
 
@@ -61,6 +62,8 @@ def _add(memories: Runtime, request: PageRequest) -> Done:
         raise NotFound("the last replay has no such row")
     row = found.repeated[at]
     sentence = stretches.read_sentence(row.transcript, memories.environment, row.last)
+    if quote(sentence) != row.quote:  # the file is in the project: what was shown is what is added
+        raise NotFound("the transcript says something else than the last replay")
     written = adding.add(sentence, memories)
     if written.memory is None:
         why = f"not kept ({written.rule}): {written.reason}"

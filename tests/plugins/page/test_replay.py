@@ -84,6 +84,17 @@ def test_what_was_said_again_is_added_by_one_button_and_undone(past):
     assert past.browser.post("/replay/9/add").status_code == 404
 
 
+def test_nothing_is_added_that_the_page_did_not_show(past):
+    replay(past)
+    shown = json.loads(past.stored().read_text())
+    shown["repeated"][0]["quote"] = "run the tests before each commit"
+    past.stored().write_text(json.dumps(shown))
+
+    assert past.browser.post("/replay/0/add").status_code == 404
+    with past.world.memories() as memories:
+        assert SAID not in [each.content for each in searching.list_memories(memories)]
+
+
 @pytest.mark.parametrize(
     "text",
     [
