@@ -7,29 +7,11 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Iterator
 
-SEED_LEADS = (
-    *(
-        "seed",
-        "mnemonic",
-        "phrase",
-        "frase",
-        "фраз",
-        "recovery",
-        "wiederherst",
-        "herstel",
-        "wörter",
-    ),
-    *(
-        "wallet",
-        "portefeuille",
-        "billetera",
-        "cartera",
-        "carteira",
-        "portafogli",
-        "portfel",
-        "кошел",
-    ),
-    *("助记", "ニーモニック", "リカバリー", "ウォレット"),
+SEED_LEADS = tuple(
+    """
+    seed mnemonic phrase frase фраз recovery wiederherst herstel wörter wallet portefeuille
+    billetera cartera carteira portafogli portfel кошел 助记 ニーモニック リカバリー ウォレット
+    """.split()
 )
 CODE_LEADS = ("code", "códig", "codig", "codic", "kody", "код", "コード", "码", "碼")
 LEAD_CHARS = 400
@@ -50,6 +32,7 @@ _CODE = r"[A-Za-z0-9]{4,12}(?:-[A-Za-z0-9]{3,12})*"
 
 
 def list_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield start and end of each seed phrase and each list of codes; spans may overlap."""
     lowered = text.lower()
     if len(lowered) != len(text):
         lowered = text

@@ -143,6 +143,7 @@ _BOTH = r"(?=[\w+/]*(?-i:[a-z]))(?=[\w+/]*(?-i:[A-Z]))(?=(?:[\w+/]*?\d){2})"
 _HASHED = r"sha|md5|hash|commit|digest|\bid\b|uuid|rev|check|build|finger|empreint|etag|image"
 _RANDOM = rf"(?=\w*[a-z])(?=\w*[A-Z])(?=(?:\w*?\d){{3}})\w{{{CLAUSE_CHARS},}}"
 _NONE, _WEAK, _STRONG = 0, 1, 2
+"""Grades that `shape` gives."""
 _SIGNS = "!@#$%^&*?~+"
 _DIGITS = frozenset("0123456789")
 _VALUE_SIGNS = (
@@ -537,7 +538,6 @@ def _is_stated_word(value: str, text: str, end: int) -> bool:
 
 def _find_quoted(named: Named, text: str, start: int, closing: str) -> tuple[int, int] | None:
     """Find a quoted phrase, unless it is a message or a name in code."""
-
     line = text[start : start + PHRASE_CHARS].partition("\n")[0]
     ends = [end for sign in closing if (end := line.find(sign)) >= 0]
     if not ends:
@@ -567,7 +567,7 @@ def _is_passphrase(value: str) -> bool:
 
 
 def shape(value: str, *, snake: bool = False) -> int:
-    """Tell how much a word looks chosen as a secret: not, like a name with a number, or surely."""
+    """Tell if a word looks chosen as a secret: _NONE, _WEAK as a name with a number, or _STRONG."""
     import re
 
     if not 5 <= len(value) <= 200 or _is_code_or_term(value):

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 MOST_PLACES = 6
 """Places of a card; the page of the memory has all."""
-
-
 MOST_PROGRAMS = 4
 """Programs of a family that are named."""
 

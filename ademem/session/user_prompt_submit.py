@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 MOST_CHARS = 20_000
 HINT_WORDS = 4
 MOST_DICTATED = 8
+"""Dictated texts that are shown to the model; all are stored."""
 POOL = 4
 """Hits that are asked for in the place of one, where the folder of the session weighs, too."""
 MOST_PLACED = 200
 SAVED_LINE = "Saved to project memory, as the person asked:"
 NOTED_LINE = "Noted for a person's review:"
-"""Dictated texts that are shown to the model; all are stored."""
 
 
 def handle(payload: Payload, runtime: Runtime) -> str | None:
@@ -62,14 +62,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     # Search before the transaction, which holds the lock of the database.
     found = _find(prompt, payload.cwd, classified, key, runtime)
     if runtime.is_read_only or not runtime.by.is_proven:
-        why = runtime.copy_notice or f"ademem: {runtime.by.why}"
-        notice = f"{why}; your text was not stored"
-        unstored = [notice] if dictations(prompt) else []
-        if not runtime.is_read_only:
-            set_flag(key, runtime)
-        return (
-            client.context("UserPromptSubmit", "\n".join(describe(found.entries)), unstored) or None
-        )
+        return _answer_unstored(prompt, found, key, runtime)
     heard = None if dictations(prompt) else asking.find(prompt, payload, runtime)
     with runtime.store.transaction():
         if not _claim(prompt, key, runtime):  # the hook of a second installation was faster
@@ -99,6 +92,16 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     set_flag(key, runtime)
     told = _tell(payload, dictated, bool(heard), [memory for memory, _ in found.hits], runtime)
     return client.context("UserPromptSubmit", "\n".join(lines), told) or None
+
+
+def _answer_unstored(prompt: str, found: Found, key: TurnKey, runtime: Runtime) -> str | None:
+    """Recall alone, and name a dictation that was not stored."""
+    why = runtime.copy_notice or f"ademem: {runtime.by.why}"
+    unstored = [f"{why}; your text was not stored"] if dictations(prompt) else []
+    if not runtime.is_read_only:
+        set_flag(key, runtime)
+    text = "\n".join(describe(found.entries))
+    return client.context("UserPromptSubmit", text, unstored) or None
 
 
 class Found(Value):

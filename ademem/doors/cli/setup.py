@@ -103,19 +103,7 @@ def install(
         return show.report({"done": done}, done)
     root = _root(project)
     if agent or mcp:
-        python, hooks = sys.executable, install_.hooks_folder()
-        changes = [
-            each.add(python=python, hooks=hooks, dry_run=dry_run)
-            for each in map(_load_agent, agent or ())
-        ]
-        changes += [
-            install_.add_server(name, root, os.environ, shared=shared, dry_run=dry_run)
-            for name in mcp or ()
-        ]
-        _show_files(changes, dry_run, *REGISTERED)
-        if mcp and find_spec("mcp") is None:
-            show.say(f"the server needs a package: {describe_install('mcp')}", err=True)
-        return
+        return _install_elsewhere(root, agent or (), mcp or (), shared=shared, dry_run=dry_run)
     where, hooks = _where(shared, user), install_.hooks_folder()
     change = install_.install(root, where, python=sys.executable, hooks=hooks, dry_run=dry_run)
     done = []
@@ -136,6 +124,23 @@ def install(
         done += configuring.offer_reader(found, os.environ)
         done += install_.offer_status_line(root, hooks, os.environ)
     _show_change(change, done, dry_run, *REGISTERED)
+
+
+def _install_elsewhere(
+    root: str, agents: Sequence[str], clients: Sequence[str], *, shared: bool, dry_run: bool
+) -> None:
+    """Register hooks with other agents, and the server with clients of MCP."""
+    python, hooks = sys.executable, install_.hooks_folder()
+    changes = [
+        each.add(python=python, hooks=hooks, dry_run=dry_run) for each in map(_load_agent, agents)
+    ]
+    changes += [
+        install_.add_server(name, root, os.environ, shared=shared, dry_run=dry_run)
+        for name in clients
+    ]
+    _show_files(changes, dry_run, *REGISTERED)
+    if clients and find_spec("mcp") is None:
+        show.say(f"the server needs a package: {describe_install('mcp')}", err=True)
 
 
 @command()

@@ -40,6 +40,8 @@ MOST_BYTES = 2_000_000
 """Longest object; of more memories it has only the rules that stop calls in every turn."""
 OPERATIONS = ("any", "edit", "create")
 _FILES = ("path", "anchor")
+_PLACE = "\ue000"
+"""Character of no text, for the place that the module puts into the end of a denial."""
 
 
 class Tie(Value):
@@ -129,7 +131,7 @@ def _ties(runtime: Runtime) -> list[Tie]:
         memory = each.memory
         accepted = store.is_trusted and memory.claimed_author is None
         is_confirmed = memory.id in confirmed or consulting.is_typed(memory)
-        finding = consulting.to_finding(each, is_confirmed, accepted, True, doubted)
+        finding = consulting.to_finding(each, is_confirmed, accepted, changes=True, doubted=doubted)
         asks = memory.id in asked or _asks(each.binding)
         denies = finding.may_deny and finding.is_firm and finding.is_rule and not asks
         ties.append(Tie(met=each, denies=denies, asks=asks))
@@ -137,6 +139,7 @@ def _ties(runtime: Runtime) -> list[Tie]:
 
 
 def _read(row: Any) -> Met:
+    """Return a row of `list_showable` as if a call had met its binding."""
     found: dict[str, Met] = {}
     keep(row, found)
     (met,) = found.values()
@@ -169,7 +172,7 @@ def _tables(ties: list[Tie], runtime: Runtime) -> dict[str, Any]:
         "max_blocks": guard.max_blocks,
         "fail": guard.fail,
         "partial": table.is_shown_due(store) or adopted.has_any(store),
-        "end": denials.end("\ue000").split("\ue000"),
+        "end": denials.end(_PLACE).split(_PLACE),
         "memories": _write_memories(list(found.values()), ties, runtime),
         "ties": [],
         "asks": set(),

@@ -16,7 +16,7 @@ MAX_AGE_S = 7 * 86_400
 
 
 def write(runtime: Runtime) -> None:
-    """Do so where the module is installed; raises OSError."""
+    """Write the rules of the project where the module is installed; raises OSError."""
     folder = places.folder(runtime.environment)
     if os.path.isdir(folder):
         from ademem.plugins.client import compiling  # which few people need

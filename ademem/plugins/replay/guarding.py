@@ -11,7 +11,7 @@ from ademem.guard import touch as touches
 from ademem.guard.policy import SHELL_TOOLS, WRITING_TOOLS, Carry, Show, consult, own_tool
 from ademem.guard.prompts import TurnClass, classify
 from ademem.plugins.replay.counting import Effects, Met, typed_text
-from ademem.plugins.replay.naming import contains, forbidden_in, names_in, rarest_token, tokens
+from ademem.plugins.replay.naming import contains, forbidden_in, longest_token, names_in, tokens
 from ademem.search import binding, instruction_meeting, meeting
 from ademem.search.query import names_subject
 from ademem.session import consulting
@@ -255,7 +255,7 @@ def _index(rules: Iterable[Rule]) -> dict[str, list[tuple[str, str]]]:
     found: dict[str, list[tuple[str, str]]] = {}
     for rule in rules:
         for name in rule.names:
-            if token := rarest_token(name):
+            if token := longest_token(name):
                 found.setdefault(token, []).append((rule.id, name))
     return found
 

@@ -53,6 +53,6 @@ def tokens(text: str) -> set[str]:
     return set(_TOKEN.findall(text.lower()))
 
 
-def rarest_token(name: str) -> str:
+def longest_token(name: str) -> str:
     """Return the longest word of a name; empty for one without."""
     return max(_TOKEN.findall(name), key=len, default="")
