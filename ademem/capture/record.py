@@ -32,9 +32,15 @@ CUES = (
 
 
 def category_of(text: str, default: Category = Category.FACT) -> Category:
+    """Return the category of a text; one that chooses between programs is a convention."""
     import re
 
-    return next((category for category, cue in CUES if re.search(cue, text, re.I)), default)
+    for category, cue in CUES:
+        if re.search(cue, text, re.I):
+            return category
+    from ademem.search.places import chooses_program
+
+    return Category.CONVENTION if chooses_program(text) else default
 
 
 def write_once(

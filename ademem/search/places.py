@@ -449,6 +449,16 @@ def _acts(text: str) -> Iterator[Binding]:
         yield Binding(kind="act", key=act, strength="named" if is_sure else "worded")
 
 
+def chooses_program(text: str) -> bool:
+    """Tell whether a text wants one program and not another it replaces: "use pnpm, not npm"."""
+    stances, sure = _stances_on_programs(find_mentions(text))
+    for members in MEMBERS.values():
+        said = {stances[each] for each in members if each in stances}
+        if said >= {RECOMMENDED, FORBIDDEN} and not sure.isdisjoint(members):
+            return True
+    return False
+
+
 def _families(found: list[Mention]) -> Iterator[Binding]:
     """Bind to the programs that the named one replaces: "use pnpm", "pnpm, not npm"."""
     stances, sure = _stances_on_programs(found)

@@ -320,3 +320,12 @@ def test_a_conflict_in_the_files_is_named_once(world):
     )
     assert first.endswith("(`ademem files check`)")
     assert shown(world, session_id="s2") == ["ademem: 1 memory"]
+
+
+def test_a_choice_of_a_program_is_a_rule_without_a_word_that_says_so(world):
+    prompt(world, "remember: use pnpm, not npm")
+    world.fire("user_prompt_submit", prompt="add left-pad", prompt_id="p1", session_id="s1")
+
+    _, reason = call(world, "npm install left-pad", "t1")
+    assert reason.startswith("use pnpm, not npm (project memory, said by you on ")
+    assert call(world, "pnpm add left-pad", "t2") == ("", "")
