@@ -1,5 +1,6 @@
 """Six verbs, who may judge, and what a verdict does."""
 
+import json
 import random
 from datetime import timedelta
 
@@ -8,7 +9,7 @@ import pytest
 from ademem import operations
 from ademem.core.errors import NoSuchMemory, UsageError
 from ademem.core.memory import Draft, Origin, Trust
-from ademem.operations import browsing, curation, relating, searching, writing
+from ademem.operations import browsing, curation, files, relating, searching, writing
 from ademem.operations.relating import NoSuchRelation
 from ademem.store import verdicts
 from ademem.store.transitions import CannotDo
@@ -43,9 +44,11 @@ def agents(world):
 
 
 def test_a_save_names_at_most_three_memories_on_its_subject_once_each(world):
-    """Row E16 of candidates at save."""
+    """Row E16 of candidates at save; few of the memories have the words of the subject."""
+    others = [json.dumps({"content": f"Plot {number} grows kale"}) for number in range(120)]
 
     with world.memories() as memories:
+        files.import_lines(memories, others)
         write(memories, "The billing worker retries webhooks five times with a delay")
         first = write(memories, "The billing worker retries failed webhooks, and pages the team")
         write(memories, "Coffee is roasted in Berlin on Mondays")
