@@ -16,8 +16,6 @@ SEED_LEADS = tuple(
 CODE_LEADS = ("code", "códig", "codig", "codic", "kody", "код", "コード", "码", "碼")
 LEAD_CHARS = 400
 """Characters after a lead in which its words begin and end."""
-LISTED_CHARS = 20
-"""Characters from a lead to a list of quoted words at most."""
 SEED_LENGTHS = (12, 15, 18, 21, 24)
 """Words of a phrase, by BIP-39."""
 _SEED_WORD = r"[a-z]{3,8}"
