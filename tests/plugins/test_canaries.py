@@ -120,7 +120,6 @@ def test_a_personal_text_is_in_no_file_but_the_persons_own_database(world):
             "memory_add": {"content": OWN, "scope": "personal"},
             "mem_save": {"title": "Canary", "content": f"{OWN} indeed", "scope": "personal"},
             "ademem.mem_save": {"title": "Own", "content": f"{OWN}, it does", "scope": "global"},
-            "ade.memory.add": {"content": f"{OWN} or not", "category": "fact", "scope": "user"},
         }
         calls = {name: (schema, call) for name, schema, call in place.operations()}
         for name, given in ways.items():
