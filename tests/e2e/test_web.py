@@ -47,7 +47,9 @@ after a compaction
 with a prompt that it answers
 """.strip().split("\n")
 MOMENT = re.compile(
-    r'Sent (.*?) <span.*?href="(.*?)">exact.*?class="hash">(\w+).*?<pre[^>]*>(.*?)</pre>', re.S
+    r'<p class="meta">([^<]*?)(?:, to the subagent [^<]*?)? · about [^<]*<a href="([^"]*)">exact'
+    r'.*?class="hash">(\w+).*?<pre[^>]*>(.*?)</pre>',
+    re.S,
 )
 ATTACK = Path(__file__).with_name("attack.py")
 WAYS = ("pipe", "terminal", "terminal alone")

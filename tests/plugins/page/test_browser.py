@@ -55,7 +55,8 @@ def test_an_id_of_which_the_beginning_is_shown_is_copied_whole(shown):
     with shown.world.memories() as memories:
         sessions.start_session(memories, id)
     page = shown.window("/sessions")
-    code = page.locator("main code").first
+    page.locator("main li summary").click()
+    code = page.locator("main li code")
     code.dblclick()
     visible = code.evaluate("element => element.getBoundingClientRect().width")
     code.evaluate("element => getSelection().selectAllChildren(element)")
@@ -115,9 +116,10 @@ def test_all_memories_shown_are_selected_at_once(shown):
     page = shown.window("/memories?q=night")
     page.fill("#find", "")
     page.press("#find", "Enter")
-    expect(page.locator("#rows .rows > li")).to_have_count(4)
+    expect(page.locator("#rows .mems > li")).to_have_count(4)
+    page.check("#pick")
     page.check("#select-all")
-    page.locator("#rows .rows input").first.uncheck()
+    page.locator("#rows .mems input").first.uncheck()
     page.click('#bulk button[value="promote"] >> visible=true')
     expect(page.locator("#undo-bar")).to_be_visible()
 
@@ -130,7 +132,7 @@ def test_search_as_you_type_keeps_the_focus(shown):
     page = shown.window("/memories")
     page.keyboard.press("/")
     page.keyboard.type("tokens")
-    expect(page.locator("#rows .rows > li")).to_have_count(1)
+    expect(page.locator("#rows .mems > li")).to_have_count(1)
 
     assert "Login tokens" in page.locator("#rows").inner_text()
     assert page.evaluate("document.activeElement.id") == "find"
@@ -145,7 +147,7 @@ def test_a_request_that_a_newer_one_replaces_is_no_problem(shown):
         page.fill("#find", "invoices")
     with page.expect_event("requestfailed"):
         page.fill("#find", "refunds")
-    expect(page.locator("#rows .rows > li")).to_have_count(1)
+    expect(page.locator("#rows .mems > li")).to_have_count(1)
 
     assert shown.problems == []
 
@@ -167,14 +169,14 @@ def test_the_way_back_leads_past_what_was_typed_and_shows_what_is_there_now(show
     for words in ("login", "login tokens"):
         page.fill("#find", words)
         expect(page).to_have_url(re.compile(words.replace(" ", "(%20|\\+)") + "&"))
-    expect(page.locator("#rows .rows > li")).to_have_count(1)
+    expect(page.locator("#rows .mems > li")).to_have_count(1)
     page.click("#rows a")
-    expect(page.locator("h1")).to_contain_text("Memory")
+    expect(page.locator("h1")).to_have_text("Login tokens expire in UTC")
     with shown.world.terminal() as memories:
         curation.delete(memories, page.url.rpartition("/")[2], hard=True)
     page.go_back()
     expect(page.locator("#find")).to_have_value("login tokens")
-    assert page.locator("#rows .rows > li").count() == 0
+    assert page.locator("#rows .mems > li").count() == 0
     page.go_back()
 
     expect(page).to_have_url(re.compile("/missions$"))
@@ -186,7 +188,7 @@ def test_without_scripts_everything_works_by_forms(shown):
     page = shown.window(java_script_enabled=False)
     page.fill("#find", "money")
     page.press("#find", "Enter")
-    page.click("#rows .row-text a")
+    page.click("#rows .said a")
     page.click("#act-promote")
     expect(page.locator("#undo")).to_be_visible()
     assert shown.statuses() == {"Money is stored in cents": "promoted"}
@@ -203,12 +205,12 @@ def test_new_rows_wait_behind_a_button(shown):
     shown.learn(*CANDIDATES[2:5])
     button = page.locator("#news button")
     expect(button).to_have_text("3 new")
-    assert page.locator("#rows .rows > li").count() == 2
+    assert page.locator("#rows .mems > li").count() == 2
     assert page.locator("#news").get_attribute("role") == "status"
     assert find_violations(page) == []
     button.focus()
     page.keyboard.press("Enter")
-    expect(page.locator("#rows .rows > li")).to_have_count(5)
+    expect(page.locator("#rows .mems > li")).to_have_count(5)
 
     assert page.locator("#rows .fresh").count() == 3
     assert page.evaluate("document.activeElement.closest('.fresh') !== null")
@@ -288,7 +290,7 @@ def test_windows_share_one_connection_and_hand_it_on(shown):
     late = windows[0].context.new_page()
     shown.go(late, "/memories")
     expect(late.locator("#live")).to_have_text("● live")
-    expect(late.locator("#rows .rows > li")).to_have_count(3)
+    expect(late.locator("#rows .mems > li")).to_have_count(3)
     assert late.locator("#news").inner_text() == ""
 
 
