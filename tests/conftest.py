@@ -1,5 +1,6 @@
 """What every test stands on."""
 
+import gc
 import os
 from contextlib import closing
 from functools import cache
@@ -41,6 +42,12 @@ def pytest_collection_modifyitems(items):
     So no process ends long after the others.
     """
     items.sort(key=lambda item: not item.nodeid.startswith(("tests/worker/", "tests/test_")))
+
+
+def pytest_collection_finish():
+    """Leave all that is loaded out of collections: one of them takes longer than a hook may."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -65,10 +65,15 @@ def ben(clones):
 
 def test_the_shell_never_leaves_it_out(ben):
     lists = ben.root / ".ade/run/keys"
+    ben.learn("The docs are built with mkdocs", "fact", path="docs/*.md")
     turns = Turns(ben).ask()
     assert RULE in turns.run("npm install left-pad")
+    of_all = [(lists / name).read_text().split() for name in ("always", "pieces")]
+    turns.call("Edit", file_path=str(ben.root / "docs/a.md"), old_string="a", new_string="b")
+    of_ben = [(lists / f"s2.{name}").read_text().split() for name in ("always", "pieces")]
 
-    assert "npm" in (lists / "s2.always").read_text().split()
+    assert ["npm" in of_all[0], ".md" in of_all[1]] == [True, True]
+    assert ["npm" in of_ben[0], ".md" in of_ben[1]] == [True, False]
 
 
 def test_it_is_said_with_its_author_each_time_it_applies_and_denies_nothing(ben):
