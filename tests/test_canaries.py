@@ -23,7 +23,7 @@ from ademem.synthesis.anchoring import NoSuchPlace
 from ademem.worker import running
 from tests.canaries import CANARIES, found_below, sentence
 from tests.capture.talk import Talk
-from tests.examples import FULL
+from tests.examples import FULL, some
 
 KEYS = ["".join(canary) for canary in CANARIES.values()]
 NAMES = [value for before, value, _ in CANARIES.values() if not before]
@@ -121,6 +121,7 @@ def prompts(place):
     for text in TEXTS:
         place.fire("user_prompt_submit", prompt=f"Fix the login: {text}")
         place.fire("user_prompt_submit", prompt=f"remember: {text}")
+    for text in some(TEXTS):
         place.fire("user_prompt_submit", prompt="x" * 19_950 + f" {text}")
         pem = f"-----BEGIN PRIVATE KEY-----\n{'QUJDREVGR0hJSktMTU5P' * 1500}\n"
         place.fire("user_prompt_submit", prompt=f"{pem}{'y' * (39_900 - len(pem))} {text}")

@@ -31,9 +31,9 @@ def test_a_guarded_file_is_denied_while_the_hooks_fail(world: World, fault: str)
     python = world.root / "python"
     python.write_text("#!/bin/sh\nsleep 60\n" if fault == "hung" else "#!/bin/sh\nexit 1\n")
     python.chmod(0o755)
-    settings.write_text(
-        settings.read_text().replace(f"python={sys.executable}", f"python={python}")
-    )
+    text = settings.read_text().replace(f"python={sys.executable}", f"python={python}")
+    assert '"timeout": 10' in text
+    settings.write_text(text.replace('"timeout": 10', '"timeout": 1'))
 
     assert denied(world, edit(world), edit(world)) == [True, False]
     assert guarded(world) == EDIT
