@@ -92,6 +92,10 @@ def main() -> NoReturn:
 
         why = f"this command needs the package {error.name}, which is not installed"
         _fail(AdememError(why, extras.describe_install()))
+    except BrokenPipeError:  # of a print that no `show` made
+        from ademem.doors.cli import show
+
+        show.end(1)
     except Exception as error:
         if isinstance(error, UnicodeEncodeError) and not "".join(sys.argv).isprintable():
             _fail(UsageError("an argument is not UTF-8 text", "check the terminal's encoding"))

@@ -27,7 +27,7 @@ Options:
 
 
 def show() -> None:
-    print(*lines(), sep="\n")
+    print(*lines(), sep="\n", flush=True)
 
 
 def lines() -> Iterator[str]:

@@ -83,7 +83,7 @@ def echo(text: str = "", *, err: bool = False) -> None:
     try:
         print(text, file=sys.stderr if err else sys.stdout, flush=True)
     except BrokenPipeError:
-        _end(2 if err else 1)
+        end(2 if err else 1)
     except OSError:
         _discard(2 if err else 1)
         raise
@@ -94,13 +94,14 @@ def write(data: bytes) -> None:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
     except BrokenPipeError:
-        _end(1)
+        end(1)
     except OSError:
         _discard(1)
         raise
 
 
-def _end(stream: int) -> NoReturn:
+def end(stream: int) -> NoReturn:
+    """End the process, as the reader of the stream has ended."""
     _discard(stream)
     sys.exit(READER_ENDED)
 

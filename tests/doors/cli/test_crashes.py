@@ -79,7 +79,10 @@ def test_streams_that_cannot_be_used_are_no_bug(ademem, monkeypatch, command, co
     assert ("No space left" in done.stderr) is (code == 6)
 
 
-@pytest.mark.parametrize("command", ["status", "list --json", "recall it --json", "export -"])
+@pytest.mark.parametrize(
+    "command",
+    ["status", "list --json", "recall it --json", "export -", "--help", "--version"],
+)
 def test_a_reader_that_ends_first_is_no_answer(ademem, command):
     ademem("add", "It is closed", "--category", "fact")
     reading, writing = os.pipe()
