@@ -12,6 +12,7 @@ from ademem.core.json_text import loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
     from ademem.core.client import Payload, TurnKey
@@ -66,8 +67,8 @@ def list_watched(runtime: Runtime) -> list[str]:
 
     Empty for a client that has no event for them, or whose hooks are a plugin's.
     """
-    environment, project = runtime.environment, runtime.project
-    if client.version(environment) < client.WATCHING or environment.get("CLAUDE_PLUGIN_ROOT"):
+    project = runtime.project
+    if not _has_late_events(runtime.environment):
         return []
     from ademem.core import repository
     from ademem.store import adopted
@@ -81,10 +82,7 @@ def list_watched(runtime: Runtime) -> list[str]:
 
 def note_late(key: TurnKey, runtime: Runtime) -> None:
     """Note that the search for a prompt is not over, where a late hook may go on with it."""
-    environment = runtime.environment
-    if client.version(environment) < client.WATCHING or environment.get("CLAUDE_PLUGIN_ROOT"):
-        return
-    if _is_name(key.prompt_id):
+    if _has_late_events(runtime.environment) and _is_name(key.prompt_id):
         with suppress(OSError):
             confined.touch(
                 runtime.project.root, os.path.join(runtime.project.run, "late", key.prompt_id)
@@ -94,6 +92,12 @@ def note_late(key: TurnKey, runtime: Runtime) -> None:
 def take_late(project: Project, key: TurnKey) -> bool:
     """Take the note away; False if a hook that was faster, or the end of the turn, did."""
     return _is_name(key.prompt_id) and _remove(project, "late", key.prompt_id)
+
+
+def _has_late_events(environment: Mapping[str, str]) -> bool:
+    """Tell whether the client knows the newer events, and its hooks are no plugin's."""
+    is_newer = client.version(environment) >= client.WATCHING
+    return is_newer and not environment.get("CLAUDE_PLUGIN_ROOT")
 
 
 def prune(project: Project, now: datetime) -> None:
