@@ -23,7 +23,7 @@ from ademem.search.lexical import may_answer
 from ademem.search.query import names_key, names_subject
 from ademem.session import asking
 from ademem.store.filters import of_session
-from tests.strangers.places import said_at, score_chosen
+from tests.strangers.places import score, score_chosen
 
 HERE = Path(__file__).parent
 BY_PERSON = Origin(trust=Trust.USER, source_type="user")
@@ -61,20 +61,7 @@ def test_rules_are_said_before_the_call_that_they_are_about_and_stop_no_other(wo
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text("x\n")
     know(world, [rule["text"] for rule in rules])
-    ahead, wrong = [], []
-    for at, rule in enumerate(rules):
-        session = f"rule{at}"
-        prompt = {"prompt": rule["prompt"], "prompt_id": session, "session_id": session}
-        announced = world.context("user_prompt_submit", **prompt)
-        denied, said = said_at(world, rule["call"], session)
-        if rule["needle"] in announced or (denied and rule["needle"] in said):
-            ahead.append(rule["id"])
-        for number, call in enumerate(rule["harmless"]):
-            other = f"harmless{at}-{number}"
-            go_on = {"prompt": "go on with the task please", "prompt_id": other}
-            world.fire("user_prompt_submit", session_id=other, **go_on)
-            if said_at(world, call, other)[0]:
-                wrong.append(call)
+    ahead, wrong = score(world, rules)
 
     assert len(ahead) >= 11, ahead
     assert len(wrong) <= 1, wrong
