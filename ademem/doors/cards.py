@@ -29,6 +29,7 @@ MOST_PLACES = 6
 """Places of a card; the page of the memory has all."""
 MOST_PROGRAMS = 4
 """Programs of a family that are named."""
+NEAR_DAYS = ("today", "yesterday")
 
 
 class Mark(Value):
@@ -191,19 +192,23 @@ def _marks(memory: Memory, drifted: Mapping[str, str], later: Later | None) -> I
 
 def tell_time(at: datetime | str, now: datetime) -> str:
     """Return a local moment as people say it: “today 10:42”, “21 Nov”, “3 Mar 2025”."""
-    moment = (parse(at) if isinstance(at, str) else at).astimezone()
-    today = now.astimezone().date()
-    near = {today: "today", today - timedelta(days=1): "yesterday"}.get(moment.date())
-    return f"{near} {moment:%H:%M}" if near else tell_day(moment, now)
+    moment = _local(at)
+    day = tell_day(moment, now)
+    return f"{day} {moment:%H:%M}" if day in NEAR_DAYS else day
 
 
 def tell_day(at: datetime | str, now: datetime) -> str:
     """Return a local day as people say it: “today”, “21 Nov”, “3 Mar 2025”."""
-    moment = (parse(at) if isinstance(at, str) else at).astimezone()
-    today = now.astimezone().date()
-    near = {today: "today", today - timedelta(days=1): "yesterday"}
+    moment, today = _local(at), now.astimezone().date()
+    for days_ago, name in enumerate(NEAR_DAYS):
+        if moment.date() == today - timedelta(days=days_ago):
+            return name
     year = "" if moment.year == today.year else f" {moment.year}"
-    return near.get(moment.date()) or f"{moment.day} {MONTHS[moment.month - 1]}{year}"
+    return f"{moment.day} {MONTHS[moment.month - 1]}{year}"
+
+
+def _local(at: datetime | str) -> datetime:
+    return (parse(at) if isinstance(at, str) else at).astimezone()
 
 
 def list_lines(memories: Runtime) -> list[Line]:
