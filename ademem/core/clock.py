@@ -14,6 +14,9 @@ else:
 
 __all__ = ["UTC", "datetime", "timedelta"]
 
+MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+NEAR_DAYS = ("today", "yesterday")
+
 
 def now() -> datetime:
     return datetime.now(UTC)
@@ -34,6 +37,33 @@ def parse(text: str) -> datetime:
 
 def days_between(earlier: datetime, later: datetime) -> float:
     return (later - earlier).total_seconds() / 86400
+
+
+def tell_date(at: datetime | str, now: datetime) -> str:
+    """Return a local date as people say it: “21 Nov”, “3 Mar 2025” of another year."""
+    moment = _local(at)
+    year = "" if moment.year == now.astimezone().year else f" {moment.year}"
+    return f"{moment.day} {MONTHS[moment.month - 1]}{year}"
+
+
+def tell_day(at: datetime | str, now: datetime) -> str:
+    """Return a local day as people say it: “today”, “yesterday”, “21 Nov”, “3 Mar 2025”."""
+    moment, today = _local(at), now.astimezone().date()
+    for days_ago, name in enumerate(NEAR_DAYS):
+        if moment.date() == today - timedelta(days=days_ago):
+            return name
+    return tell_date(moment, now)
+
+
+def tell_time(at: datetime | str, now: datetime) -> str:
+    """Return a local moment as people say it: “today 10:42”, “21 Nov”, “3 Mar 2025”."""
+    moment = _local(at)
+    day = tell_day(moment, now)
+    return f"{day} {moment:%H:%M}" if day in NEAR_DAYS else day
+
+
+def _local(at: datetime | str) -> datetime:
+    return (parse(at) if isinstance(at, str) else at).astimezone()
 
 
 class TooLate(Exception):

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from ademem.core.clock import parse
+from ademem.core.clock import tell_time
+from ademem.core.errors import UsageError, suppress
 from ademem.core.memory import RULES, Memory
-from ademem.core.text import counted, unique
+from ademem.core.text import counted
 from ademem.core.value import Value
 from ademem.doors.views import NOTHING, to_row
 from ademem.operations import searching
-from ademem.search import binding
-from ademem.session.denials import MONTHS, describe_owner
+from ademem.search.binding import tell_place
+from ademem.search.binding_keys import parse_at
+from ademem.session.denials import describe_owner
 from ademem.store import adopted, effects
 from ademem.store.transitions import waits_for
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
 
     from ademem.store.bindings import Binding
     from ademem.store.effects import Sum
@@ -27,9 +29,6 @@ if TYPE_CHECKING:
 
 MOST_PLACES = 6
 """Places of a card; the page of the memory has all."""
-MOST_PROGRAMS = 4
-"""Programs of a family that are named."""
-NEAR_DAYS = ("today", "yesterday")
 
 
 class Mark(Value):
@@ -62,7 +61,7 @@ class Card(Value):
 
     @property
     def state(self) -> str:
-        return waits_for(self.memory) or f"{self.memory.status}, {describe_owner(self.memory)}"
+        return waits_for(self.memory) or f"{self.memory.status}, {self.owner}"
 
 
 class Line(Value):
@@ -74,6 +73,8 @@ class Line(Value):
     first: int
     last: int
     head: str
+    keys: tuple[str, ...]
+    """Its places as they are typed; `places` has them in words."""
     places: tuple[str, ...]
     marks: tuple[Mark, ...]
     effect: str
@@ -132,34 +133,13 @@ def _card(
         row=to_row(memory, drifted, later.flag if later else ""),
         places=tuple(at[:MOST_PLACES]),
         more_places=max(0, len(at) - MOST_PLACES),
-        owner=describe_owner(memory),
+        owner=describe_owner(memory, now),
         marks=tuple(_marks(memory, drifted, later)),
         effect=effect,
         when=when or _before_effect(memory, shown, now),
         shown=shown,
         hit=hit,
     )
-
-
-def tell_place(place: Binding) -> str:
-    """Return a place as people say it: `npm install`, “npm, yarn, …”, “any deploy”."""
-    from ademem.guard import acts
-
-    key = place.key
-    shown = {
-        "program": f"{key} {place.pattern}".strip(),
-        "act": f"any {key}",
-        "literal": f"“{place.pattern}”",
-        "code": f"error {key}",
-        "runs": key.removeprefix("script:").replace("make:", "make "),
-    }.get(place.kind)
-    if place.kind == "family":
-        but = {word.removeprefix("!") for word in place.pattern.split()}
-        programs = unique(name.split()[0] for name in acts.FAMILIES[key].split(", "))
-        shown = ", ".join([each for each in programs if each not in but][:MOST_PROGRAMS])
-    if shown is None:
-        return binding.describe(place)
-    return shown if place.op == "any" else f"{shown} on {place.op}"
 
 
 def describe_effect(sums: Sequence[Sum], now: datetime) -> tuple[str, str]:
@@ -190,27 +170,6 @@ def _marks(memory: Memory, drifted: Mapping[str, str], later: Later | None) -> I
         yield Mark(text="pinned", level="good")
 
 
-def tell_time(at: datetime | str, now: datetime) -> str:
-    """Return a local moment as people say it: “today 10:42”, “21 Nov”, “3 Mar 2025”."""
-    moment = _local(at)
-    day = tell_day(moment, now)
-    return f"{day} {moment:%H:%M}" if day in NEAR_DAYS else day
-
-
-def tell_day(at: datetime | str, now: datetime) -> str:
-    """Return a local day as people say it: “today”, “21 Nov”, “3 Mar 2025”."""
-    moment, today = _local(at), now.astimezone().date()
-    for days_ago, name in enumerate(NEAR_DAYS):
-        if moment.date() == today - timedelta(days=days_ago):
-            return name
-    year = "" if moment.year == today.year else f" {moment.year}"
-    return f"{moment.day} {MONTHS[moment.month - 1]}{year}"
-
-
-def _local(at: datetime | str) -> datetime:
-    return (parse(at) if isinstance(at, str) else at).astimezone()
-
-
 def list_lines(memories: Runtime) -> list[Line]:
     """Return the adopted lines of this worktree, file by file."""
     return read_lines(memories, adopted.list_items(memories.store, memories.project.root))
@@ -238,6 +197,7 @@ def _line(row: sqlite3.Row, sums: Sequence[Sum], mark: adopted.Mark | None, now:
         "replaced": ("warn", not row["live"]),
         "out of date": ("warn", bool(row["missing"])),
     }
+    keys = mark.bound if mark and mark.bound else tuple(row["places"].splitlines())
     return Line(
         id=row["id"],
         text=adopted.in_context(row),
@@ -245,7 +205,8 @@ def _line(row: sqlite3.Row, sums: Sequence[Sum], mark: adopted.Mark | None, now:
         first=row["first"],
         last=row["last"],
         head=heads[-1] if heads else "",
-        places=mark.bound if mark and mark.bound else tuple(row["places"].splitlines()),
+        keys=keys,
+        places=tuple(map(_tell_key, keys)),
         marks=tuple(
             Mark(text=text, level=level) for text, (level, is_so) in marks.items() if is_so
         ),
@@ -255,3 +216,9 @@ def _line(row: sqlite3.Row, sums: Sequence[Sum], mark: adopted.Mark | None, now:
         is_ignored=bool(mark and mark.ignored),
         has_mark=mark is not None,
     )
+
+
+def _tell_key(key: str) -> str:
+    with suppress(UsageError):
+        return tell_place(parse_at(key))
+    return key

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ademem.core.clock import parse
+from ademem.core.clock import parse, tell_day, tell_time
 from ademem.core.memory import Memory, Status
 from ademem.core.text import counted, fold
 from ademem.core.value import Value, replace
-from ademem.doors.cards import Card, read_cards, tell_day, tell_time
+from ademem.doors.cards import Card, read_cards
 from ademem.operations import searching
 from ademem.session.denials import describe_owner
 from ademem.store.transitions import waits_for
@@ -80,7 +80,7 @@ def describe_waiting(memory: Memory, conflict: str, now: datetime) -> str:
         return conflict.removeprefix("contradictory: ")
     if memory.quarantine_reason:
         return waits_for(memory)
-    return f"learned {tell_time(memory.created_at, now)}, {describe_owner(memory)}"
+    return f"learned {tell_time(memory.created_at, now)}, {describe_owner(memory, now)}"
 
 
 def read_sides(memories: Runtime, found: Sequence[Memory]) -> list[Side]:

@@ -406,14 +406,14 @@ def _for_briefing(reader: Reader, memory: Memory, name: str) -> Iterator[Stage]:
 
 def _for_hint(place: str, what: str, memory: Memory, runtime: Runtime) -> Stage:
     from ademem.search import evidence
-    from ademem.search.binding import describe
+    from ademem.search.binding import tell_place
     from ademem.session import hint_events
     from ademem.store import bindings
 
     payload, most = client.read(b"{}"), runtime.settings.briefing.hints
     if place == "site":
         name, found = "Bound to the file or command", _bound_to(what, payload, runtime)
-        at = ", ".join(map(describe, bindings.list_of(runtime.store, memory))) or "no place"
+        at = ", ".join(map(tell_place, bindings.list_of(runtime.store, memory))) or "no place"
         figures: dict[str, Any] = {"at": at}
         limit: dict[str, Any] = {"tokens at most": hint_events.MOST_TOKENS}
     else:

@@ -168,11 +168,11 @@ def list_misplaced(runtime: Runtime) -> list[Misplaced]:
                 continue
             times = counted(len(doubt.calls), "time")
             calls = "; ".join(filter(None, doubt.calls[:SHOWN_CALLS]))
-            why = f"overruled {times} at {binding.describe(place)}: {calls}"
+            why = f"overruled {times} at {binding.tell_place(place, binding.TICK)}: {calls}"
             found.append(Misplaced(memory=memory, place=place, why=why))
     long_ago = runtime.clock() - timedelta(days=GONE_DAYS)
     for id, place in gone_places.list_since(store, long_ago):
-        why = f"{binding.describe(place)} is gone for {GONE_DAYS} days"
+        why = f"{binding.tell_place(place, binding.TICK)} is gone for {GONE_DAYS} days"
         found.append(Misplaced(memory=memories.get(store, id), place=place, why=why))
     return found
 
@@ -256,7 +256,7 @@ def _choose(
     by_person = get_speaker(runtime) is Trust.USER
     root = runtime.project.root
     wanted = [binding_keys.parse_at(key, root) for key in choice.at]
-    unwanted = check_keys(runtime, choice.drop)
+    unwanted = _read_dropped(memory, choice.drop, runtime)
     notes = _check_reach(wanted, by_person, tree)
     old = list(memory.anchors)
     if choice.nowhere:
@@ -276,6 +276,16 @@ def _choose(
             new.append(anchor.NOT + key)
     kept = [text for text in old if text not in new and not (wanted and text == anchor.NOWHERE)]
     return (*kept, *dict.fromkeys(new)), notes
+
+
+def _read_dropped(memory: Memory, given: Iterable[str], runtime: Runtime) -> list[str]:
+    """Return the keys of places, each given as its key or in the words that name it."""
+    at = table.list_of(runtime.store, memory)
+    told = {binding.tell_place(each, tick): each for each in at for tick in ("", binding.TICK)}
+    return [
+        binding_keys.show(told[key]) if key in told else check_keys(runtime, [key])[0]
+        for key in given
+    ]
 
 
 def _others(anchors: Iterable[str]) -> list[str]:

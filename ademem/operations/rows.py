@@ -106,9 +106,17 @@ def place_rows(placed: Placed) -> dict[str, Any]:
 
 
 def key_rows(at: Iterable[Binding]) -> list[dict[str, Any]]:
-    from ademem.search.binding import describe
+    from ademem.search.binding import describe, tell_place
 
-    return [{"key": describe(each), "strength": each.strength, "state": each.state} for each in at]
+    return [
+        {
+            "key": describe(each),
+            "place": tell_place(each),
+            "strength": each.strength,
+            "state": each.state,
+        }
+        for each in at
+    ]
 
 
 def describe_gate_refusal(rule: str, why: str | None) -> dict[str, str]:

@@ -215,13 +215,22 @@ def describe(binding: Binding) -> str:
     return binding_keys.show(binding)
 
 
+def tell_place(binding: Binding, tick: str = "") -> str:
+    """Write where a binding meets calls in words, a command between two *tick*."""
+    from ademem.search import binding_keys
+
+    return binding_keys.tell(binding, tick)
+
+
 SHORT_ID = 6
 """Digits of an id in a command that is offered."""
+TICK = "`"
 
 
 def join_places(at: Iterable[Binding], files: int = 0) -> str:
     """Write places with their strength and how many of the tracked *files* they meet."""
-    return ", ".join(f"{describe(each)} ({', '.join(_facts_of(each, files))})" for each in at)
+    told = ((tell_place(each, TICK), ", ".join(_facts_of(each, files))) for each in at)
+    return ", ".join(f"{place} ({facts})" for place, facts in told)
 
 
 def _facts_of(binding: Binding, files: int) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from ademem.core.errors import UsageError
+from ademem.core.text import unique
 from ademem.core.value import replace
 from ademem.guard import acts
 from ademem.search import mentions
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 LONGEST_KEY = 400
+MOST_PROGRAMS = 4
+"""Programs of a family that are named."""
 SHORTEST_LITERAL = 3
 """Letters that the longest word of a literal has at least."""
 
@@ -99,6 +102,35 @@ def show(binding: Binding) -> str:
     }.get(binding.kind, key)
     operation = "" if binding.op == "any" else f" on {binding.op}"
     return f"{shown}{operation}{f' with text:{binding.holds}' if binding.holds else ''}"
+
+
+def tell(binding: Binding, tick: str = "") -> str:
+    """Return where a binding meets calls in words: “npm, yarn, bun”, “any deploy”.
+
+    A command stands between two *tick*.
+    """
+    key, pattern = binding.key, binding.pattern
+    told = {
+        "program": f"{tick}{f'{key} {pattern}'.strip()}{tick}",
+        "act": f"any {key}",
+        "literal": f"“{pattern}”",
+        "code": f"error {key}",
+    }.get(binding.kind)
+    if binding.kind == "family":
+        told = _tell_family(key, pattern)
+    elif binding.kind == "runs":
+        kind, colon, name = key.rpartition(":")
+        told = f"script {name}" if kind == "script" else f"{tick}{kind}{colon and ' '}{name}{tick}"
+    told = told or show(replace(binding, op="any", holds=""))
+    operation = "" if binding.op == "any" else f" on {binding.op}"
+    return f"{told}{operation}{f' with “{binding.holds}”' if binding.holds else ''}"
+
+
+def _tell_family(name: str, exceptions: str) -> str:
+    but = {word.removeprefix("!") for word in exceptions.split()}
+    members = unique(each.split()[0] for each in acts.FAMILIES.get(name, name).split(", "))
+    meant = [each for each in members if each not in but]
+    return ", ".join([*meant[:MOST_PROGRAMS], *(["…"] if len(meant) > MOST_PROGRAMS else ())])
 
 
 def _parse_key(key: str) -> Binding:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ademem.core.text import in_one_line
 from ademem.search import binding_keys, mentions, places
-from ademem.search.binding import SHORT_ID
+from ademem.search.binding import SHORT_ID, TICK
 from ademem.store.bindings import BROAD
 
 TYPE_CHECKING = False
@@ -50,8 +50,9 @@ def _narrower(wide: Binding, texts: Iterable[str], command: str) -> str:
     met = "too much to deny" if wide.state == BROAD else "whatever is written there"
     others = " | ".join(f"'{each}'" for each in binding_keys.narrow(wide, tuple(texts)))
     file = "" if wide.kind in ("program", "act") else " | a file of it"
+    place = binding_keys.tell(wide, TICK)
     return (
-        f"{key} meets {met}; if some of it is meant: {command} --drop '{key}' --at {others}{file}"
+        f"{place} meets {met}; if some of it is meant: {command} --drop '{key}' --at {others}{file}"
     )
 
 

@@ -366,8 +366,9 @@ def _carry(
     entries = hint_events.format_entries(carried, runtime.store, hint_events.ENTRY_CHARS)
     reason = denials.explain(
         carried,
-        bindings.describe(found[0].binding),
+        bindings.tell_place(found[0].binding, bindings.TICK),
         entries,
+        runtime.now,
         is_ruled=is_ruled,
         has_marks=bool(hint_events.mark_contradicted(carried, runtime.store)),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ademem.core.clock import tell_date
 from ademem.core.memory import FROM_HUB, Memory, Trust, claimed_name
 from ademem.core.text import in_one_line, opening
 from ademem.core.untrusted import escape, fence
@@ -9,16 +10,17 @@ from ademem.core.untrusted import escape, fence
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
 CHARS = 160
-MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 
 
-def first_line(carried: Sequence[Memory]) -> tuple[str, bool]:
+def first_line(carried: Sequence[Memory], now: datetime) -> tuple[str, bool]:
     """Return the first memory and whose it is, and whether that is the whole text."""
     first = carried[0]
     more = f" (+{len(carried) - 1})" if len(carried) > 1 else ""
-    end = f" ({'your' if first.is_personal else 'project'} memory, {describe_owner(first)}){more}."
+    whose = "your" if first.is_personal else "project"
+    end = f" ({whose} memory, {describe_owner(first, now)}){more}."
     text = escape(in_one_line(first.whole_text)).rstrip(".")
     shown = opening(text, CHARS - len(end))
     return shown + end, shown == text
@@ -28,6 +30,7 @@ def explain(
     carried: Sequence[Memory],
     place: str,
     entries: Sequence[str],
+    now: datetime,
     *,
     is_ruled: bool = True,
     has_marks: bool = False,
@@ -37,7 +40,7 @@ def explain(
     *entries* are fenced below it where the first line is not all of them, or where they have marks.
     Without a rule among them the reason is that the call cannot be undone.
     """
-    first, is_whole = first_line(carried)
+    first, is_whole = first_line(carried, now)
     reason = first + end(place, is_ruled=is_ruled)
     has_newer = any("\n" in entry for entry in entries)
     if not is_whole or len(carried) > 1 or has_marks or has_newer:
@@ -54,7 +57,7 @@ def end(place: str, *, is_ruled: bool = True) -> str:
     )
 
 
-def describe_owner(memory: Memory) -> str:
+def describe_owner(memory: Memory, now: datetime) -> str:
     """Tell whose words a memory is: “said by you on 14 Nov”, “by Alice, from git”."""
     author = memory.claimed_author
     if author is not None:
@@ -62,8 +65,7 @@ def describe_owner(memory: Memory) -> str:
         name = claimed_name(author)
         return f"by {escape(name)}, from {where}" if name else f"from {where}"
     if memory.trust is Trust.USER:
-        made = memory.created_at.astimezone()
-        return f"said by you on {made.day} {MONTHS[made.month - 1]}"
+        return f"said by you on {tell_date(memory.created_at, now)}"
     if memory.trust is Trust.IMPORT:
         return f"from {escape(memory.source_id)}" if memory.source_id else "imported"
     return "from Claude, confirmed by you" if memory.status == "promoted" else "from Claude"

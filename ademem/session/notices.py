@@ -177,7 +177,7 @@ def _places_of(memory: Memory, runtime: Runtime) -> str:
     binding.refresh(runtime)
     at = bindings.list_of(runtime.holding(memory.id).store, memory)
     names = [
-        confined.printable(binding.describe(each).strip("`"))
+        confined.printable(binding.tell_place(each))
         for each in at
         if each.strength not in ("worded", "guessed")
     ]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from ademem.core.clock import parse, stamp, timedelta
+from ademem.core.clock import parse, stamp, tell_date, timedelta
 from ademem.core.memory import CLIENT_FILE
 from ademem.core.text import preview
 from ademem.core.untrusted import visible
 from ademem.core.value import Value
-from ademem.session.denials import MONTHS
 from ademem.store import bindings, evidence, memories, memory_queries, relations
 from ademem.store.database import read_list, write_list
 
@@ -95,8 +94,7 @@ def _item_lines(number: int, item: Item, runtime: Runtime) -> Iterator[str]:
     if len(item.found) > 1:
         yield f" {number}  contradiction · which one is true now?"
         for memory in item.found:
-            made = memory.created_at.astimezone()
-            day = f"{made.day} {MONTHS[made.month - 1]}"
+            day = tell_date(memory.created_at, runtime.now)
             yield f"      {day:<6}  {_fit(memory.content, CHARS - 16)}"
         yield f"      /ademem:keep {number} new · {number} old · {number} both"
         return
@@ -111,7 +109,7 @@ def _places_of(memory: Memory, runtime: Runtime) -> str:
     from ademem.search import binding
 
     at = [each for each in bindings.list_of(runtime.store, memory) if each.strength != "guessed"]
-    names: Sequence[str] = [binding.describe(each).strip("`") for each in at[:2]]
+    names: Sequence[str] = [binding.tell_place(each) for each in at[:2]]
     return f" · at {', '.join(names)}" if names else ""
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ademem.core.clock import days_between, now, parse, stamp
+from ademem.core.clock import days_between, now, parse, stamp, tell_date, tell_day, tell_time
 
 ZONES = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
 MOMENTS = st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30), timezones=ZONES)
@@ -71,3 +71,21 @@ def test_days_are_counted_with_their_parts():
 
 def test_now_has_a_zone():
     assert now().tzinfo is UTC
+
+
+@pytest.mark.parametrize(
+    ("days_ago", "date", "day", "time"),
+    [
+        pytest.param(0, "3 Mar", "today", "today 12:00", id="today"),
+        pytest.param(1, "2 Mar", "yesterday", "yesterday 12:00", id="the day before"),
+        pytest.param(2, "1 Mar", "1 Mar", "1 Mar", id="this year"),
+        pytest.param(365, "3 Mar 2025", "3 Mar 2025", "3 Mar 2025", id="another year"),
+    ],
+)
+def test_a_day_is_told_as_people_say_it(days_ago, date, day, time):
+    today = datetime(2026, 3, 3, 12).astimezone()
+    moment = today - timedelta(days=days_ago)
+
+    assert tell_date(moment, today) == date
+    assert tell_day(stamp(moment), today) == day
+    assert tell_time(moment, today) == time

@@ -2,6 +2,7 @@
 
 import pytest
 
+from ademem.search.binding_keys import tell
 from ademem.search.places import NoKey, parse_at, show
 
 
@@ -60,6 +61,25 @@ def test_a_key_may_ask_for_a_text_besides_its_place(typed, key, op, holds):
 
     assert (binding.key, binding.op, binding.holds) == (key, op, holds)
     assert parse_at(show(binding)) == binding
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        pytest.param("family:js packages !pnpm", "npm, yarn, bun, cnpm", id="a family"),
+        pytest.param("family:python packages !uv", "pip, poetry, pipenv, pdm, …", id="a long one"),
+        pytest.param("act:deploy on edit", "any deploy on edit", id="an act"),
+        pytest.param("text:console.log", "“console.log”", id="a text"),
+        pytest.param("code:E4020", "error e4020", id="a code"),
+        pytest.param("`npm install` with text:-g", "'npm install' with “-g”", id="a command"),
+        pytest.param("`make db`", "'make db'", id="a target"),
+        pytest.param("`pnpm run build`", "script build", id="a script of a package"),
+        pytest.param("`tools/seed.sh`", "'tools/seed.sh'", id="a script"),
+        pytest.param("src/ on create", "src/ on create", id="a folder"),
+    ],
+)
+def test_a_place_is_told_in_words_without_the_names_of_kinds(typed, told):
+    assert tell(parse_at(typed), tick="'") == told
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def test_what_a_prompt_stores_is_named_with_the_way_to_undo_it(world):
     lines = prompt(world, "remember: deploys go through the staging branch")
 
     stored = "ademem kept: deploys go through the staging branch"
-    assert lines == [f"{stored} · at act:deploy (undo: /ademem:undo)"]
+    assert lines == [f"{stored} · at any deploy (undo: /ademem:undo)"]
 
 
 def test_what_is_known_already_is_named_without_undo(world):
@@ -143,7 +143,7 @@ def test_a_denial_begins_with_the_memory_and_whose_it_is_and_has_no_line(world):
     assert first.startswith("Use pnpm, never `npm install` (project memory, said by you on ")
     assert first.endswith(").")
     assert len(first) <= 160
-    assert second.startswith("Bound to family:js packages !pnpm. Follow it; if it does not apply")
+    assert second.startswith("Bound to npm, yarn, bun, cnpm. Follow it; if it does not apply")
 
 
 def test_a_long_rule_is_cut_at_a_sentence_in_the_first_line_and_follows_whole(world):

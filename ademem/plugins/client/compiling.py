@@ -190,7 +190,7 @@ def _tables(ties: list[Tie], runtime: Runtime) -> dict[str, Any]:
                 tie.met.rank,
                 int(tie.denies),
                 int(tie.asks),
-                escape(bindings.describe(binding)) if tie.denies else "",
+                escape(bindings.tell_place(binding, bindings.TICK)) if tie.denies else "",
             ]
         )
         _enter(number, binding, rules)
@@ -228,7 +228,7 @@ def _write_memories(found: list[Memory], ties: list[Tie], runtime: Runtime) -> l
         if memory.scope == "agent":
             each["agent"] = memory.scope_owner_id or ""
         if memory.id in written:
-            reason = denials.explain([memory], "", [written[memory.id]])
+            reason = denials.explain([memory], "", [written[memory.id]], runtime.clock())
             each["line"], _, rest = reason.partition("\n")
             each["rest"] = rest.partition("\n")[2]
         listed.append(each)

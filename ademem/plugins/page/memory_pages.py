@@ -15,6 +15,7 @@ from starlette.responses import Response
 
 from ademem.core import confined
 from ademem.core.anchor import of_command
+from ademem.core.clock import tell_day, tell_time
 from ademem.core.errors import Conflict, NotFound, UsageError
 from ademem.core.memory import (
     TYPES,
@@ -35,8 +36,6 @@ from ademem.doors.cards import (
     list_lines,
     read_cards,
     read_lines,
-    tell_day,
-    tell_time,
 )
 from ademem.doors.reading import COUNTED, find_memory, read_related
 from ademem.doors.undoable import LABEL_CHARS, Done, by_memory, edit, inverse

@@ -7,12 +7,11 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from ademem.core.clock import parse
+from ademem.core.clock import parse, tell_day, tell_time
 from ademem.core.errors import NoSuchMemory, NotFound, UsageError
 from ademem.core.memory import Memory
 from ademem.core.value import Value
 from ademem.doors import reading, undoable
-from ademem.doors.cards import tell_day, tell_time
 from ademem.doors.undoable import Done, NotAllowed, list_recorded
 from ademem.doors.views import session as session_view
 from ademem.operations import curation, files, inspecting, reports, searching

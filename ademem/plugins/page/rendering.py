@@ -19,10 +19,10 @@ from starlette.responses import Response
 from ademem.core.clock import parse
 from ademem.core.text import bytes_hex, counted, preview, unique
 from ademem.core.untrusted import UNSEEN
-from ademem.doors.cards import tell_place
 from ademem.doors.views import to_row
 from ademem.doors.views.session import estimate_tokens, figure, list_counts
 from ademem.plugins.page.forms import limits, options
+from ademem.search.binding import tell_place
 from ademem.store.transitions import waits_for
 
 HERE = Path(__file__).absolute().parent

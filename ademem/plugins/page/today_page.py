@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from itertools import groupby
 from typing import Any
 
-from ademem.core.clock import parse
+from ademem.core.clock import parse, tell_day
 from ademem.core.errors import NotFound
 from ademem.core.memory import Memory
 from ademem.core.text import counted
@@ -81,7 +81,7 @@ def read(memories: Runtime, request: PageRequest) -> dict[str, Any]:
         "parts": views.list_parts(found.counts),
         "sentence": views.sentence(found.counts, days) or views.nothing(days),
         "drawn": draw(everything.rows, now.astimezone().date()),
-        "groups": _group(memories, listed, everything.rows, now.astimezone().date()),
+        "groups": _group(memories, listed, everything.rows, now),
         "next": key_of(listed[-1]) if listed and begin + LISTED < len(rows) else "",
         "ranked": _rank(memories, everything.rows),
         "waiting": waiting,
@@ -122,7 +122,7 @@ def draw(rows: tuple[Effect, ...], today: date) -> list[Day]:
 
 
 def _group(
-    memories: Runtime, listed: list[Effect], rows: tuple[Effect, ...], today: date
+    memories: Runtime, listed: list[Effect], rows: tuple[Effect, ...], now: datetime
 ) -> list[tuple[str, list[Shown]]]:
     """Return the effects by day, each with its memory; those of deleted memories are left out."""
     known = memories.list_by_ids(row.memory_id for row in listed)
@@ -139,19 +139,14 @@ def _group(
             Shown(
                 effect=row,
                 memory=memory,
-                owner=describe_owner(memory),
+                owner=describe_owner(memory, now),
                 time=f"{parse(row.at).astimezone():%H:%M}",
                 number=len(same) - same.index(row),
                 session=names[row.session_id],
             )
         )
-    days = groupby(shown, lambda each: parse(each.effect.at).astimezone().date())
-    return [(_name_day(day, today), list(found)) for day, found in days]
-
-
-def _name_day(day: date, today: date) -> str:
-    near = {today: "Today", today - timedelta(days=1): "Yesterday"}
-    return near.get(day) or day.isoformat()
+    days = groupby(shown, lambda each: tell_day(each.effect.at, now).capitalize())
+    return [(day, list(found)) for day, found in days]
 
 
 def _rank(memories: Runtime, rows: tuple[Effect, ...]) -> list[tuple[Memory, int]]:

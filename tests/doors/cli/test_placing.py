@@ -46,6 +46,15 @@ def test_an_agent_adds_to_the_places_of_a_person_and_takes_none_away(ademem, id)
     assert keys(ademem, id) == {"src/auth.py": "given"}
 
 
+def test_a_place_is_dropped_by_the_words_that_name_it(ademem):
+    id = add(ademem, "Use pnpm, not npm")
+    assert list(keys(ademem, id)) == ["family:js packages !pnpm"]
+
+    assert "at: npm, yarn, bun, cnpm (named)" in ademem("at", id)
+    ademem("at", id, "--drop", "npm, yarn, bun, cnpm")
+    assert keys(ademem, id) == {}
+
+
 def test_a_list_tells_where_each_memory_applies(ademem, id):
     ademem("at", id, "--at", "docs/")
     other = add(ademem, "Giraffes are counted twice in each report")
@@ -150,7 +159,7 @@ def test_an_answer_tells_how_much_a_place_meets_and_what_would_meet_less(ademem,
     assert "src/ with text:WORD" in wide
     assert ademem.exit_code == 4
     narrow = ademem("at", id, "--at", "src/ with text:fetch(", "--at", "`just`")
-    assert "src/ with text:fetch( (read, 16 of 20 files)" in narrow
+    assert "src/ with “fetch(” (read, 16 of 20 files)" in narrow
     assert "`just` (read, only reminds)" in narrow
     assert "--at '`just WORD`' | '`just` on edit'" in narrow
     ademem.outside()
