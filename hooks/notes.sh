@@ -2,11 +2,11 @@
 # Notes for the next hook, which reads them: a watched file changed, or the client put an instruction
 # file before the model. `start.sh` sources it.
 
-# A link that came with a clone is not ours.
+# A link, a folder or a pipe that came with a clone is not ours.
 marks=$folder/.ade/run
 [ -d "$marks" ] && [ ! -L "$folder/.ade" ] && [ ! -L "$marks" ] && [ ! -L "$marks/loaded" ] || exit 0
 case $hook in
-file_changed) [ -L "$marks/changed" ] || : >"$marks/changed" ;;
+file_changed) [ -L "$marks/changed" ] || { [ -e "$marks/changed" ] && [ ! -f "$marks/changed" ]; } || : >"$marks/changed" ;;
 instructions_loaded)
   # Inside a JSON string every quote has a backslash, so no path can look like one of these keys.
   payload=$(cat)

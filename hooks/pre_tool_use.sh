@@ -36,7 +36,7 @@ case $id in
   case $head in *'"tool_name":"mcp__'*__mem*) id= ;; esac
   # A link that came with a clone is not ours: Python refuses it, and says so.
   marks=$folder/.ade/run
-  if [ -n "$id" ] && [ -n "$folder" ] && [ -f "$marks/clear/$id" ] && [ ! -e "$marks/changed" ] && [ ! -L "$folder/.ade" ] && [ ! -L "$marks" ] &&
+  if [ -n "$id" ] && [ -n "$folder" ] && [ -f "$marks/clear/$id" ] && { [ ! -f "$marks/changed" ] || [ -L "$marks/changed" ]; } && [ ! -L "$folder/.ade" ] && [ ! -L "$marks" ] &&
     [ ! -L "$marks/clear" ] && [ ! -L "$marks/keys" ]; then
     # What the call names, in which folder below the project, and all that it says.
     # Braces around it would pass for those of a command.

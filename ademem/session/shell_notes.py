@@ -31,7 +31,7 @@ def follow(payload: Payload, runtime: Runtime) -> None:
     project = runtime.project
     runtime.loaded_files = list_loaded(project, payload.agent_id or payload.session_id)
     path = os.path.join(project.run, "changed")
-    if not confined.exists(project.root, path):
+    if not confined.is_file(project.root, path):
         return
     with suppress(OSError):
         confined.remove(project.root, path)

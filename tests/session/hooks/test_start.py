@@ -750,6 +750,26 @@ def test_a_changed_file_is_noted_without_python_and_asks_it_at_the_next_call(mac
     assert machine.asked
 
 
+@pytest.mark.parametrize("kind", ["folder", "pipe", "link"])
+def test_what_a_clone_puts_in_place_of_the_note_is_none_and_holds_up_nothing(
+    machine, kind, tmp_path
+):
+    note = machine.project / ".ade/run/changed"
+    if kind == "folder":
+        note.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(note)
+    else:
+        (tmp_path / "file").touch()
+        note.symlink_to(tmp_path / "file")
+    machine.clear("turn-1")
+    machine.list({"words": "docs"})
+    machine.start("FileChanged", b'{"file_path":"/p/CLAUDE.md","event":"change"}')
+    machine.start("PreToolUse", editing())
+
+    assert not machine.asked
+
+
 @pytest.mark.parametrize(
     ("ids", "name"),
     [
