@@ -126,10 +126,11 @@ def take(project: Recording, target: Path) -> None:
         chromium = started.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]
         )
+        rule = find_rule(project)
         for scheme in SCHEMES:
             page = chromium.new_page(viewport=SIZE, color_scheme=scheme)
             page.goto(server.new_address())
-            take_places(page, server, target, scheme)
+            take_places(page, server, target, scheme, rule)
             page.set_viewport_size(HEAD)
             page.goto((Path(__file__).parent / "hero.html").as_uri())
             page.screenshot(path=target / f"hero-{scheme}.png")
@@ -193,10 +194,19 @@ def take_widths(project: Recording, folder: Path, size: int) -> None:
         chromium.close()
 
 
-def take_places(page: Page, server: Server, target: Path, scheme: str) -> None:
+def find_rule(project: Recording) -> str:
+    """Return the id of the rule that a call of the session met."""
+    with closing(sqlite3.connect(project.root / ".ade/ade.db")) as db:
+        met = "select id from unified_memories where content like 'Never run npm install%'"
+        (id,) = db.execute(met).fetchone()
+    return str(id)
+
+
+def take_places(page: Page, server: Server, target: Path, scheme: str, rule: str) -> None:
     addresses = {
         "today": "/",
         "memories": "/memories",
+        "memory": f"/memory/{rule}",
         "review": "/review",
         "session": "/session/time-zones",
         "replay": "/replay",

@@ -55,6 +55,15 @@ class Card(Value):
     """The hit of a search that found it."""
 
     @property
+    def id(self) -> str:
+        return self.memory.id
+
+    @property
+    def address(self) -> str:
+        """Its page."""
+        return f"/memory/{self.id}"
+
+    @property
     def kind(self) -> str:
         is_rule = self.memory.category in RULES
         return f"rule, {self.memory.category}" if is_rule else str(self.memory.category)
@@ -83,6 +92,15 @@ class Line(Value):
     is_ignored: bool
     has_mark: bool
     """A person decided something about it."""
+    more_places: int = 0
+
+    @property
+    def owner(self) -> str:
+        return f"from {self.path}, line {self.first}"
+
+    @property
+    def address(self) -> str:
+        return f"/line/{self.id}"
 
     @property
     def where(self) -> str:

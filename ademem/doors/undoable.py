@@ -44,6 +44,27 @@ def inverse(function: Inverse) -> Inverse:
     return function
 
 
+IN_WORDS = {
+    "promote": "kept",
+    "pin": "kept and pinned",
+    "reject": "dropped",
+    "merge into": "merged into",
+    "archive": "archived",
+    "restore": "brought back",
+    "delete": "deleted",
+    "unpin": "unpinned",
+    "tag": "tagged",
+    "edit": "edited",
+    "add": "added",
+    "resolve": "kept both sides of",
+    "place": "changed where it comes up:",
+    "only tell": "from now on only told:",
+    "leave in its place": "left where it is:",
+    "skip": "left for later:",
+}
+"""What was done, by the verb of an act's label."""
+
+
 class Done(Value):
     """An act and its inverse, which is an act as well."""
 
@@ -60,6 +81,12 @@ class Done(Value):
     """The memory that the label names."""
     number: int = 0
     at: str = ""
+
+    @property
+    def in_words(self) -> str:
+        """What was done, as a bar tells it: “kept “Use pnpm””."""
+        verb = next((each for each in IN_WORDS if self.label.startswith(f"{each} ")), "")
+        return f"{IN_WORDS[verb]}{self.label[len(verb) :]}" if verb else f"done: {self.label}"
 
     def undo(self, memories: Runtime) -> Done:
         done = INVERSES[self.way](memories, **self.given)

@@ -217,6 +217,7 @@ PAGES = (
     *practice_pages.PAGES,
     *upkeep_pages.PAGES,
     Page("/upkeep", "upkeep.html", _overview, "Upkeep", live="memory session guard job"),
+    Page("/keys", "keys.html", lambda *_: {}, "Keys"),
 )
 
 
@@ -238,7 +239,7 @@ PLACES = (
 MORE = {
     "Look closer": "/replay /log /cost /injections /graph",
     "Teach": "/procedures /skills /missions /agents /eval",
-    "Keep running": "/doctor /settings /upkeep",
+    "Keep running": "/doctor /settings /upkeep /keys",
 }
 """Pages under More, by what somebody wants there."""
 

@@ -39,6 +39,7 @@ from ademem.doors.undoable import (
 )
 from ademem.plugins.http.loopback import ADDRESS, HEADERS, Loopback, Server, bind
 from ademem.plugins.page.entry import CODE_S, Act, Entry, Page, PageRequest, row_number
+from ademem.plugins.page.keys import list_keys
 from ademem.plugins.page.memory_threads import OpenProject
 from ademem.plugins.page.pages import ACTS, PAGES, PLACES, head_of, list_more
 from ademem.plugins.page.rendering import POLICY, answer_file, render
@@ -309,6 +310,7 @@ def _page(
         "last": project.done[-1] if token and project.done else None,
         "nav": PLACES,
         "nav_more": list_more(),
+        "all_keys": list_keys(request.url.path),
         "next_redo": project.undone[-1] if token and project.undone else None,
     }
     return HTMLResponse(render(template, shared | values), status)

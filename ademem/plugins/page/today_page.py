@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import date, datetime, timedelta
 from itertools import groupby
 from typing import Any
 
-from ademem.core.clock import parse, tell_day
+from ademem.core.clock import parse, tell_date, tell_day, tell_time
 from ademem.core.errors import NotFound
 from ademem.core.memory import Memory
 from ademem.core.text import counted
 from ademem.core.value import Value
+from ademem.doors.cards import Card, Line, find_line, read_cards
 from ademem.doors.reading import health
 from ademem.doors.views import effects as views
 from ademem.operations import adopting, reports, sessions
 from ademem.operations.overview import estimate
 from ademem.plugins.page.entry import Act, PageRequest, row_number
-from ademem.session.denials import describe_owner
 from ademem.store import adopted, effects, injections
 from ademem.store.effects import Effect
 from ademem.store.logs import EFFECTS
@@ -50,7 +51,7 @@ class Shown(Value):
 
     effect: Effect
     memory: Memory
-    owner: str
+    card: Card | Line
     time: str
     number: int
     """How often the memory did that until then."""
@@ -72,6 +73,7 @@ def read(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     listed = rows[begin : begin + LISTED]
     held = status["memories"]["promoted"] + status["memories"]["candidates"]
     waiting = sum(status["review"].values())
+    last = next(iter(sessions.list_sessions(memories, 1)), None)
     is_empty = not (held or waiting or everything.rows)
     findings = request.project.check.findings
     return {
@@ -87,7 +89,9 @@ def read(memories: Runtime, request: PageRequest) -> dict[str, Any]:
         "waiting": waiting,
         "reasons": status["review"],
         "estimate": estimate(waiting),
-        "last_session": next(iter(sessions.list_sessions(memories, 1)), None),
+        "began": tell_date(now - timedelta(days=DRAWN_DAYS - 1), now),
+        "last_session": last,
+        "last_session_at": tell_time(last["started_at"], now) if last else "",
         "health": health(status),
         "checks": len(findings),
         "failed": sum(not each.ok for each in findings),
@@ -126,11 +130,12 @@ def _group(
 ) -> list[tuple[str, list[Shown]]]:
     """Return the effects by day, each with its memory; those of deleted memories are left out."""
     known = memories.list_by_ids(row.memory_id for row in listed)
+    cards = _read_cards(memories, known.values())
     names: dict[str, str] = {}
     shown = []
     for row in listed:
         memory = known.get(row.memory_id)
-        if memory is None or memory.quarantine_reason:
+        if memory is None or memory.id not in cards:
             continue
         if row.session_id not in names:
             names[row.session_id] = sessions.name_session(memories, row.session_id)
@@ -139,7 +144,7 @@ def _group(
             Shown(
                 effect=row,
                 memory=memory,
-                owner=describe_owner(memory, now),
+                card=cards[memory.id],
                 time=f"{parse(row.at).astimezone():%H:%M}",
                 number=len(same) - same.index(row),
                 session=names[row.session_id],
@@ -147,6 +152,15 @@ def _group(
         )
     days = groupby(shown, lambda each: tell_day(each.effect.at, now).capitalize())
     return [(day, list(found)) for day, found in days]
+
+
+def _read_cards(memories: Runtime, known: Iterable[Memory]) -> dict[str, Card | Line]:
+    """Return cards by id; none of a text in quarantine, and of a line that its file has no more."""
+    open_ = [each for each in known if not each.quarantine_reason]
+    own = [each for each in open_ if each.source_type != adopted.SOURCE]
+    lines = (find_line(memories, each.id) for each in open_ if each.source_type == adopted.SOURCE)
+    found: list[Card | Line] = [*read_cards(memories, own), *filter(None, lines)]
+    return {each.id: each for each in found}
 
 
 def _rank(memories: Runtime, rows: tuple[Effect, ...]) -> list[tuple[Memory, int]]:

@@ -133,6 +133,7 @@ def scenes(memory, procedure="none", mission="none", at="", line="none"):
         "/eval": ["/eval"],
         "/doctor": ["/doctor"],
         "/settings": ["/settings", "/settings?key=search.limit"],
+        "/keys": ["/keys"],
         "/enter": ["/enter"],
         "/events": ["/events"],
         "/static/{digest}/{name:path}": ["/static/x/page.css"],

@@ -85,6 +85,45 @@ def test_a_review_by_keyboard_and_the_way_back(shown):
     assert shown.statuses() == before
 
 
+def test_today_is_read_and_decided_by_keyboard(shown):
+    shown.learn(*CANDIDATES[:2])
+    page = shown.window()
+    page.keyboard.press("a")
+    page.keyboard.press("j")
+    first = page.evaluate("document.activeElement.innerText")
+    page.keyboard.press("j")
+    second = page.evaluate("document.activeElement.innerText")
+    with page.expect_navigation():
+        page.keyboard.press("a")
+    expect(page.locator("#undo-bar")).to_contain_text(f"Kept “{second}”")
+
+    assert {first, second} == set(CANDIDATES[:2])
+    assert shown.statuses() == {first: "candidate", second: "promoted"}
+    with page.expect_navigation():
+        page.keyboard.press("v")
+    assert page.url.endswith("/review")
+
+
+def test_the_keys_of_a_page_are_shown_over_it_and_act_on_nothing_meanwhile(shown):
+    shown.learn(*CANDIDATES[:2])
+    page = shown.window("/review")
+    keys = page.locator("#keys")
+    page.keyboard.press("?")
+    expect(keys).to_be_visible()
+    expect(keys).to_contain_text("merge with the one like it")
+    assert find_violations(page) == []
+    page.keyboard.press("a")
+    page.keyboard.press("Escape")
+    expect(keys).to_be_hidden()
+    page.keyboard.press("?")
+    expect(keys).to_be_visible()
+    keys.locator("button").click()
+
+    assert list(shown.statuses().values()) == ["candidate"] * 2
+    shown.go(page, "/keys")
+    assert page.locator("main h2").all_inner_texts()[:2] == ["Today", "Memories"]
+
+
 def test_a_key_before_the_next_card_is_not_taken_and_says_so(shown):
     shown.learn(*CANDIDATES[:3])
     page = shown.window("/review")

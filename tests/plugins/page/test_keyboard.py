@@ -116,7 +116,7 @@ def test_everything_is_done_without_a_mouse(shown):
     page.keyboard.type(" alone")
     tab_to(page, "button", "Save")
     enter(page)
-    tab_to(page, "main button", "Promote")
+    tab_to(page, "main button", "Keep")
     enter(page)
     confirmed = shown.statuses()
     for _ in range(2):

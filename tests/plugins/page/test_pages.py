@@ -250,7 +250,7 @@ def test_a_memory_is_added_and_taken_back(browser):
 
     assert (memory.content, memory.category, memory.status) == (text, "decision", "promoted")
     assert (memory.tags, memory.file_scope_pattern) == (("billing",), "jobs/*.py")
-    assert f"add “{text}”" in browser.get("/memories").text
+    assert f"Added “{text}”" in browser.get("/memories").text
     browser.post("/undo")
     assert browser.world.live() == []
 

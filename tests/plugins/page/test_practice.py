@@ -126,7 +126,7 @@ def test_a_refused_undo_stays_in_the_bar_with_its_reason(browser, procedure):
     (browser.world.root / PATH).write_text(written)
     browser.post("/undo")
 
-    assert re.search(r"Done: .*\(not taken back: .+\)", refused)
+    assert re.search(r"\(not taken back: .+\)", refused)
     assert files(browser) == set()
     assert "not taken back" not in texts(browser.get("/").text)
 

@@ -50,6 +50,16 @@ def test_a_prevented_call_stands_with_what_was_done_instead(browser):
     assert page.count('<rect class="k1"') == 2, "the square of the day and that of the legend"
 
 
+def test_an_effect_stands_with_the_whole_card_of_its_memory(browser):
+    row = prevent(browser.world)
+    page = browser.get("/").text
+
+    assert 'at</span> <code class="at">npm, yarn, bun, cnpm</code>' in page
+    assert '<span class="who">from Claude' in page
+    assert "prevented 1, here the first time" in page
+    assert f"<dt>Id</dt><dd><code>{row.id}</code></dd>" in page
+
+
 def test_what_is_not_right_counts_no_more(browser):
     prevent(browser.world)
     with browser.world.memories() as memories:

@@ -1,8 +1,14 @@
 "use strict";
+const rows = () => [...document.querySelectorAll("main [data-row]")];
 
-// Keys of the page: each presses, opens or focuses an element that also works by mouse and form.
+// Keys: each presses, opens or focuses what a mouse does, too.
 (() => {
-  const find = (name, key) => document.querySelector(`[data-${name}="${CSS.escape(key)}"]`);
+  const help = document.getElementById("keys");
+  const here = () => rows().find((row) => row.matches(".current, :focus-within"));
+  const find = (name, key) => {  // of the row with the focus, or in none
+    const wanted = `[data-${name}="${CSS.escape(key)}"]`;
+    return here()?.querySelector(wanted) || document.querySelector(`${wanted}:not(main [data-row] *)`);
+  };
   const isShown = (element) => element && element.getClientRects().length > 0;
   const notTaken = document.getElementById("not-taken");
   let isChanging = false;  // the card is about to be another one
@@ -21,29 +27,26 @@
       return;
     }
     const key = event.key;
-    if (key === "/") {
-      event.preventDefault();
-      document.getElementById("find").focus();
-      return;
-    }
+    if (help?.open) return;
+    if (key === "?") return help?.showModal();
     if (key.length !== 1) return;
     if (isChanging) {
-      notTaken.textContent = `“${key}” was not taken: the next memory was not shown yet.`;
+      notTaken.textContent = `“${key}” was not taken: the next one was not shown yet.`;
       event.preventDefault();
       return;
     }
     if (notTaken) notTaken.textContent = "";
     const bulk = document.querySelector("#selected input[name=id]:checked") && find("bulk", key);
+    const [open, focus, check] = ["open", "focus", "check"].map((name) => find(name, key));
     const press = bulk || find("key", key);
-    const open = find("open", key);
-    const focus = find("focus", key);
-    const check = find("check", key);
     if (isShown(press)) press.click();
     else if (isShown(open)) {
-      open.parentElement.open = !open.parentElement.open;
-      (open.parentElement.querySelector("textarea, input:not([type=hidden])") || open).focus();
+      const details = open.parentElement;
+      details.open = !details.open;
+      (details.querySelector("textarea, input:not([type=hidden])") || open).focus();
     } else if (isShown(focus)) focus.focus();
-    else if (check) check.checked = !check.checked;
+    else if (check) check.click();
+    else if ("jk".includes(key)) rows()[rows().indexOf(here()) + (key === "j" ? 1 : -1)]?.querySelector("a").focus();
     else return;
     event.preventDefault();
   });
@@ -180,7 +183,6 @@
     const answer = await fetch(address).catch(() => null);
     if (!answer?.ok) return location.assign(address);
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    const rows = () => [...document.querySelectorAll("main [data-row]")];
     const known = new Set(rows().map((row) => row.dataset.row));
     const main = document.getElementById("main");
     main.replaceChildren(...page.getElementById("main").childNodes);
