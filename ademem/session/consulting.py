@@ -20,7 +20,7 @@ from ademem.store.bindings import BROAD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable
+    from collections.abc import Iterable, Sequence
 
     from ademem.core.client import Payload, Turn, TurnKey
     from ademem.core.memory import Memory
@@ -209,18 +209,21 @@ def is_firm(each: Met, doubted: Iterable[tuple[str, str]] = ()) -> bool:
     )
 
 
-def judge(
-    each: Met,
-    confirmed: Container[str],
-    doubted: Iterable[tuple[str, str]],
-    changes: bool,
-    store: Store,
-) -> Finding:
-    """Judge a memory that a call meets; *confirmed* has the ids that a person confirmed."""
-    memory = each.memory
-    accepted = store.is_trusted and memory.claimed_author is None
-    is_confirmed = memory.id in confirmed or is_typed(memory)
-    return to_finding(each, is_confirmed, accepted, changes, doubted)
+def judge(met: Sequence[Met], changes: bool, store: Store) -> list[Finding]:
+    """Judge what a call meets, each by its binding; *changes* tells that the call does."""
+    ids = [each.memory.id for each in met]
+    confirmed = memories.find_confirmed(store, ids)
+    doubted = {(one.memory_id, one.binding) for one in outcomes.list_doubted(store, ids)}
+    return [
+        to_finding(
+            each,
+            is_confirmed=each.memory.id in confirmed or is_typed(each.memory),
+            may_deny=store.is_trusted and each.memory.claimed_author is None,
+            changes=changes,
+            doubted=doubted,
+        )
+        for each in met
+    ]
 
 
 def to_finding(
@@ -261,7 +264,6 @@ def _decide(
 ) -> tuple[bool, str | None]:
     """Tell whether the call runs, and what is said; parallel hooks count each denial once."""
     store = runtime.store
-    confirmed = memories.find_confirmed(store, [each.memory.id for each in found])
     is_on = runtime.settings.guard.mode != "off"
     by_id = {each.memory.id: each for each in found}
     with store.transaction():
@@ -272,11 +274,9 @@ def _decide(
             assert turn is not None
         is_counted = bool(call.tool_use_id) and call.tool_use_id in turn.denied
         seen = _find_seen(turn, by_id, payload, runtime)
-        doubted = {(one.memory_id, one.binding) for one in outcomes.list_doubted(store, by_id)}
         findings = []
-        for each in found:
-            finding = judge(each, confirmed, doubted, touch.changes, store)
-            if past := seen.get(each.memory.id):
+        for finding in judge(found, touch.changes, store):
+            if past := seen.get(finding.id):
                 finding = replace(
                     finding,
                     in_turn=past.in_turn,

@@ -22,7 +22,7 @@ from ademem.search import binding as bindings
 from ademem.search.hint_patterns import expand_glob
 from ademem.search.meeting import GUESSED, WORDED, Met, keep
 from ademem.session import consulting, denials, hint_events
-from ademem.store import adopted, client_files, ledger, memories, outcomes, relations
+from ademem.store import adopted, client_files, ledger, relations
 from ademem.store import bindings as table
 
 TYPE_CHECKING = False
@@ -123,16 +123,10 @@ def _ties(runtime: Runtime) -> list[Tie]:
     store = runtime.store
     met = [_read(row) for row in table.list_showable(store)]
     unique = {each.memory.id: each.memory for each in met}
-    confirmed = memories.find_confirmed(store, unique)
-    doubted = {(one.memory_id, one.binding) for one in outcomes.list_doubted(store, unique)}
     asked = _find_asked(unique.values(), runtime)
     ties = []
-    for each in met:
-        memory = each.memory
-        accepted = store.is_trusted and memory.claimed_author is None
-        is_confirmed = memory.id in confirmed or consulting.is_typed(memory)
-        finding = consulting.to_finding(each, is_confirmed, accepted, changes=True, doubted=doubted)
-        asks = memory.id in asked or _asks(each.binding)
+    for each, finding in zip(met, consulting.judge(met, True, store), strict=True):
+        asks = each.memory.id in asked or _asks(each.binding)
         denies = finding.may_deny and finding.is_firm and finding.is_rule and not asks
         ties.append(Tie(met=each, denies=denies, asks=asks))
     return ties

@@ -60,10 +60,14 @@ class Change(Value):
     after: str | None
 
     @property
+    def lines(self) -> frozenset[str] | None:
+        """The lines that the file has since; None where its text is not known."""
+        return None if self.after is None else frozenset(self.after.splitlines())
+
+    @property
     def added(self) -> frozenset[str]:
-        """The lines that the file has since."""
-        before = (self.before or "").splitlines()
-        return frozenset((self.after or "").splitlines()).difference(before)
+        """Those of them that it had not before."""
+        return (self.lines or frozenset()).difference((self.before or "").splitlines())
 
 
 class Done(Value):
@@ -175,10 +179,9 @@ class _Open:
         path = self.done.change.path.lower() if self.done.change else ""
         self.was_discussed = bool(named) or (bool(path) and contains(text, os.path.basename(path)))
 
-    def follow(self, change: Change | None) -> None:
+    def follow(self, lines: frozenset[str] | None) -> None:
         """Look if the file still has what the call added; None: it was changed unseen."""
-        after = change.after if change else None
-        self.kept &= after is not None and self.lines <= set(after.splitlines())
+        self.kept &= lines is not None and self.lines <= lines
 
     def finding(self) -> Finding:
         return Finding(
@@ -309,13 +312,17 @@ class _Session:
         """Look at what became of the calls that would have been stopped."""
         if done.is_rejected:
             return
-        for each in self.found:
-            if not each.met.stops:
-                continue
-            if each.done.change and _changes(done, effects, each.done.change.path):
-                each.follow(done.change)
-            elif not each.done.change and _is_same_success(each.done, done):
-                each.was_repeated = True
+        stopped = [each for each in self.found if each.met.stops]
+        changed = [
+            each
+            for each in stopped
+            if (edit := each.done.change) and _changes(done, effects, edit.path)
+        ]
+        lines = done.change.lines if changed and done.change else None
+        for each in changed:
+            each.follow(lines)
+        for each in stopped:
+            each.was_repeated |= not each.done.change and _is_same_success(each.done, done)
 
 
 def _changes(done: Done, effects: Effects, path: str) -> bool:

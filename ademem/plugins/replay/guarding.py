@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 
 from ademem.core.memory import STOP, Memory
 from ademem.core.value import Value, replace
+from ademem.guard import readers
 from ademem.guard import touch as touches
 from ademem.guard.policy import SHELL_TOOLS, WRITING_TOOLS, Carry, Show, consult, own_tool
 from ademem.guard.prompts import TurnClass, classify
@@ -15,7 +17,7 @@ from ademem.plugins.replay.naming import contains, forbidden_in, longest_token, 
 from ademem.search import binding, instruction_meeting, meeting
 from ademem.search.query import names_subject
 from ademem.session import consulting
-from ademem.store import adopted, bindings, memories, outcomes
+from ademem.store import adopted, bindings
 from ademem.store.runtime import Runtime
 
 TYPE_CHECKING = False
@@ -54,6 +56,9 @@ class TodaysGuard:
         self.came_up: set[str] = set()
         """Memories that met a call or a prompt."""
         self._branch = runtime.branch
+        self._has_items = adopted.has_any(runtime.store)
+        only_read = map(re.escape, readers.list_plain(runtime.settings.guard))
+        self._only_reads = re.compile(rf"(?:{'|'.join(only_read)})(?:[ \t][\w \t./:=@,+#-]*)?")
         self._literals = bindings.list_literals(runtime.store)
         self._strings = _Strings(runtime)
         self._touches: dict[tuple[str, str], Touch] = {}
@@ -86,6 +91,8 @@ class TodaysGuard:
         if done.change:
             return Effects(writes=(done.change.path,))
         command = done.call.text("command")
+        if self._only_reads.fullmatch(command):
+            return Effects()
         is_near = any(os.path.basename(path) in command for path in watched)
         is_near |= bool(watched) and "git" in command
         if not is_near and not self._may_meet(done):
@@ -156,8 +163,8 @@ class TodaysGuard:
         root = self._root_of(done)
         met = meeting.meet(touch, root, self.runtime.store, literals=self._literals)
         found = consulting.put_in_order(met, touch)
-        found = [each for each in found if each.memory.source_branch in (None, self.runtime.branch)]
-        if adopted.has_any(self.runtime.store) and root == self.runtime.project.root:
+        found = [each for each in found if each.memory.source_branch in (None, self._branch)]
+        if self._has_items and root == self.runtime.project.root:
             items = instruction_meeting.meet(touch, self.runtime, (), done.call.folder)
             as_met = (consulting.as_met(item, self.runtime) for item in items)
             found += list(filter(None, as_met))[: consulting.MOST_ITEMS]
@@ -167,19 +174,14 @@ class TodaysGuard:
         self, found: list[meeting.Met], touch: Touch, announced: set[str]
     ) -> tuple[set[str], set[str]]:
         """Return ids of what would deny the call, and of what would be said beside it."""
-        runtime = self.runtime
-        ids = [each.memory.id for each in found]
-        confirmed = memories.find_confirmed(runtime.store, ids)
-        doubted = {
-            (one.memory_id, one.binding) for one in outcomes.list_doubted(runtime.store, ids)
-        }
+        judged = consulting.judge(found, touch.changes, self.runtime.store)
         findings = [
             replace(
-                consulting.judge(each, confirmed, doubted, touch.changes, runtime.store),
+                finding,
                 in_context=each.memory.id in announced,
                 in_turn=each.memory.id in announced and STOP not in each.memory.tags,
             )
-            for each in found
+            for each, finding in zip(found, judged, strict=True)
         ]
         outcome = consult(
             findings,
@@ -187,7 +189,7 @@ class TodaysGuard:
             was_denied=False,
             is_counted=False,
             denials=0,
-            max_blocks=runtime.settings.guard.max_blocks,
+            max_blocks=self.runtime.settings.guard.max_blocks,
         )
         match outcome:
             case Carry(ids=carried):
@@ -226,6 +228,8 @@ class TodaysGuard:
             return False
         text = typed_text(call).lower()
         if call.tool not in WRITING_TOOLS:
+            if self._only_reads.fullmatch(call.text("command")):
+                return self._strings.any_run(text)
             inside = os.path.relpath(call.folder or "/", self._root_of(done))
             return self._strings.any_in(f'"{text}" {inside}/')
         path = done.change.path if done.change else call.text("file_path")
@@ -241,10 +245,17 @@ class _Strings:
         lists = binding.list_lines(sure, bindings.list_weak(store))
         named = {line.lower() for lines in lists.values() for line in lines}
         self.named = sorted(named - {each for each in binding.ALWAYS if each != "\\\\"})
+        self.run = sorted(
+            {line.lower() for name in ("always", "runs") for line in lists[name]} & {*self.named}
+        )
         self.typed = sorted({line.lower() for name in ("texts", "rare") for line in lists[name]})
 
     def any_in(self, text: str) -> bool:
         return any(string in text for string in self.named)
+
+    def any_run(self, text: str) -> bool:
+        """Tell whether a call that only reads may run what is named."""
+        return any(string in text for string in self.run)
 
     def any_typed(self, text: str) -> bool:
         return any(string in text for string in self.typed)
