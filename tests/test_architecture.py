@@ -187,7 +187,7 @@ ASKING_WHO = {"core/who.py"}
 _WHO = re.compile(r"\b(?:CLAUDECODE|getppid|LOCAL_PEERPID|has_terminal)")
 _OTHER_USES = {
     "doors/calls.py": "a server ends with the process that started it",
-    "doors/cli/parameters.py": "an editor needs a terminal to be shown in",
+    "doors/cli/editor.py": "an editor needs a terminal to be shown in",
     "synthesis/ai/claude.py": "variables that a client of ours does not inherit",
 }
 

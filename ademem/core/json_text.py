@@ -45,6 +45,6 @@ def array(items: Iterable[str | int]) -> str:
     return f"[{','.join(written)}]"
 
 
-def flat(items: Mapping[str, str | float | None]) -> str:
+def flat(items: Mapping[str, Any]) -> str:
     """Write an object with sorted names."""
     return "".join(_encode(items, 0))

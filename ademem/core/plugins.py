@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import sys
 from functools import cache
-from importlib import import_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -140,7 +139,8 @@ def load(module: str) -> ModuleType | None:
 
 def _load(name: str, module: str) -> ModuleType | None:
     try:
-        return import_module(module)
+        __import__(module)  # as `importlib` loads `warnings`, too
+        return sys.modules[module]
     except Exception as error:  # whatever breaks a part leaves the others
         faults[name] = f"{type(error).__name__}: {error}"
         return None

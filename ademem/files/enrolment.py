@@ -6,17 +6,13 @@ the user's data, has the projects that were used.
 
 from __future__ import annotations
 
-import json
 import os
 import re
-from collections.abc import Mapping
-from contextlib import closing, suppress
-from datetime import datetime
-from shlex import quote
 
 from ademem.core import confined, git, shared_files, trust
 from ademem.core.clock import parse, stamp
-from ademem.core.errors import AdememError
+from ademem.core.errors import AdememError, suppress
+from ademem.core.json_text import loads
 from ademem.core.project import Project, enclosing
 from ademem.core.repository import bare_repository, git_root, list_worktrees
 from ademem.core.value import Value, as_dict
@@ -24,6 +20,11 @@ from ademem.files import ignore
 from ademem.store import Store
 from ademem.store.database import DatabaseError, read_secret
 from ademem.store.runtime import Runtime
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
 
 MERGED = "memory/*.md merge=ademem\nmemory/*.jsonl merge=ademem\ncto/MEMORY.md merge=ademem\n"
 ATTRIBUTES = "* text=auto eol=lf\n" + MERGED
@@ -43,6 +44,8 @@ class IsBare(AdememError):
     """The folder is in a bare repository, whose worktrees share one database that is in it."""
 
     def __init__(self, repository: str) -> None:
+        from shlex import quote
+
         there = list_worktrees(repository)
         hint = f"`cd {quote(there[0])}` first" if there else "`git worktree add FOLDER` makes one"
         super().__init__(f"{repository} is a bare repository: enrol a worktree of it", hint)
@@ -77,6 +80,8 @@ def enrol(project: Project, program: str) -> list[str]:
 
 
 def set_driver(project: Project, program: str) -> list[str]:
+    from shlex import quote
+
     driver = f"{quote(program)} merge-file %O %A %B %P"
     if not git_root(project.root) or _git(project, "--get", DRIVER) == driver:
         return []
@@ -109,7 +114,9 @@ def register_typed(runtime: Runtime) -> None:
 
 
 def forget(project: Project, environment: Mapping[str, str]) -> None:
-    from ademem.store import inspection  # which a use of the project does not need
+    from contextlib import closing  # which a use of the project does not need
+
+    from ademem.store import inspection
 
     forget_use(project.main, environment)
     with (
@@ -155,7 +162,7 @@ def strip_credentials(address: str) -> str:
 def list_projects(environment: Mapping[str, str]) -> list[RegisteredProject]:
     """Return the projects whose folders are still there, the last used first."""
     try:
-        rows = json.loads(shared_files.read_text(_path(environment)) or "[]")
+        rows = loads(shared_files.read_text(_path(environment)) or "[]")
     except ValueError:
         return []
     found = []
@@ -205,5 +212,7 @@ def _path(environment: Mapping[str, str]) -> str:
 
 
 def _write(projects: list[RegisteredProject], environment: Mapping[str, str]) -> None:
+    import json
+
     text = json.dumps([as_dict(each) for each in projects], indent=2) + "\n"
     shared_files.write_atomic(_path(environment), text, mode=0o600)

@@ -8,7 +8,7 @@ from itertools import pairwise
 from ademem.core.settings import GuardSettings
 from ademem.core.value import Value
 from ademem.guard import programs, shell
-from ademem.guard.programs import matches
+from ademem.guard.programs import IRREVERSIBLE_VERBS, matches
 from ademem.guard.shell import Command, Word, is_option, sets_option, takes_value
 
 TYPE_CHECKING = False
@@ -277,10 +277,6 @@ def _is_program(command: Command, name: str) -> bool:
     return name in (command.name, command.words[0].text)
 
 
-IRREVERSIBLE_VERBS = frozenset(
-    "push publish deploy release upload migrate migrations migration delete destroy drop purge"
-    " wipe".split()
-)
 _IRREVERSIBLE = """
     rm, rmdir, unlink, shred, truncate, dropdb, mkfs, alembic upgrade, alembic downgrade, git clean,
     flyway clean, helm install, helm uninstall, helm upgrade, kubectl apply, terraform apply
@@ -300,22 +296,14 @@ LOOKED_AT = 3
 """Operands that can be a subcommand or a target."""
 
 
-def find_irreversible(command: str, settings: GuardSettings) -> str:
-    script = shell.parse(command)
-    parts = parts_in(script, settings) if script else ()
-    return next((part.command.line for part in parts if is_irreversible(part)), "")
-
-
 def is_irreversible_tool(tool: str) -> bool:
     return not IRREVERSIBLE_VERBS.isdisjoint(programs.split_words(tool.rpartition("__")[2]))
 
 
-def is_irreversible(part: CommandPart, mutates: bool | None = None) -> bool:
-    """True if the command cannot be taken back; *mutates* tells a judgement that was made."""
-    if not part.command.words or not (judge_part(part).mutates if mutates is None else mutates):
-        return False
+def is_irreversible(part: CommandPart) -> bool:
+    """True if a command that changes something cannot be taken back."""
     texts = [word.text for word in part.command.words[1:]]
-    if any(IRREVERSIBLE_OPTIONS.fullmatch(text) for text in texts):
+    if any(map(IRREVERSIBLE_OPTIONS.fullmatch, texts)):
         return True
     arguments = [word.text for word in part.arguments if not is_option(word.text)]
     operands = [*part.key.split()[1:], *arguments][:LOOKED_AT]
@@ -324,13 +312,14 @@ def is_irreversible(part: CommandPart, mutates: bool | None = None) -> bool:
         return True
     if part.key.startswith(HARMLESS) or program in PRINTERS:
         return False
-    if part.program == "git":
-        operands = operands[:1]
-    runs_code = program in INTERPRETERS
-    names = [program] + [
-        text.rpartition("/")[2] if runs_code else text
-        for text in operands
-        if runs_code or "/" not in text
-    ]
+    names = [program, *_names_of_targets(program, operands)]
     words = {word for name in names for word in re.split(r"[^a-z]+", name.lower())}
     return not IRREVERSIBLE_VERBS.isdisjoint(words) or any(map(IRREVERSIBLE_SQL.search, texts))
+
+
+def _names_of_targets(program: str, operands: list[str]) -> list[str]:
+    """Return the names by which a program is told what to do: subcommands, targets, scripts."""
+    if program in INTERPRETERS:
+        return [text.rpartition("/")[2] for text in operands]
+    named = operands[:1] if program == "git" else operands
+    return [text for text in named if "/" not in text]

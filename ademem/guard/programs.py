@@ -394,6 +394,10 @@ CHANGING_VERBS = word_set("""
     run save send set stop store submit toggle turn undo update upload write
 """)
 
+IRREVERSIBLE_VERBS = word_set("""
+    push publish deploy release upload migrate migrations migration delete destroy drop purge wipe
+""")
+
 
 def mcp_tool_changes(tool: str, settings: GuardSettings) -> bool:
     if _is_listed(tool, settings.changes):

@@ -304,7 +304,7 @@ class _Walk:
         mutates = mutation.judge_part(part).mutates
         if not self.is_recipe:
             self.changes = self.changes or mutates
-            self.irreversible = self.irreversible or mutation.is_irreversible(part, mutates)
+            self.irreversible |= mutates and mutation.is_irreversible(part)
         self.listed += writers.searched(command)
         if any(word.expands and "{" in word.text for word in command.words):
             words = (each for word in command.words for each in expand_braces(word))

@@ -9,8 +9,6 @@ needs are imported in it, since a server lists its tools before any of them is c
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-
 from ademem import __version__
 from ademem.core import anchor, who
 from ademem.core.errors import Deleted, NoSuchMemory, NotFound, UsageError
@@ -146,6 +144,8 @@ def search(
 
     The page is best first. Raises UsageError for a cursor of another search, or an old one.
     """
+    from contextlib import ExitStack
+
     from ademem.core.times import parse_time
     from ademem.operations import browsing
     from ademem.store.filters import choose_statuses

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-
 from ademem.core import anchor
 from ademem.core.clock import timedelta
-from ademem.core.errors import NoSuchMemory, UsageError
+from ademem.core.errors import NoSuchMemory, UsageError, suppress
+from ademem.core.json_text import loads
 from ademem.core.memory import NOTE, RULE, STOP, Memory, Trust
 from ademem.core.text import counted
 from ademem.core.value import Value, replace
@@ -22,6 +19,7 @@ from ademem.store.transitions import CannotDo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     from ademem.store.tree_index import Tree
@@ -64,16 +62,20 @@ class Choice(Value):
     nowhere: bool = False
 
 
-@contextmanager
-def _tree_of(runtime: Runtime) -> Iterator[Tree | None]:
-    from ademem.search.tree import open_tree
+class _tree_of:
+    """Open the index of the files for a block; None where there is none."""
 
-    tree = open_tree(runtime.project)
-    try:
-        yield tree
-    finally:
-        if tree:
-            tree.close()
+    def __init__(self, runtime: Runtime) -> None:
+        from ademem.search.tree import open_tree
+
+        self._tree = open_tree(runtime.project)
+
+    def __enter__(self) -> Tree | None:
+        return self._tree
+
+    def __exit__(self, *_: object) -> None:
+        if self._tree:
+            self._tree.close()
 
 
 def show_places(runtime: Runtime, id: str) -> Placed:
@@ -218,7 +220,7 @@ def only_tell(runtime: Runtime, memory: Memory) -> Memory:
 def read_choices(text: str) -> list[Choice]:
     """Read choices as JSON, a list or an object a line: `id` with `at`, `drop` or `none`."""
     try:
-        given = json.loads(text) if text.lstrip()[:1] == "[" else _lines(text)
+        given = loads(text) if text.lstrip()[:1] == "[" else _lines(text)
     except (ValueError, RecursionError) as error:
         raise UsageError(f"the choices are not JSON: {error}", _FORM) from None
     return [_read_choice(each) for each in given]
@@ -238,7 +240,7 @@ _FORM = '{"id": "6b0ed9e3c3e1", "at": ["src/auth.py", "`npm install`"]} on each 
 
 
 def _lines(text: str) -> list[Any]:
-    return [json.loads(line) for line in text.splitlines() if line.strip()]
+    return [loads(line) for line in text.splitlines() if line.strip()]
 
 
 def _texts(given: dict[str, Any], name: str) -> tuple[str, ...]:

@@ -5,8 +5,6 @@ The weights are those of a logistic regression, which `bench/README.md` describe
 
 from __future__ import annotations
 
-import math
-
 from ademem.core.value import Value
 
 TYPE_CHECKING = False
@@ -14,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from ademem.search.ranking import Hit
+
+INFINITE = float("inf")  # a hook need not load `math` for it
 
 
 class Floor(Value):
@@ -134,7 +134,7 @@ def weigh(signals: Mapping[str, float], asked: float, background: float) -> floa
     another project are equally far from all rows.
     """
     # Between the share of the text, next to nothing for a long one, and that of a full answer.
-    share = max(signals["share"], signals.get("near_share", 0.0)) / math.sqrt(max(asked, 1.0))
+    share = max(signals["share"], signals.get("near_share", 0.0)) / max(asked, 1.0) ** 0.5
     if "cosine" in signals:
         return 9.66 * signals["cosine"] - 8.56 * background + 4.54 * share - 4.85
     return 7.13 * share - 4.50
@@ -147,8 +147,8 @@ def background(cosines: Iterable[float]) -> float:
 
 def least_shown(weighed: Iterable[float], floor: float) -> float:
     """Evidence of the least hit that may be shown: infinite if even the best is below *floor*."""
-    best = max(weighed, default=-math.inf)
-    return best - CUT if best >= floor else math.inf
+    best = max(weighed, default=-INFINITE)
+    return best - CUT if best >= floor else INFINITE
 
 
 def is_answer(signals: Mapping[str, float], *, is_english: bool) -> bool:
@@ -166,7 +166,7 @@ def is_answer(signals: Mapping[str, float], *, is_english: bool) -> bool:
 def least_answering(best: float, *, beside_best: bool = True) -> float:
     """Evidence of the least hit that is not weak, by that of the *best* that answers."""
     if best < ANSWER:
-        return math.inf
+        return INFINITE
     return max(BESIDE, best - GAP) if beside_best else BESIDE
 
 

@@ -12,8 +12,7 @@ from ademem.core.text import is_cjk, word_set
 from ademem.core.text import words as split_words
 from ademem.core.value import Value
 from ademem.guard.acts import COMMANDS, FAMILIES
-from ademem.guard.mutation import IRREVERSIBLE_VERBS
-from ademem.guard.programs import CHANGING_VERBS, READERS, SUBCOMMANDS
+from ademem.guard.programs import CHANGING_VERBS, IRREVERSIBLE_VERBS, READERS, SUBCOMMANDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -96,15 +95,16 @@ _FILES = word_set("file files dateien fichiers archivos ficheiros arquivos besta
 _UNDER = word_set("under below beneath inside within unter sous bajo sob sotto onder")
 _ENDING_NEGATION = word_set("nicht nie niemals niet nooit")
 
-_CJK_NOT = re.compile("不|没|沒|勿|别|別|禁|ない|ません|ずに|ず、|않|말|안 |못")
-_CJK_USE = re.compile("使|用|사용")
-_CJK_RUN = (  # which few texts need, and takes a millisecond to compile
+# Patterns are compiled where they are used: of a short text few are, and all take a millisecond.
+_CJK_NOT = "不|没|沒|勿|别|別|禁|ない|ません|ずに|ず、|않|말|안 |못"
+_CJK_USE = "使|用|사용"
+_CJK_RUN = (
     r"([\u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f]"
     r"|[\u2e80-\u3000\u3003-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uffdc]+)"
 )
 _CJK_ENDS = frozenset("。、，；：！？")
 
-_TOKEN = re.compile(r"[^\s`]*`([^`\n]+)`[^\s`]*|\S+")
+_TOKEN = r"[^\s`]*`([^`\n]+)`[^\s`]*|\S+"
 _QUOTES = ">\"'“”‘’»*"
 _EDGES = '.,:;!?()[]{}<>«»*_`"“”‘'
 _OPENING = {")": "(", "]": "[", "}": "{"}
@@ -112,28 +112,29 @@ _CLOSING = ")]}>\"'“”‘’»*_"
 _ENDS = frozenset(",;:.!?…")
 _DASHES = frozenset(("—", "–", "-", "->", "=>", "→"))
 
-_URL = re.compile(r"\w+://|www\.|[\w.+-]+@[\w-]+\.\w")
-_GLOB = re.compile(r"(?=.*\*)(?:\.?/)?[\w.@+{},*?\[\]!-]*(?:/[\w.@+{},*?\[\]!-]*)*")
-_PATH = re.compile(r"(?:~|\.{1,2})?/?[\w.@+\[\]()$-]+(?:/[\w.@+\[\]()$-]+)*/?")
+_URL = r"\w+://|www\.|[\w.+-]+@[\w-]+\.\w"
+_GLOB = r"(?=.*\*)(?:\.?/)?[\w.@+{},*?\[\]!-]*(?:/[\w.@+{},*?\[\]!-]*)*"
+_PATH = r"(?:~|\.{1,2})?/?[\w.@+\[\]()$-]+(?:/[\w.@+\[\]()$-]+)*/?"
 _LINES = r"(?<=\w):\d+(?:[-:]\d+)?$|#L\d+(?:-L\d+)?$"
 """Numbers of lines behind a path."""
-_SUFFIX = re.compile(r"\.[a-z][a-z0-9]{0,9}(?:\.[a-z][a-z0-9]{0,9})?")
-_FILE_NAME = re.compile(r"[\w.@+\[\]()-]*[\w\])]\.(\w{1,10})")
-_ERROR_CODE = re.compile(
-    r"[A-Z]{1,6}-?\d{3,6}|ERR_[A-Z\d_]{3,}|E[A-Z]{4,14}|(?:[A-Z][a-z]+){1,6}(?:Error|Exception|Warning)"
+_SUFFIX = r"\.[a-z][a-z0-9]{0,9}(?:\.[a-z][a-z0-9]{0,9})?"
+_FILE_NAME = r"[\w.@+\[\]()-]*[\w\])]\.(\w{1,10})"
+_ERROR_CODE = (
+    r"[A-Z]{1,6}-?\d{3,6}|ERR_[A-Z\d_]{3,}|E[A-Z]{4,14}"
+    r"|(?:[A-Z][a-z]+){1,6}(?:Error|Exception|Warning)"
 )
-_NAME = re.compile(
+_NAME = (
     r"(?P<call>[A-Za-z_$][\w$]*(?:(?:\.|::|->)[A-Za-z_$][\w$]*)*)\(.*\)|"
     r"(?P<dotted>[A-Za-z_$][\w$]+(?:(?:\.|::|->)[A-Za-z_$][\w$]+)+)|"
     r"(?P<snake>_*[A-Za-z][A-Za-z\d]*(?:_[A-Za-z\d]+)+_*|__?[A-Za-z]\w+)|"
     r"(?P<camel>_?(?:[a-z]+\d*|[A-Z][a-z\d]+|[A-Z]+(?=[A-Z][a-z]))(?:[A-Z][a-z\d]*)+)"
 )
-_OPTION = re.compile(r"--?[A-Za-z][\w-]*(?:=\S*)?")
-_LONG_OPTION = re.compile(r"--[a-z][a-z-]*[a-z]")
-_PROGRAM = re.compile(r"(?:[\w.~-]*/)*[a-z][a-z\d_.+-]*")
-_SCRIPT = re.compile(r"(?:[\w.~-]+/)*[\w.-]+\.(?:sh|bash|zsh|ps1|bat|py|js|ts|rb|pl)|\./[\w./-]+")
-_SIGNS_OF_CODE = re.compile(r"[(){};=<>\[\]]")
-_PLAIN_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*|[\d.,]+")
+_OPTION = r"--?[A-Za-z][\w-]*(?:=\S*)?"
+_LONG_OPTION = r"--[a-z][a-z-]*[a-z]"
+_PROGRAM = r"(?:[\w.~-]*/)*[a-z][a-z\d_.+-]*"
+_SCRIPT = r"(?:[\w.~-]+/)*[\w.-]+\.(?:sh|bash|zsh|ps1|bat|py|js|ts|rb|pl)|\./[\w./-]+"
+_SIGNS_OF_CODE = r"[(){};=<>\[\]]"
+_PLAIN_WORD = r"[^\W\d_]+(?:-[^\W\d_]+)*|[\d.,]+"
 
 MEMBERS = {
     name: tuple(command.strip().partition(" ")[0] for command in commands.split(","))
@@ -209,7 +210,7 @@ def _readable(text: str) -> str:
 def _clauses(line: str) -> Iterator[tuple[list[_Token], bool]]:
     """Yield the clauses of a line, each with True if a colon ends it."""
     clause: list[_Token] = []
-    for found in _TOKEN.finditer(line):
+    for found in re.finditer(_TOKEN, line):
         whole, marked = found[0], found[1]
         if whole in _DASHES:
             yield clause, False
@@ -304,7 +305,7 @@ def binds(text: str) -> bool:
             return True
         if is_first and (word in _REJECTING or ("'" in word and _rejects(word))):
             return True
-        if not word.isascii() and is_cjk(word) and _CJK_NOT.search(word):
+        if not word.isascii() and is_cjk(word) and re.search(_CJK_NOT, word):
             return True
         is_first = not word or raw[-1] in _CLAUSE_ENDS
         before = word
@@ -350,9 +351,9 @@ def _read_ends(clause: list[_Token], found: list[Mention]) -> list[Mention]:
     stance = NEUTRAL
     if last in _TRAILING:
         stance = RECOMMENDED
-    elif cjk and _CJK_NOT.search(cjk + "、"):
+    elif cjk and re.search(_CJK_NOT, cjk + "、"):
         stance = FORBIDDEN
-    elif cjk and _CJK_USE.search(cjk):
+    elif cjk and re.search(_CJK_USE, cjk):
         stance = RECOMMENDED
     if stance == NEUTRAL:
         return found
@@ -379,7 +380,7 @@ def _mention_at(clause: list[_Token], at: int) -> Mention | None:
     token = clause[at]
     following = clause[at + 1].word if at + 1 < len(clause) else ""
     before = clause[at - 1].word if at else ""
-    if len(token.raw) > LONGEST or not token.raw.isprintable() or _URL.match(token.raw):
+    if len(token.raw) > LONGEST or not token.raw.isprintable() or re.match(_URL, token.raw):
         return None
     raw = re.sub(_LINES, "", token.raw)
     if token.is_marked:
@@ -395,22 +396,24 @@ def _marked(raw: str, following: str, before: str) -> Mention | None:
         return found
     if raw.isalpha() and raw == raw.lower() and raw.isascii():
         return Mention(kind=PROGRAM, text=raw, is_marked=True)
-    if _ERROR_CODE.fullmatch(raw):
+    if re.fullmatch(_ERROR_CODE, raw):
         return Mention(kind=CODE, text=raw, is_marked=True)
-    if _NAME.fullmatch(raw):
+    if re.fullmatch(_NAME, raw):
         return Mention(kind=NAME, text=raw, is_marked=True)
     if raw in _PROGRAMS:
         return Mention(kind=PROGRAM, text=raw, is_marked=True)
-    if _PLAIN_WORD.fullmatch(raw):
-        is_program = _PROGRAM.fullmatch(raw) is not None
+    if re.fullmatch(_PLAIN_WORD, raw):
+        is_program = re.fullmatch(_PROGRAM, raw) is not None
         return Mention(kind=PROGRAM if is_program else WORD, text=raw, is_marked=True)
     return Mention(kind=LITERAL, text=raw, is_marked=True)
 
 
 def _marked_words(raw: str) -> Mention | None:
     first = raw.partition(" ")[0]
-    is_program = _PROGRAM.fullmatch(first) or _SCRIPT.fullmatch(first)
-    if is_program and not _SIGNS_OF_CODE.search(re.sub(r"\"[^\"]*\"|'[^']*'|<[^<>]*>", "", raw)):
+    is_program = re.fullmatch(_PROGRAM, first) or re.fullmatch(_SCRIPT, first)
+    if is_program and not re.search(
+        _SIGNS_OF_CODE, re.sub(r"\"[^\"]*\"|'[^']*'|<[^<>]*>", "", raw)
+    ):
         return Mention(kind=COMMAND, text=raw, is_marked=True)
     if is_program and re.match(r"[\w./-]+ (?:\S+ )*--?\w", raw):
         return Mention(kind=COMMAND, text=raw, is_marked=True)
@@ -422,7 +425,7 @@ def _marked_words(raw: str) -> Mention | None:
 def _plain_command(clause: list[_Token], at: int) -> tuple[Mention | None, int]:
     """Read a program with a subcommand or an option, where no backticks are."""
     first = clause[at].raw
-    if not _PROGRAM.fullmatch(first) or at + 1 >= len(clause):
+    if not re.fullmatch(_PROGRAM, first) or at + 1 >= len(clause):
         return None, 1
     end = at + 1
     while end < len(clause) and not clause[end].is_marked and end - at < 4:
@@ -441,7 +444,7 @@ def _plain_command(clause: list[_Token], at: int) -> tuple[Mention | None, int]:
     is_command = end - at > 1
     if not is_command and first not in _PROGRAMS:
         return None, 1
-    while end < len(clause) and _OPTION.fullmatch(clause[end].raw):
+    while end < len(clause) and re.fullmatch(_OPTION, clause[end].raw):
         end += 1
         is_command = True
     if not is_command:
@@ -455,13 +458,13 @@ def _plain_command(clause: list[_Token], at: int) -> tuple[Mention | None, int]:
 def _plain(raw: str, following: str, before: str) -> Mention | None:
     if (found := _place(raw, following, before, is_marked=False)) is not None:
         return found
-    if _LONG_OPTION.fullmatch(raw):
+    if re.fullmatch(_LONG_OPTION, raw):
         return Mention(kind=LITERAL, text=raw)
-    if _ERROR_CODE.fullmatch(raw):
+    if re.fullmatch(_ERROR_CODE, raw):
         return Mention(kind=CODE, text=raw)
-    if _NAME.fullmatch(raw):
+    if re.fullmatch(_NAME, raw):
         return Mention(kind=NAME, text=raw)
-    if raw.isascii() and _PROGRAM.fullmatch(raw) and len(raw) > 1:
+    if raw.isascii() and re.fullmatch(_PROGRAM, raw) and len(raw) > 1:
         return Mention(kind=WORD, text=raw)
     return None
 
@@ -469,19 +472,23 @@ def _plain(raw: str, following: str, before: str) -> Mention | None:
 def _place(raw: str, following: str, before: str, *, is_marked: bool) -> Mention | None:
     """Read a glob, a suffix, a folder or a file."""
     if "*" in raw:
-        if _GLOB.fullmatch(raw) and ("/" in raw or raw.lstrip("*").startswith(".")) and raw != "/*":
+        if (
+            re.fullmatch(_GLOB, raw)
+            and ("/" in raw or raw.lstrip("*").startswith("."))
+            and raw != "/*"
+        ):
             return Mention(kind=GLOB, text=raw, is_marked=is_marked)
         return None
-    if _SUFFIX.fullmatch(raw):
+    if re.fullmatch(_SUFFIX, raw):
         kind = SUFFIX if following in _FILES or following.startswith("-") else PATH
         if kind == PATH and raw[1:] in EXTENSIONS:
             kind = SUFFIX
         return Mention(kind=kind, text=raw, is_marked=is_marked)
     is_folder = following in _FOLDERS or following.startswith(_CJK_FOLDERS)
-    if raw.endswith("/") and _PATH.fullmatch(raw) and raw.strip("./~"):
+    if raw.endswith("/") and re.fullmatch(_PATH, raw) and raw.strip("./~"):
         return Mention(kind=FOLDER, text=raw, is_marked=is_marked)
     if "/" in raw:
-        if not _PATH.fullmatch(raw) or raw.startswith("//"):
+        if not re.fullmatch(_PATH, raw) or raw.startswith("//"):
             return None
         if is_folder:
             return Mention(kind=FOLDER, text=raw, is_marked=is_marked)
@@ -490,7 +497,7 @@ def _place(raw: str, following: str, before: str, *, is_marked: bool) -> Mention
         if is_marked or raw.isascii():
             return Mention(kind=FOLDER, text=raw, is_marked=is_marked)
         return None
-    named = _FILE_NAME.fullmatch(raw)
+    named = re.fullmatch(_FILE_NAME, raw)
     if named and named[1].lower() in EXTENSIONS:
         return Mention(kind=PATH, text=raw, is_marked=is_marked)
     return None

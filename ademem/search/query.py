@@ -52,7 +52,7 @@ _BLAND = STOP_WORDS | word_set("""
 
 _ACTS = word_set("discard force open pull rerun ship suite tag")
 """Further words for what is done with a repository, whatever it holds."""
-_KEY = re.compile(
+_KEY = (  # compiled for prompts alone
     r"`[^`\s]"  # marked as code
     r"|[\w.-]+/[\w.-]+|\w\.[a-zA-Z]\w{0,4}\b"  # a path, a file
     r"|[^\W_]_[^\W_]|[a-z][A-Z]|::|--\w"  # an identifier, an option
@@ -146,7 +146,7 @@ def keywords(text: str, limit: int) -> str:
 
 def names_key(prompt: str) -> bool:
     """Tell whether a prompt has a path, an identifier or a code."""
-    return _KEY.search(readable(prompt)) is not None
+    return re.search(_KEY, readable(prompt)) is not None
 
 
 def names_subject(prompt: str) -> bool:
@@ -157,7 +157,7 @@ def names_subject(prompt: str) -> bool:
     """
     text = readable(prompt)
     text = re.sub(_MARK, " ", text) if "[" in text else text
-    if _KEY.search(text):
+    if re.search(_KEY, text):
         return True
     words = [word for word in _words(text) if not (word in _BLAND or word.isdigit())]
     if not words:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ademem.core.clock import datetime, stamp, timedelta
 from ademem.core.json_text import array
-from ademem.core.redaction import redact
 from ademem.core.value import Value, as_dict
 
 TYPE_CHECKING = False
@@ -115,8 +114,12 @@ def log_shown(
     are *pending* until the model has read it, and have the *call*, redacted.
     """
     items = list(items)
+    if query:
+        from ademem.core.redaction import redact
+
+        query = redact(query).text
     turn = as_dict(key) if key else {"session_id": None, "agent_id": "", "prompt_id": ""}
-    turn |= {"project": store.project_id, "place": place, "query": query and redact(query).text}
+    turn |= {"project": store.project_id, "place": place, "query": query}
     turn |= {"now": stamp(now), "pending": pending, "call": call}
     with store.transaction() as db:
         if items and place in PLACES:

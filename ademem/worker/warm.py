@@ -13,7 +13,7 @@ from ademem import __version__
 from ademem.core import confined
 from ademem.core.client import mission_of
 from ademem.core.clock import stamp
-from ademem.core.json_text import loads, quoted
+from ademem.core.json_text import flat, loads, quoted
 from ademem.core.value import as_dict
 
 TYPE_CHECKING = False
@@ -65,13 +65,11 @@ def suggest(
 
 def search(runtime: Runtime, query: str, filters: Filters, limit: int) -> Any | None:
     """Return mode and hits of `engine.search`: row, score, if it has all words, and is weak."""
-    from json import dumps
-
     given = {
         name: value if value is None or isinstance(value, int | str | tuple) else stamp(value)
         for name, value in as_dict(filters).items()
     }
-    params = dumps({"query": query, "filters": given, "limit": limit})
+    params = flat({"query": query, "filters": given, "limit": limit})
     return ask(runtime.project, runtime.environment, "search", params, SEARCH_S)
 
 

@@ -3,7 +3,8 @@
 import pytest
 
 from ademem.core.settings import GuardSettings
-from ademem.guard.mutation import find_irreversible, is_irreversible_tool
+from ademem.guard.mutation import is_irreversible_tool
+from ademem.guard.touch import touch_command
 
 
 @pytest.mark.parametrize(
@@ -30,7 +31,7 @@ from ademem.guard.mutation import find_irreversible, is_irreversible_tool
     ],
 )
 def test_what_cannot_be_taken_back(command):
-    assert find_irreversible(command, GuardSettings())
+    assert touch_command(command, "/project", GuardSettings()).irreversible
 
 
 @pytest.mark.parametrize(
@@ -49,7 +50,7 @@ def test_what_cannot_be_taken_back(command):
     ],
 )
 def test_what_can_be_taken_back_or_only_reads(command):
-    assert find_irreversible(command, GuardSettings()) == ""
+    assert not touch_command(command, "/project", GuardSettings()).irreversible
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from importlib.machinery import PathFinder
 
 from ademem import __version__
 from ademem.core import bytecode, clone_variables
@@ -38,12 +37,13 @@ def __getattr__(name: str) -> Any:
 
 
 def program() -> NoReturn:
-    """Run `main` as a process; a quick answer skips the interpreter's teardown, which is slow."""
+    """Run `main` as a process; without threads it skips the interpreter's teardown, which is slow."""
     try:
         main()
     except SystemExit as end:
-        if (sys.argv[1:] in BARE or sys.argv[1:2] == ["recall"]) and isinstance(end.code, int):
+        if isinstance(end.code, int) and "threading" not in sys.modules:
             sys.stdout.flush()
+            sys.stderr.flush()
             os._exit(end.code)
         raise
 
@@ -71,8 +71,8 @@ def main() -> NoReturn:
 
             help.show()
             sys.exit(0)
-        if sys.argv[1:] == ["init"] and PathFinder.find_spec("typer") is None:
-            _enrol_here()
+        if sys.argv[1:] == ["init"]:
+            _enrol_without_packages()
         from ademem.doors.cli import commands
 
         arguments = commands.complete_form(sys.argv[1:])
@@ -123,8 +123,12 @@ def _fail(error: AdememError) -> NoReturn:
     sys.exit(error.exit_code)
 
 
-def _enrol_here() -> NoReturn:
+def _enrol_without_packages() -> None:
     """Run `ademem init` of a plugin, which brings no package: no `ademem` outlives the session."""
+    from importlib.machinery import PathFinder
+
+    if PathFinder.find_spec("typer"):
+        return
     from ademem import operations
     from ademem.core import who
     from ademem.files import enrolment

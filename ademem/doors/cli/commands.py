@@ -9,7 +9,6 @@ import gc
 import os
 import sys
 from functools import cache, partial
-from importlib import import_module
 
 from ademem import operations
 from ademem.core import plugins, who
@@ -271,7 +270,7 @@ on_project = partial(command, on=open_project)
 
 def load(names: Iterable[str] | None = None) -> None:
     for name in modules() if names is None else names:
-        import_module(name if "." in name else f"{__package__}.{name}")
+        __import__(name if "." in name else f"{__package__}.{name}")
 
 
 def find(arguments: Sequence[str]) -> tuple[Command, Sequence[str]] | None:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import suppress
 
 from ademem.core import who
-from ademem.core.errors import Deleted, NoSuchMemory, UsageError
+from ademem.core.errors import Deleted, NoSuchMemory, UsageError, suppress
 from ademem.core.text import counted, preview
 from ademem.core.value import replace
 from ademem.doors.cli import show
@@ -26,7 +24,6 @@ from ademem.doors.cli.parameters import (
     Tags,
     Title,
     Type,
-    editing,
     split_words,
     text_or_stdin,
 )
@@ -36,6 +33,7 @@ from ademem.store.runtime import Runtime
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from ademem.capture.stating import Stated
@@ -366,6 +364,8 @@ def edit(asked: Asked) -> None:
         updated = asked.call().updated
         done = f"{updated.proposed_for} is a person's; a candidate beside it:"
         return show.one(done if updated.proposed_for else "edited", updated.memory)
+    from ademem.doors.cli.editor import editing
+
     memory = searching.get(memories, given["id"])
     with editing(memory.content) as edited:
         if edited.strip() in ("", memory.content):

@@ -19,8 +19,8 @@ from ademem.core.text import preview
 from ademem.core.untrusted import visible
 from ademem.doors import undoable
 from ademem.doors.cli import reviewing
+from ademem.doors.cli.editor import editing
 from ademem.doors.cli.overview import BOLD, CYAN, DIM, RED, YELLOW, styled
-from ademem.doors.cli.parameters import editing
 from ademem.doors.cli.reviewing import Review, Subject
 from ademem.doors.review_cards import Side, ask_question, describe_waiting, read_sides
 from ademem.doors.undoable import Done

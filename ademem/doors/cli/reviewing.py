@@ -18,8 +18,9 @@ from ademem.core.value import Value, as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import command, on_project, open_project
 from ademem.doors.cli.derived import Asked, follow
+from ademem.doors.cli.editor import editing
 from ademem.doors.cli.options import argument, flag, option
-from ademem.doors.cli.parameters import CategoryName, DryRun, Limit, Project, editing, parse_choice
+from ademem.doors.cli.parameters import CategoryName, DryRun, Limit, Project, parse_choice
 from ademem.operations import curation, memory_operations
 from ademem.operations.curation import EVERYTHING, Selection, Waiting
 from ademem.store import adopted
