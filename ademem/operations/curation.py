@@ -473,12 +473,20 @@ def update_by_agent(
     return Updated(memory=written.memory, changed=(), proposed_for=memory.id)
 
 
-def remove_by_agent(runtime: Runtime, id: str, *, delete: bool = False, reason: str = "") -> Memory:
+def remove_by_agent(
+    runtime: Runtime,
+    id: str,
+    *,
+    delete: bool = False,
+    reason: str = "",
+    revision: int | None = None,
+) -> Memory:
+    """Archive or delete a memory; a *reason* that instructs a model is left out."""
     from ademem.guard.injection import instruction_in
 
     reason = "" if instruction_in(reason) else preview(clean(redact(reason).text), REASON_CHARS)
-    remove = transitions.delete if delete else transitions.archive
-    return _decide(remove, runtime, id, reason=reason)
+    decide = transitions.delete if delete else transitions.archive
+    return _decide(decide, runtime, id, reason=reason, revision=revision)
 
 
 def pin_by_agent(runtime: Runtime, id: str, *, pinned: bool = True) -> Memory:

@@ -52,13 +52,14 @@ from ademem.operations.signatures import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
     from ademem.capture.gate import RuleEffect, Written
     from ademem.operations.curation import Updated
     from ademem.operations.placing import Placed
     from ademem.search.engine import Filters
+    from ademem.store.bindings import Binding
     from ademem.store.runtime import Runtime
 
 operation = Operations()
@@ -94,6 +95,8 @@ DryRun = Annotated[bool, parameters.DRY_RUN]
 All = Annotated[bool, About(help="Archived memories too", spelled="--all")]
 Cursor = Annotated[int, About(least=0, most=2**31)]
 How = Literal["archive", "delete"]
+Topic = Literal["commits", "cost", "guard", "impressions"]
+Revision = Annotated[int, parameters.REVISION]
 Relation = Literal[
     "related", "compatible", "scoped", "conflicts_with", "supersedes", "not_conflict"
 ]
@@ -244,7 +247,43 @@ def timeline(
     return browsing.timeline(runtime, get_readable(runtime, id).id, before, after)
 
 
-@operation(reads=True, repeats=True, shows_text=True, always_loaded=True)
+class Whole(Value):
+    """A memory with what is known of it, and which part of its text or history was asked for."""
+
+    memory: Memory
+    drifted: dict[str, str]
+    related: dict[str, list[str]]
+    places: tuple[Binding, ...]
+    offset: int | None = None
+    revisions: tuple[Row, ...] | None = None
+    before: int = 0
+    """Revision before which the history was asked for; 0: from the newest on."""
+
+    def row(self, row: Row) -> Row:
+        """Complete the row of the memory."""
+        pairs = self.related.get("conflicts with", ())
+        flags = [*row["flags"], *(f"conflicts-with:{other}" for other in pairs)]
+        return row | {"flags": flags, "at": key_rows(self.places)}
+
+    def part(self, size: int = GET_CHARS) -> tuple[str, int | None]:
+        """Return the text from the offset on, and the offset of the rest."""
+        from ademem.operations import browsing
+
+        return browsing.read_part(self.memory.content, self.offset or 0, size)
+
+
+def whole_row(runtime: Runtime, call: Call, whole: Whole) -> Row:
+    from ademem.operations.browsing import size_of
+
+    row = whole.row(memory_row(whole.memory, drifted=whole.drifted))
+    row["anchors"] = [text for text in row["anchors"] if not anchor.is_choice(text)]
+    del row["content"]
+    told = _newest(whole.revisions, whole.before) if whole.revisions is not None else {}
+    text, rest = whole.part(GET_CHARS - size_of((row, told)) - MARGIN_CHARS)
+    return {"memory": row, "text": text, "next_offset": rest, **told}
+
+
+@operation(row=whole_row, reads=True, repeats=True, shows_text=True, always_loaded=True)
 def get(
     runtime: Runtime,
     call: Call,
@@ -259,32 +298,32 @@ def get(
         bool, About(help="Also one that was deleted and may be restored", audience="people")
     ] = False,
 ) -> Annotated[
-    Row,
+    Whole,
     Answer(
         always=("memory", "text"), sometimes=("next_offset", "revisions", "next_history_cursor")
     ),
 ]:
     """A whole memory, with its history on request."""
-    from ademem.operations import browsing, curation, placing, searching
+    from ademem.operations import searching
 
-    memory = get_readable(runtime, id)
+    is_typed = call.door == TERMINAL  # where nothing is held back from a script of a person
+    memory = searching.get(runtime, id) if is_typed else get_readable(runtime, id)
     if memory.deleted_at and not deleted:
         raise Deleted(memory.id, memory.deleted_at)
-    row = memory_row(memory, drifted=searching.find_drifted(runtime, [memory]))
-    related = searching.find_related(runtime, memory.id)
-    row["flags"] += [f"conflicts-with:{other}" for other in related.get("conflicts with", ())]
-    row["anchors"] = [text for text in row["anchors"] if not anchor.is_choice(text)]
-    row["at"] = key_rows(placing.list_places(runtime, memory.id))
-    del row["content"]
-    revisions = {}
-    if history:
-        revisions = _newest(curation.list_revisions(runtime, memory.id), history_cursor)
-    size = browsing.size_of((row, revisions)) + MARGIN_CHARS
-    text, rest = browsing.read_part(memory.content, offset or 0, GET_CHARS - size)
-    return {"memory": row, "text": text, "next_offset": rest, **revisions}
+    from ademem.operations import curation, placing
+
+    return Whole(
+        memory=memory,
+        drifted=searching.find_drifted(runtime, [memory]),
+        related=searching.find_related(runtime, memory.id),
+        places=tuple(placing.list_places(runtime, memory.id)),
+        offset=offset,
+        revisions=tuple(curation.list_revisions(runtime, memory.id)) if history else None,
+        before=history_cursor,
+    )
 
 
-def _newest(rows: list[Row], before: int) -> Row:
+def _newest(rows: Sequence[Row], before: int) -> Row:
     """Return the newest revisions *before* one, if given, that fit, each with its first words."""
     from ademem.operations.browsing import size_of
 
@@ -367,7 +406,12 @@ def status_row(runtime: Runtime, call: Call, found: Row) -> Row:
     | dict.fromkeys(("queue", "guard", "version"), ""),
 )
 def status(
-    runtime: Runtime, call: Call
+    runtime: Runtime,
+    call: Call,
+    topic: Annotated[Topic, About(help="One report instead", audience="people", spelled="TOPIC")]
+    | None = None,
+    days: Annotated[int, About(help="Period of cost", least=1, most=3650, audience="people")] = 30,
+    limit: Annotated[int, changed(LIMIT, help="Most rows of impressions", audience="people")] = 20,
 ) -> Annotated[
     Row,
     Answer(
@@ -380,6 +424,15 @@ def status(
     """Which project and session this is, and how much memory there is."""
     from ademem.operations import reports
 
+    match topic:
+        case "commits":
+            return reports.get_digest(runtime)
+        case "cost":
+            return reports.get_cost(runtime, days)
+        case "guard":
+            return reports.get_guard_state(runtime)
+        case "impressions":
+            return reports.get_impressions(runtime, limit)
     return reports.get_status(runtime)
 
 
@@ -641,7 +694,7 @@ def update(
         ),
     ]
     | None = None,
-    revision: Annotated[int, About(help="The one that you read")] | None = None,
+    revision: Annotated[int, changed(parameters.REVISION, audience="")] | None = None,
 ) -> Annotated[
     Edited,
     Answer(
@@ -713,10 +766,11 @@ def remove(
     reason: Annotated[str, About(help="Why", is_plain=True)] = "",
     hard: Annotated[bool, About(help="For good: no byte of it stays", audience="people")] = False,
     dry_run: DryRun = False,
+    revision: Revision | None = None,
 ) -> Annotated[Memory, Answer(always=("id", "how", "undo"))]:
     """Archive or delete a memory that is wrong or outdated; `undo` restores it.
 
-    Raises OfPerson for one that a person said or confirmed.
+    Raises OfPerson for one that a person said or confirmed, and Conflict at another *revision*.
     """
     from ademem.operations import curation
 
@@ -726,8 +780,10 @@ def remove(
     if dry_run:
         return memory
     if hard:
-        return curation.delete(runtime, id, hard=True)
-    return curation.remove_by_agent(runtime, memory.id, delete=how == "delete", reason=reason)
+        return curation.delete(runtime, id, hard=True, revision=revision)
+    return curation.remove_by_agent(
+        runtime, memory.id, delete=how == "delete", reason=reason, revision=revision
+    )
 
 
 def pinned_row(runtime: Runtime, call: Call, memory: Memory) -> Row:
@@ -747,26 +803,37 @@ def pin(
             spelled="--pinned/--off",
         ),
     ] = True,
+    revision: Revision | None = None,
 ) -> Annotated[Memory, Answer(always=("id", "pinned"))]:
     """Show a memory in each briefing, or with pinned=false no longer.
 
-    Raises CannotDo for one that is not confirmed, and where agents have pinned five.
+    Raises CannotDo for one that is not confirmed, and where agents have pinned five; Conflict at
+    another *revision*.
     """
     from ademem.operations import curation
 
     id = get_readable(runtime, id).id
     if curation.get_speaker(runtime) is Trust.USER:
-        return curation.pin(runtime, id, pinned=pinned)
+        return curation.pin(runtime, id, pinned=pinned, revision=revision)
     return curation.pin_by_agent(runtime, id, pinned=pinned)
 
 
 @operation(audience="people")
-def promote(runtime: Runtime, call: Call, id: Id) -> Memory:
-    """Confirm a candidate, or approve a quarantined one; raises NotByPerson."""
+def promote(
+    runtime: Runtime,
+    call: Call,
+    id: Id,
+    pinned: Annotated[bool, About(help="Show it in every briefing, too")] = False,
+    revision: Revision | None = None,
+) -> Memory:
+    """Confirm a candidate, or approve a quarantined one.
+
+    Raises NotByPerson, and Conflict at another *revision*.
+    """
     from ademem.operations import curation
 
     require_person(runtime, id, "promote")
-    return curation.promote(runtime, id)
+    return curation.promote(runtime, id, pinned=pinned, revision=revision)
 
 
 def require_person(runtime: Runtime, id: str, verb: str) -> None:

@@ -35,6 +35,7 @@ CONTRADICTS = About(
     help="One that cannot hold beside it", is_plain=True, spelled="--contradicts ID"
 )
 HEARD = About(help="The question that it answers", is_plain=True, spelled="--heard N")
+REVISION = About(help="The one that you read", audience="people")
 DRY_RUN = About(
     help="Show what would change, and change nothing", audience="people", spelled="--dry-run"
 )

@@ -134,7 +134,7 @@ def weigh(signals: Mapping[str, float], asked: float, background: float) -> floa
     another project are equally far from all rows.
     """
     # Between the share of the text, next to nothing for a long one, and that of a full answer.
-    share = max(signals["share"], signals.get("near_share", 0.0)) / max(asked, 1.0) ** 0.5
+    share: float = max(signals["share"], signals.get("near_share", 0.0)) / max(asked, 1.0) ** 0.5
     if "cosine" in signals:
         return 9.66 * signals["cosine"] - 8.56 * background + 4.54 * share - 4.85
     return 7.13 * share - 4.50

@@ -90,11 +90,11 @@ def test_it_loads_neither_typer_nor_numpy_for_words_alone(project):
 def test_the_program_leaves_without_taking_apart_what_it_loaded(project):
     watch = "import atexit, sys; atexit.register(lambda: print('at the end', file=sys.stderr));"
     quickly = run(project, "recall", "--json", "login", before=watch)
-    otherwise = run(project, "get", "nothing", before=watch)
+    with_threads = run(project, "recall", "login", before="import threading;" + watch)
 
     assert json.loads(quickly.stdout)["count"] == 1
     assert (quickly.returncode, quickly.stderr) == (0, "")
-    assert otherwise.stderr.endswith("at the end\n")
+    assert with_threads.stderr.endswith("at the end\n"), "threads end as Python ends them"
 
 
 @pytest.mark.parametrize(

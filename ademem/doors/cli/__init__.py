@@ -37,7 +37,7 @@ def __getattr__(name: str) -> Any:
 
 
 def program() -> NoReturn:
-    """Run `main` as a process; without threads it skips the interpreter's teardown, which is slow."""
+    """Run `main` as a process; without threads, skip the interpreter's teardown, which is slow."""
     try:
         main()
     except SystemExit as end:

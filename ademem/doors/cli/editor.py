@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import shlex
-import shutil
-import tempfile
-from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from ademem.core import process, who
 from ademem.core.errors import UsageError
 from ademem.doors.cli import show
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @contextmanager
@@ -21,6 +20,11 @@ def editing(text: str) -> Iterator[str]:
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not (editor or who.has_terminal()):
         raise UsageError("there is no terminal to edit the text in", "--content gives the new one")
+    import shlex  # which a review without an edit need not load
+    import shutil
+    import tempfile
+    from pathlib import Path
+
     editor = editor or "vi"
     path = Path(tempfile.mkdtemp(prefix="ademem-"), "memory.md")
     path.write_text(text, encoding="utf-8")

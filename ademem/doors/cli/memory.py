@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from ademem.core import who
-from ademem.core.errors import Deleted, NoSuchMemory, UsageError, suppress
+from ademem.core.errors import NoSuchMemory, UsageError, suppress
 from ademem.core.text import counted, preview
 from ademem.core.value import replace
 from ademem.doors.cli import show
@@ -130,7 +130,7 @@ def get(asked: Asked) -> None:
     """Show a whole memory."""
     from ademem.operations import searching
 
-    memories, id, offset = asked.runtime, asked.given["id"], asked.given.get("offset")
+    memories, id = asked.runtime, asked.given["id"]
     if asked.given["history"]:
         from ademem.operations import curation
 
@@ -140,42 +140,30 @@ def get(asked: Asked) -> None:
                 show.require_readable(searching.get(memories, id))
         values = {"id": id, "count": len(revisions), "revisions": revisions}
         return show.report(values, (line for row in revisions for line in _revision_lines(row)))
-    memory = show.require_readable(searching.get(memories, id))
-    if memory.deleted_at and not asked.given["deleted"]:
-        raise Deleted(memory.id, memory.deleted_at)
-    from ademem.operations import placing, reports, rows
+    whole = asked.call()
+    memory = show.require_readable(whole.memory)
+    if whole.offset is not None and not show.as_json:
+        return show.say(whole.part()[0])
+    from ademem.operations import reports
 
-    drifted = searching.find_drifted(memories, [memory])
-    related = searching.find_related(memories, memory.id)
     later = searching.find_later(memories, [memory]).get(memory.id)
     done = reports.list_effects(memories, memory=memory.id).of_memory(memory.id)
-    at = placing.list_places(memories, memory.id)
     newer = searching.find_newer(memories, [memory]).get(memory.id)
     proof = searching.map_evidence(memories, [memory]).get(memory.id, [])
-    if show.as_json:
-        row = show.memory_json(memory, drifted=drifted, later=later)
-        row |= {"at": rows.key_rows(at), "effects": done}
-        row |= {"evidence": show.evidence_rows(memory, proof)}
-        row |= {"newer": newer.row} if newer else {}
-        row["flags"] += [f"conflicts-with:{other}" for other in related.get("conflicts with", ())]
-        if offset is not None:
-            from ademem.operations import browsing
-
-            row["content"], row["next_offset"] = browsing.read_part(memory.content, offset)
-        show.json(row)
-    elif offset is not None:
-        from ademem.operations import browsing
-
-        show.say(browsing.read_part(memory.content, offset)[0])
-    else:
-        show.whole(
-            *(memory, drifted, related, later),
-            places=at,
+    if not show.as_json:
+        return show.whole(
+            *(memory, whole.drifted, whole.related, later),
+            places=whole.places,
             effects=done,
             newer=newer,
             evidence=proof,
         )
-    return None
+    row = whole.row(show.memory_json(memory, drifted=whole.drifted, later=later))
+    row |= {"effects": done, "evidence": show.evidence_rows(memory, proof)}
+    row |= {"newer": newer.row} if newer else {}
+    if whole.offset is not None:
+        row["content"], row["next_offset"] = whole.part()
+    return show.json(row)
 
 
 @follow(memory_operations.list_memories, "list")

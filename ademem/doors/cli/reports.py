@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from enum import StrEnum
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -11,9 +10,10 @@ from ademem.core.text import counted, join_counts, preview
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import command, open_project
+from ademem.doors.cli.derived import Asked, follow
 from ademem.doors.cli.options import argument, option
 from ademem.doors.cli.parameters import Project, warn
-from ademem.operations import reports
+from ademem.operations import memory_operations, reports
 from ademem.store.runtime import Runtime
 
 COLUMNS, NAME_COLUMNS = 80, 10
@@ -21,43 +21,17 @@ FEW = 3
 """Most names on one line, and most lines of one warning."""
 
 
-class Topic(StrEnum):
-    COMMITS = "commits"
-    COST = "cost"
-    GUARD = "guard"
-    IMPRESSIONS = "impressions"
-
-
-@command()
-def status(
-    topic: Topic | None = argument("TOPIC", "One report instead.", None),
-    days: int = option("--days", "Period of cost.", 30, min=1, max=3650),
-    limit: int = option("--limit -n", "Most rows of impressions.", 20, min=1, max=1000),
-    project: Project = None,
-) -> None:
+@follow(memory_operations.status, catch_up=False)
+def status(asked: Asked) -> None:
     """Show what memory holds and what is due.
 
     Topics: commits (made outside of sessions), cost (of AI and hooks), guard (mode and turns),
     impressions (how often memories were shown and used).
     """
-    from ademem.doors.views import effects
-
-    with open_project(project, catch_up=topic is not None) as memories:
-        match topic:
-            case Topic.COMMITS:
-                digest = reports.get_digest(memories)
-                show.report(digest, _commit_lines(digest))
-            case Topic.COST:
-                spent = reports.get_cost(memories, days)
-                show.report(spent, _cost_lines(spent))
-            case Topic.GUARD:
-                show.table(reports.get_guard_state(memories))
-            case Topic.IMPRESSIONS:
-                _show_impressions(reports.get_impressions(memories, limit))
-            case None:
-                found = reports.get_status(memories)
-                done = effects.sentence(found["effects"], found["effects"]["days"])
-                show.report(found, [*([done] if done else []), *_status_lines(found)])
+    topic, found = asked.given.get("topic", ""), asked.call()
+    if topic == "impressions":
+        return _show_impressions(found)
+    return show.report(found, REPORTS[topic](found))
 
 
 @command(on=partial(open_project, catch_up=False))
@@ -82,6 +56,10 @@ def cost(
 
 def _status_lines(found: dict[str, Any]) -> Iterator[str]:
     """Yield a screen of 24 lines and 80 columns; `--json` has all of it."""
+    from ademem.doors.views import effects
+
+    if done := effects.sentence(found["effects"], found["effects"]["days"]):
+        yield done
     for name, text in _describe_status(found):
         yield f"{name:<{NAME_COLUMNS}}{preview(text, COLUMNS - NAME_COLUMNS)}"
 
@@ -210,3 +188,12 @@ def _tokens(row: dict[str, Any]) -> str:
 
 def _usd(usd: float | None) -> str:
     return "price unknown" if usd is None else f"${usd:.4f}"
+
+
+REPORTS: dict[str, Callable[[dict[str, Any]], Iterator[str]]] = {
+    "": _status_lines,
+    "commits": _commit_lines,
+    "cost": _cost_lines,
+    "guard": show.table_lines,
+}
+"""Lines of each report of `status`."""

@@ -345,7 +345,8 @@ def get_observation(
 ) -> Result:
     """The whole of an observation."""
     own = find_memory(memories, id).id
-    found = memory_operations.get(memories, call, own, offset, include_history, history_cursor)
+    whole = memory_operations.get(memories, call, own, offset, include_history, history_cursor)
+    found = memory_operations.whole_row(memories, call, whole)
     return {"result": found.pop("text"), **found}
 
 

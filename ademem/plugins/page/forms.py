@@ -13,6 +13,9 @@ from ademem.operations.arguments import check_arguments, parse_typed
 from ademem.operations.signatures import Parameter, bind, operation_of, schema_of
 from ademem.store.runtime import Runtime
 
+DIGITS = 15
+"""Of the longest number that is read."""
+
 
 def read_form(parameters: Iterable[Parameter], form: Mapping[str, str]) -> dict[str, Any]:
     """Return what a form gives of parameters, by variable; raises UsageError, as every door."""
@@ -27,16 +30,18 @@ def _read(parameter: Parameter, text: str) -> Any:
         text = ",".join(text.replace(",", " ").split())
     if parameter.kind is bool:
         return True  # an unticked box is not sent
-    if parameter.kind in (int, float) and text.strip().isdecimal():
+    if parameter.kind in (int, float) and text.strip().isdecimal() and len(text) <= DIGITS:
         return int(text)
     return parse_typed(parameter, text if "\n" in text.strip() else text.strip())
 
 
-def call(memories: Runtime, function: Callable[..., Any], form: Mapping[str, str]) -> Any:
-    """Return what an operation returns for the fields of a form."""
+def call(
+    memories: Runtime, function: Callable[..., Any], form: Mapping[str, str], **fixed: Any
+) -> Any:
+    """Return what an operation returns for the fields of a form, and values that no field gives."""
     operation = operation_of(function)
     given = read_form(operation.parameters_of("people"), form)
-    return operation.run(memories, PersonCall(memories, "page"), **given)
+    return operation.run(memories, PersonCall(memories, "page"), **given | fixed)
 
 
 def limits(operation: str, name: str) -> Markup:

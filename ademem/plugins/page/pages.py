@@ -14,10 +14,11 @@ from ademem.core.value import Value
 from ademem.doors import reading, undoable
 from ademem.doors.undoable import Done, NotAllowed, list_recorded
 from ademem.doors.views import session as session_view
-from ademem.operations import curation, files, inspecting, reports, searching
+from ademem.operations import curation, files, inspecting, memory_operations, reports, searching
 from ademem.operations.curation import COUNTED, require_revision
 from ademem.operations.sessions import list_episodes, list_sent, list_sessions, name_session
 from ademem.plugins.page import (
+    forms,
     memory_pages,
     practice_pages,
     replay_page,
@@ -268,6 +269,17 @@ def _decision(verb: str, decide: Callable[..., Memory]) -> Act:
     return _act(verb, undoable.act_on(verb, decide))
 
 
+def _follow(verb: str, function: Callable[..., Memory], **fixed: Any) -> Act:
+    """Return the act of an operation on one memory, whose fields are those of its signature."""
+
+    def do(memories: Runtime, request: PageRequest) -> Done:
+        form = request.form | {"id": request.path["id"]}
+        memory = forms.call(memories, function, form, **fixed)
+        return undoable.by_memory(verb, memories, memory)
+
+    return Act(f"/memory/{{id}}/{verb}", do)
+
+
 def _skip(memories: Runtime, request: PageRequest) -> Done:
     return undoable.skip(memories, searching.get(memories, request.path["id"]).id)
 
@@ -282,7 +294,9 @@ def _promote(memories: Runtime, request: PageRequest, *, pinned: bool = False) -
             raise NotAllowed(
                 f"these are not the digits for {memory.id}", "ask for new ones on its page"
             )
-    return undoable.promote(memories, memory.id, request.revision, pinned=pinned)
+    form = request.form | {"id": memory.id}
+    promoted = forms.call(memories, memory_operations.promote, form, pinned=pinned)
+    return undoable.by_memory("pin" if pinned else "promote", memories, promoted)
 
 
 def _show_digits(memories: Runtime, request: PageRequest) -> None:
@@ -296,7 +310,8 @@ def _delete_hard(memories: Runtime, request: PageRequest) -> None:
     memory = searching.get(memories, request.path["id"])
     if request.form.get("typed", "").strip() != memory.id:
         raise UsageError("the typed id is another one", f"type {memory.id} to delete it for good")
-    curation.delete(memories, memory.id, hard=True, revision=request.revision)
+    form = request.form | {"id": memory.id}
+    forms.call(memories, memory_operations.remove, form, hard=True)
     request.project.done.clear()  # which hold texts; the log takes back those of other memories
     request.project.undone.clear()
 
@@ -334,11 +349,11 @@ ACTS = (
     _act("edit-promote", undoable.edit_and_promote, lambda request: request.changes),
     Act("/memory/{id}/skip", _skip),
     _act("reject", undoable.reject, _fields("reason")),
-    _decision("archive", curation.archive),
+    _follow("archive", memory_operations.remove, how="archive"),
     _decision("restore", curation.restore),
-    _decision("delete", curation.delete),
-    _decision("pin", curation.pin),
-    _decision("unpin", partial(curation.pin, pinned=False)),
+    _follow("delete", memory_operations.remove, how="delete"),
+    _follow("pin", memory_operations.pin),
+    _follow("unpin", memory_operations.pin, pinned=False),
     _act("edit", undoable.edit, lambda request: request.changes),
     Act("/memory/{id}/delete-hard", _delete_hard),
     Act("/memory/{id}/settle", _settle),

@@ -219,6 +219,19 @@ def test_a_number_or_time_beyond_all_others_is_answered(browser, path, status):
     assert browser.get(path).status_code == status
 
 
+def test_an_act_on_one_memory_takes_the_fields_of_its_operation(taught):
+    with taught.world.memories() as memories:
+        id = searching.list_memories(memories)[0].id
+    taught.post(f"/memory/{id}/archive", reason="superseded by the port in config.toml")
+
+    with taught.world.memories() as memories:
+        last = curation.list_revisions(memories, id)[-1]
+    assert (last["operation"], last["reason"]) == (
+        "archive",
+        "superseded by the port in config.toml",
+    )
+
+
 @pytest.mark.parametrize("revision", [NINES, "x", "-1"], ids=["long", "text", "negative"])
 def test_a_revision_that_is_none_decides_nothing(taught, revision):
     with taught.world.memories() as memories:
