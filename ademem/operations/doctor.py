@@ -38,6 +38,7 @@ from ademem.search.embedding.cache import State
 from ademem.store import (
     admission,
     backup_files,
+    counts,
     database,
     full_text,
     jobs,
@@ -115,7 +116,7 @@ def database_is_sound(patient: Patient) -> Finding:
     with runtime:
         damage = repair.find_damage(patient.project.database)
         bad = [row.named for row in repair.find_bad_rows(runtime.store.db)]
-        lost = full_text.find_broken(runtime.store)
+        lost = full_text.find_broken(runtime.store) + counts.find_wrong(runtime.store)
         parked = jobs.list_parked(runtime.store)
         ahead = stamps.far_ahead(runtime.store, patient.now)
     if damage:
@@ -124,7 +125,7 @@ def database_is_sound(patient: Patient) -> Finding:
         message = f"{counted(len(bad), 'row')} with values that cannot be: {'; '.join(bad[:5])}"
         return _bad("database", message, "`ademem doctor --fix` repairs and keeps them")
     if lost:
-        message = f"lost its index {', '.join(lost)}"
+        message = f"does not agree with its {', '.join(lost)}"
         return _bad("database", message, "`ademem doctor --fix` rebuilds it")
     if parked:
         named = "; ".join(worker.describe_failure(*job) for job in parked)

@@ -80,7 +80,7 @@ def write_status(confirmed: int, session_id: str, runtime: Runtime) -> int:
     """Write what `statusline.sh` shows of the running session; return how many memories wait."""
     from ademem.store import effects, logs, memory_queries  # few hooks count memories
 
-    waiting = len(memory_queries.list_waiting(runtime.store, MOST_WAITING))
+    waiting = min(sum(memory_queries.count_waiting(runtime.store).values()), MOST_WAITING)
     done = effects.collect(runtime, session=session_id).counts if session_id else {}
     parts = [_count(confirmed + waiting) if confirmed or waiting else "no memories yet"]
     parts += (f"{kind} {done[kind]:,}" for kind in logs.EFFECTS if done.get(kind))

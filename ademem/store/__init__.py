@@ -245,3 +245,11 @@ def person_in_hub(store: Store) -> str:
 def changes(store: Store) -> int:
     """Return a count that grows with every change of a memory, except with counted accesses."""
     return int(database.value(store.db, "changes") or 0)
+
+
+def file_changes(store: Store) -> int:
+    """Count the changes of memories that files have or had, or that others confirmed.
+
+    A candidate that no file has is none of these until it gets a line.
+    """
+    return int(database.value(store.db, "file_changes") or 0)

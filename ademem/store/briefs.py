@@ -6,7 +6,7 @@ from ademem.core.clock import datetime, stamp
 from ademem.core.memory import FROM_HUB, MAIN_AGENT, SKILL, Memory
 from ademem.core.redaction import redact
 from ademem.core.text import sha256_hex
-from ademem.store import BROWSED, CURRENT, LIVE, TOLD, Store, database, memories
+from ademem.store import BROWSED, CURRENT, LIVE, TOLD, Store, counts, database, memories
 from ademem.store.logs import SINKING
 from ademem.store.memories import Query
 
@@ -133,12 +133,10 @@ of_mission = Query(
 
 
 def count_confirmed(store: Store) -> int:
-    return store.number(
-        "select count(*) from (select 1 from main.unified_memories"
-        " indexed by idx_unified_memories_counts where project_id = ? and scope = 'project'"
-        f" and status = 'promoted' and source_type <> '{SKILL}' and {CURRENT} limit ?)",
-        (store.project_id, COUNTED),
+    where = (
+        f"scope = 'project' and status = 'promoted' and source <> '{SKILL}' and {counts.CURRENT}"
     )
+    return min(counts.count_memories(store, where), COUNTED)
 
 
 def word_matches(store: Store, words: Iterable[str], limit: int) -> dict[str, float]:

@@ -37,11 +37,11 @@ PAGES_KIB = 16_384
 IDLE_PAGES_KIB = 4096
 DECODE = methodcaller("decode", "utf-8", "replace")
 """Reads a text with damaged bytes, too, so that one row cannot fail a whole query."""
-FIRST_VERSION = 3
+FIRST_VERSION = 4
 """Version of SCHEMA."""
 SCHEMA_VERSION = FIRST_VERSION + len(MIGRATIONS)
 APPLICATION_ID = int.from_bytes(b"adem")
-EARLIER = (1, 2, *range(31, 40))
+EARLIER = (1, 2, 3, *range(31, 40))
 """Versions from before the first release, those from 31 on without an application id; see
 `take_over`."""
 MAGIC, HEADER_BYTES = b"SQLite format 3\0", 100

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Object = tuple[str, str, str, str]
     """Type, name, table and SQL of a row of `sqlite_schema`."""
 
-DIGEST = "ccb59ac7beb6f8c5837bc457ad46dab1"
+DIGEST = "bc4a33678a706ebdfaaf635c8a24d537"
 
 LOOK_S = 5.0
 COPY_S = 60.0

@@ -6,12 +6,12 @@ from ademem.core import text as text_
 from ademem.core.json_text import array
 from ademem.core.memory import CLIENT_FILE, FROM_HUB, LOST_BRANCH, SKILL, Memory
 from ademem.core.value import Value
-from ademem.store import BROWSED, CURRENT, LIVE, TOLD, Store, is_in_hub, memories
+from ademem.store import BROWSED, CURRENT, LIVE, TOLD, Store, counts, is_in_hub, memories
 from ademem.store.memories import Query
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
     from typing import Any, Literal
 
     from ademem.core.memory import Origin
@@ -155,17 +155,40 @@ procedures_without_details = Query(
 """Those that came with the files of the project."""
 
 
+_REASON = """
+case when quarantine_reason is not null then 'quarantined'
+  when write_gate_reason = :lost then 'its branch was deleted' else 'unconfirmed' end
+"""
+
+
 def list_waiting(store: Store, most: int | None = None) -> list[tuple[str, float, str, int, str]]:
     """List what `in_review` does: the reason why it waits, confidence, moment, seq, id."""
     # Each of the two reasons has an index; one query for both would walk through the texts.
     return store.db.execute(
-        "select 'quarantined', confidence, created_at, seq, id from unified_memories where seq in"
+        f"select {_REASON}, confidence, created_at, seq, id from unified_memories where seq in"
         f" (select seq from unified_memories where project_id = :project and {_QUARANTINED})"
-        " union all select case write_gate_reason when :lost then 'its branch was deleted'"
-        " else 'unconfirmed' end, confidence, created_at, seq, id from unified_memories"
+        f" union all select {_REASON}, confidence, created_at, seq, id from unified_memories"
         f" where project_id = :project and {_UNCONFIRMED} limit ifnull(:most, -1)",
         {"project": store.project_id, "lost": LOST_BRANCH, "most": most},
     ).fetchall()
+
+
+def count_waiting(store: Store, but: Collection[str] = ()) -> dict[str, int]:
+    """Count by reason what `list_waiting` lists, *but* these ids."""
+    found = store.pairs(
+        "select case when is_quarantined then 'quarantined' when is_lost"
+        " then 'its branch was deleted' else 'unconfirmed' end as reason, sum(number)"
+        f" from {counts.of_memories(store)} where project_id = ? and ({counts.LIVE}"
+        f" and is_quarantined or status = 'candidate' and {counts.CURRENT} and {counts.BROWSED})"
+        " group by reason order by reason",
+        (store.project_id,),
+    )
+    left_out = store.column(
+        f"select {_REASON} from json_each(:ids) as given"
+        f" cross join unified_memories as memory on memory.id = given.value where {_WAITING}",
+        {"project": store.project_id, "lost": LOST_BRANCH, "ids": array(but)},
+    )
+    return {why: left for why, count in found.items() if (left := count - left_out.count(why))}
 
 
 def count_pinned_by_agents(store: Store) -> int:

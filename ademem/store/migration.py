@@ -11,7 +11,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from ademem.core.errors import UnusableStore
-from ademem.store import database, memories, repair
+from ademem.store import counts, database, memories, repair
 from ademem.store.full_text import INDEXES
 from ademem.store.inspection import quote
 
@@ -110,7 +110,7 @@ def _set_aside_tables(db: sqlite3.Connection) -> dict[str, list[str]]:
     kinds = "type in ('view', 'trigger', 'index') and sql is not null"
     for kind, name in db.execute(f"select type, name from sqlite_master where {kinds}").fetchall():
         db.execute(f"drop {kind} {quote(name)}")
-    for name in INDEXES:
+    for name in (*INDEXES, *counts.TABLES):  # which triggers fill
         db.execute(f"drop table if exists {name}")
     tables = _tables(db)
     columns = {name: _columns(db, name) for name in tables}
@@ -121,7 +121,7 @@ def _set_aside_tables(db: sqlite3.Connection) -> dict[str, list[str]]:
 
 def _tables(db: sqlite3.Connection) -> list[str]:
     query = "select name from sqlite_master where type = 'table' order by rowid"
-    shadows = ("sqlite_", _FORMER, *INDEXES)
+    shadows = ("sqlite_", _FORMER, *INDEXES, *counts.TABLES)
     return [row[0] for row in db.execute(query) if not row[0].startswith(shadows)]
 
 

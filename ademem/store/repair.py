@@ -17,7 +17,7 @@ from ademem.core.clock import parse, stamp
 from ademem.core.json_text import loads
 from ademem.core.text import counted, dedupe_key
 from ademem.core.value import Value, replace
-from ademem.store import Store, agreements, database, full_text, inspection, memories
+from ademem.store import Store, agreements, counts, database, full_text, inspection, memories
 
 VALUES = ("CHECK constraint failed", "NULL value in")
 """Beginnings of lines of SQLite's check about a value; such rows are repaired in place."""
@@ -107,9 +107,12 @@ def mend(store: Store, now: datetime) -> list[str]:
     lost = full_text.find_broken(store)
     for index in lost:
         full_text.rebuild(store, index)
+    wrong = counts.find_wrong(store)
+    for table in wrong:
+        counts.recount(store, table)
     if not was_trusted:
         store.distrust()
-    return done + [f"rebuilt {index}" for index in lost]
+    return done + [f"rebuilt {name}" for name in (*lost, *wrong)]
 
 
 def _restore_memories(db: sqlite3.Connection) -> list[BadRow]:
@@ -201,7 +204,7 @@ def _copy(source: sqlite3.Connection, store: Store) -> int:
         plain = {}
     try:
         with store.transaction():
-            shadows = ("sqlite_", *full_text.INDEXES)
+            shadows = ("sqlite_", *full_text.INDEXES, *counts.TABLES)
             rows = db.execute("select name from sqlite_master where type = 'table' order by rowid")
             tables = [row[0] for row in rows if not row[0].startswith(shadows)]
             own = db.execute("select value from store_values where name = 'secret'").fetchone()

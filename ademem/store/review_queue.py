@@ -29,16 +29,11 @@ def count_by_reason(runtime: Runtime, pairs: Sequence[Conflict] | None = None) -
     pairs = relations.list_conflicts(runtime.store) if pairs is None else pairs
     shown = [pair.right for pair in pairs if pair.right not in skipped]
     counts = {"contradictory": len(shown)} if shown else {}
-    elsewhere = {*skipped, *shown}
-    reasons = [
-        row[0] for row in memory_queries.list_waiting(runtime.store) if row[-1] not in elsewhere
-    ]
-    counts |= {reason: reasons.count(reason) for reason in sorted(set(reasons))}
+    counts |= memory_queries.count_waiting(runtime.store, {*skipped, *shown})
     if misplaced := [id for id, _ in list_misplaced(runtime) if id not in skipped]:
         counts["misplaced"] = len(misplaced)
     own = runtime.open_personal()
-    theirs = memory_queries.list_waiting(own.store) if own else []
-    waiting = sum(row[-1] not in skipped for row in theirs)
+    waiting = sum(memory_queries.count_waiting(own.store, skipped).values()) if own else 0
     return counts | ({"personal": waiting} if waiting else {})
 
 

@@ -79,9 +79,6 @@ create index idx_unified_memories_rejected
 create index idx_unified_memories_claimed
   on unified_memories(project_id) where claimed_author is not null;
 create index idx_unified_memories_superseded on unified_memories(dedupe_key) where superseded_by is not null;
-create index idx_unified_memories_counts on unified_memories(
-  project_id, scope, scope_owner_id, status, deleted_at, superseded_by, tier, pinned, source_type, quarantine_reason
-);
 create index idx_unified_memories_heir on unified_memories(superseded_by) where superseded_by is not null;
 create unique index idx_unified_memories_live_text
   on unified_memories(project_id, scope, ifnull(scope_owner_id, ''), dedupe_key)
@@ -600,6 +597,7 @@ create table memory_bindings (
   primary key (kind, key, memory_seq, pattern, holds)
 ) without rowid;
 create index idx_memory_bindings_memory on memory_bindings(memory_seq);
+create index idx_memory_bindings_chosen on memory_bindings(kind) where strength in ('given', 'read');
 
 -- What speaks for a memory that no person confirmed; it stays on this machine.
 create table evidence (
@@ -704,7 +702,48 @@ create table memory_neighbours (
 );
 create index idx_memory_neighbours_neighbour on memory_neighbours(neighbour_id);
 
-create trigger unified_memory_embeddings_stale after update of title, content on unified_memories
+-- Numbers of memories that are not deleted, by what is told of them; triggers keep them.
+create table memory_counts (
+  project_id text not null,
+  scope text not null,
+  owner text not null,  -- empty for none
+  status text not null,
+  tier integer not null,
+  source text not null,  -- skill | episode | empty for all others
+  is_pinned integer not null,
+  is_superseded integer not null,
+  is_quarantined integer not null,
+  is_lost integer not null,  -- 1: its branch was deleted before it was merged
+  number integer not null,
+  unique (project_id, scope, owner, status, tier, source, is_pinned, is_superseded, is_quarantined, is_lost)
+);
+
+-- Numbers of vectors that a search may use, by model; triggers keep them.
+create table vector_counts (
+  project_id text not null,
+  embedding_model text not null,
+  number integer not null,
+  unique (project_id, embedding_model)
+);
+
+create view counted_memories as
+select
+  seq, id, project_id, scope, ifnull(scope_owner_id, '') as owner, status, tier,
+  iif(source_type in ('skill', 'episode'), source_type, '') as source,
+  pinned as is_pinned, superseded_by is not null as is_superseded,
+  quarantine_reason is not null as is_quarantined,
+  ifnull(write_gate_reason = 'its branch was deleted before it was merged', 0) as is_lost,
+  status <> 'archived' and superseded_by is null and quarantine_reason is null as is_searched
+from unified_memories where deleted_at is null;
+
+create view counted_vectors as
+select memory_id, vector.project_id, embedding_model
+from unified_memory_embeddings as vector
+join counted_memories as memory on memory.id = memory_id
+where is_searched;
+
+-- Before: what it deletes is counted by the state of the memory until then.
+create trigger unified_memory_embeddings_stale before update of title, content on unified_memories
 when old.content is not new.content or old.title is not new.title
 begin
   delete from unified_memory_embeddings where memory_id = new.id;
@@ -739,16 +778,30 @@ from decision_log where part = 'gate';
 
 create trigger unified_memories_changes_ai after insert on unified_memories begin
   insert into store_values values ('changes', 1) on conflict do update set value = value + 1;
+  insert into store_values select 'file_changes', 1
+    where new.status <> 'candidate' or new.promoted_at is not null or new.knowledge_key is not null
+      or new.claimed_author is not null or instr(new.stamps, '"status":"promoted"')
+    on conflict do update set value = value + 1;
 end;
 
 create trigger unified_memories_changes_au after update on unified_memories
 when old.revision_count <> new.revision_count or old.access_count = new.access_count  -- no counted access
 begin
   insert into store_values values ('changes', 1) on conflict do update set value = value + 1;
+  insert into store_values select 'file_changes', 1
+    where old.status <> 'candidate' or old.promoted_at is not null or old.knowledge_key is not null
+      or old.claimed_author is not null or instr(old.stamps, '"status":"promoted"')
+      or new.status <> 'candidate' or new.promoted_at is not null or new.knowledge_key is not null
+      or new.claimed_author is not null or instr(new.stamps, '"status":"promoted"')
+    on conflict do update set value = value + 1;
 end;
 
 create trigger unified_memories_changes_ad after delete on unified_memories begin
   insert into store_values values ('changes', 1) on conflict do update set value = value + 1;
+  insert into store_values select 'file_changes', 1
+    where old.status <> 'candidate' or old.promoted_at is not null or old.knowledge_key is not null
+      or old.claimed_author is not null or instr(old.stamps, '"status":"promoted"')
+    on conflict do update set value = value + 1;
 end;
 
 create trigger prompts_fts_ai after insert on user_prompts when new.deleted_at is null begin
@@ -869,4 +922,91 @@ end;
 create trigger adopted_fts_bd before delete on adopted begin
   insert into adopted_fts(adopted_fts, rowid, text, lead, heads)
     values ('delete', old.seq, old.text, old.lead, old.heads);
+end;
+
+create trigger memory_counts_ai after insert on unified_memories begin
+  insert into memory_counts
+    select project_id, scope, owner, status, tier, source, is_pinned, is_superseded, is_quarantined, is_lost, 1
+    from counted_memories where seq = new.seq
+    on conflict do update set number = number + 1;
+end;
+
+create trigger memory_counts_bd before delete on unified_memories begin
+  update memory_counts set number = number - 1
+  where (project_id, scope, owner, status, tier, source, is_pinned, is_superseded, is_quarantined, is_lost) in (
+    select project_id, scope, owner, status, tier, source, is_pinned, is_superseded, is_quarantined, is_lost
+    from counted_memories where seq = old.seq
+  );
+  update vector_counts set number = number - 1 where (project_id, embedding_model) in (
+    select project_id, embedding_model from counted_vectors where memory_id = old.id
+  );
+end;
+
+create trigger memory_counts_bu
+before update of project_id, scope, scope_owner_id, status, tier, source_type, pinned, superseded_by, quarantine_reason, write_gate_reason, deleted_at
+on unified_memories
+when old.project_id is not new.project_id or old.scope is not new.scope
+  or old.scope_owner_id is not new.scope_owner_id or old.status is not new.status
+  or old.tier is not new.tier or old.source_type is not new.source_type
+  or old.pinned is not new.pinned or old.superseded_by is not new.superseded_by
+  or old.quarantine_reason is not new.quarantine_reason or old.write_gate_reason is not new.write_gate_reason
+  or old.deleted_at is not new.deleted_at
+begin
+  update memory_counts set number = number - 1
+  where (project_id, scope, owner, status, tier, source, is_pinned, is_superseded, is_quarantined, is_lost) in (
+    select project_id, scope, owner, status, tier, source, is_pinned, is_superseded, is_quarantined, is_lost
+    from counted_memories where seq = old.seq
+  );
+end;
+
+create trigger memory_counts_au
+after update of project_id, scope, scope_owner_id, status, tier, source_type, pinned, superseded_by, quarantine_reason, write_gate_reason, deleted_at
+on unified_memories
+when old.project_id is not new.project_id or old.scope is not new.scope
+  or old.scope_owner_id is not new.scope_owner_id or old.status is not new.status
+  or old.tier is not new.tier or old.source_type is not new.source_type
+  or old.pinned is not new.pinned or old.superseded_by is not new.superseded_by
+  or old.quarantine_reason is not new.quarantine_reason or old.write_gate_reason is not new.write_gate_reason
+  or old.deleted_at is not new.deleted_at
+begin
+  insert into memory_counts
+    select project_id, scope, owner, status, tier, source, is_pinned, is_superseded, is_quarantined, is_lost, 1
+    from counted_memories where seq = new.seq
+    on conflict do update set number = number + 1;
+end;
+
+create trigger vector_counts_changed
+after update of status, superseded_by, quarantine_reason, deleted_at on unified_memories
+when (old.status <> 'archived' and old.superseded_by is null and old.quarantine_reason is null and old.deleted_at is null)
+  is not (new.status <> 'archived' and new.superseded_by is null and new.quarantine_reason is null and new.deleted_at is null)
+begin
+  insert into vector_counts
+    select project_id, embedding_model,
+      iif(exists (select 1 from counted_memories where seq = new.seq and is_searched), 1, -1)
+    from unified_memory_embeddings where memory_id = new.id
+    on conflict do update set number = number + excluded.number;
+end;
+
+create trigger vector_counts_ai after insert on unified_memory_embeddings begin
+  insert into vector_counts select project_id, embedding_model, 1
+    from counted_vectors where memory_id = new.memory_id and embedding_model = new.embedding_model
+    on conflict do update set number = number + 1;
+end;
+
+create trigger vector_counts_bd before delete on unified_memory_embeddings begin
+  update vector_counts set number = number - 1 where (project_id, embedding_model) in (
+    select project_id, embedding_model from counted_vectors
+    where memory_id = old.memory_id and embedding_model = old.embedding_model
+  );
+end;
+
+create trigger vector_counts_au
+after update of memory_id, project_id, embedding_model on unified_memory_embeddings
+begin  -- not before: a row that stays as it is, as another has its key, is not counted
+  update vector_counts set number = number - 1
+  where project_id = old.project_id and embedding_model = old.embedding_model
+    and exists (select 1 from counted_memories where id = old.memory_id and is_searched);
+  insert into vector_counts select project_id, embedding_model, 1
+    from counted_vectors where memory_id = new.memory_id and embedding_model = new.embedding_model
+    on conflict do update set number = number + 1;
 end;

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ademem.core.json_text import array
 from ademem.core.memory import MAIN_AGENT, SKILL
 from ademem.core.value import Value, replace
-from ademem.store import BROWSED, CURRENT, LIVE, Store
+from ademem.store import BROWSED, LIVE, Store, counts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,35 +30,35 @@ class Event(Value):
 
 
 def memories(store: Store) -> dict[str, int]:
-    (counts,) = store.dicts(
-        f"select ifnull(sum({LIVE} and quarantine_reason is not null), 0) as quarantined,"
-        " ifnull(sum(status = 'archived'), 0) as archived,"
-        f" ifnull(sum({LIVE} and pinned), 0) as pinned"
-        " from unified_memories where project_id = ? and deleted_at is null",
+    (found,) = store.dicts(
+        f"select ifnull(sum(number * ({counts.LIVE} and is_quarantined)), 0) as quarantined,"
+        " ifnull(sum(number * (status = 'archived')), 0) as archived,"
+        f" ifnull(sum(number * ({counts.LIVE} and is_pinned)), 0) as pinned"
+        f" from {counts.of_memories(store)} where project_id = ?",
         (store.project_id,),
     )
-    return counts
+    return found
 
 
 def listed(store: Store, mission: str | None) -> dict[str, int]:
     return store.pairs(
-        f"select status, count(*) from unified_memories where project_id = ? and {CURRENT}"
-        f" and {BROWSED} and (scope = 'project'"
-        f"  or scope = 'agent' and scope_owner_id = '{MAIN_AGENT}'"
-        "  or scope_owner_id is iif(scope = 'mission', ?, null)) group by status",
+        f"select status, sum(number) from {counts.of_memories(store)} where project_id = ?"
+        f" and {counts.CURRENT} and {counts.BROWSED} and (scope = 'project'"
+        f"  or scope = 'agent' and owner = '{MAIN_AGENT}'"
+        "  or owner = iif(scope = 'mission', ifnull(?, ''), ''))"
+        " group by status having sum(number)",
         (store.project_id, mission),
     )
 
 
 def count_promoted(store: Store) -> int:
-    query = f"select count(*) from unified_memories where status = 'promoted' and {LIVE}"
-    return store.number(query)
+    return counts.count_memories(store, f"status = 'promoted' and {counts.LIVE}")
 
 
 def by_scope(store: Store) -> dict[str, dict[str, int]]:
     return store.counts(
-        f"select scope, iif({LIVE}, 'tier' || tier, 'archived'), count(*) from unified_memories"
-        " where project_id = ? and deleted_at is null group by 1, 2",
+        f"select scope, iif({counts.LIVE}, 'tier' || tier, 'archived') as kind, sum(number) as held"
+        f" from {counts.of_memories(store)} where project_id = ? group by scope, kind having held",
         (store.project_id,),
     )
 
@@ -66,8 +66,8 @@ def by_scope(store: Store) -> dict[str, dict[str, int]]:
 def by_owner(store: Store) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     for scope, count in store.tuples(
-        f"select scope, count(*) from unified_memories where project_id = ? and {LIVE}"
-        " group by scope, scope_owner_id",
+        f"select scope, sum(number) as held from {counts.of_memories(store)}"
+        f" where project_id = ? and {counts.LIVE} group by scope, owner having held",
         (store.project_id,),
     ):
         found.setdefault(scope, []).append(count)
@@ -80,10 +80,10 @@ def above(
     """Count by scope live memories beyond a limit (0: none), but those of *missions* that run."""
     over: dict[str, int] = {}
     for scope, count in store.tuples(
-        f"select scope, count(*) from unified_memories where project_id = ? and {LIVE}"
-        f" and source_type <> '{SKILL}' and not (scope = 'mission'"
-        "  and ifnull(scope_owner_id, '') in (select value from json_each(?)))"
-        " group by scope, scope_owner_id",
+        f"select scope, sum(number) from {counts.of_memories(store)} where project_id = ?"
+        f" and {counts.LIVE} and source <> '{SKILL}'"
+        " and not (scope = 'mission' and owner in (select value from json_each(?)))"
+        " group by scope, owner",
         (store.project_id, array(missions)),
     ):
         if 0 < limit_of(scope) < count:
@@ -103,14 +103,15 @@ def observations(store: Store) -> int:
 
 
 def count_rows(store: Store) -> dict[str, int]:
-    (counts,) = store.dicts(
+    (found,) = store.dicts(
         "select (select count(*) from sessions) as sessions,"
-        " (select count(*) from user_prompts where deleted_at is null) as prompts,"
+        # Those that are not deleted, without the pages of their texts.
+        " (select count(*) from prompts_fts_docsize) as prompts,"
         " (select count(*) from decision_log"
         "  where part = 'gate' and created_at > date('now', '-7 days')) as refusals_7d,"
         " page_count * page_size as bytes from pragma_page_count, pragma_page_size"
     )
-    return counts
+    return found
 
 
 def relations(store: Store) -> dict[str, int]:

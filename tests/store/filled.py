@@ -9,12 +9,15 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from ademem.core import trust
-from ademem.store import database, memories
+from ademem.store import counts, database, memories
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-SHADOWS = ("unified_memories_fts", "unified_memories_trigram", "prompts_fts", "adopted_fts")
+FILLED_BY_TRIGGERS = (
+    *("unified_memories_fts", "unified_memories_trigram", "prompts_fts", "adopted_fts"),
+    *counts.TABLES,
+)
 
 VALID: dict[str | tuple[str, str], Any] = {
     **{
@@ -120,7 +123,7 @@ EARLIER = """
 drop trigger recall_log_bd;
 alter table recall_log drop column evidence;
 alter table sessions drop column foreign_fields;
-drop index idx_unified_memories_counts;
+drop index idx_unified_memories_heir;
 drop view memory_sweep_log;
 create view memory_sweep_log as select id as sweep_id from maintenance_log;
 create trigger outlived after delete on turns begin delete from gone; end;
@@ -158,7 +161,7 @@ def build_own(path: Path, *, journal: str = "wal", earlier: int = database.EARLI
 
 def tables(db: sqlite3.Connection) -> list[str]:
     rows = db.execute("select name from sqlite_master where type = 'table' order by rowid")
-    return [row[0] for row in rows if not row[0].startswith(SHADOWS)]
+    return [row[0] for row in rows if not row[0].startswith(FILLED_BY_TRIGGERS)]
 
 
 def rows(path: Path) -> dict[str, list[dict[str, Any]]]:

@@ -265,7 +265,7 @@ def test_a_database_from_before_the_release_that_was_not_made_here_is_set_aside(
 def test_a_database_of_this_person_that_is_too_old_to_be_taken_over_is_set_aside(
     path, is_set_aside
 ):
-    filled.build_own(path, earlier=EARLIER[2] - 1)
+    filled.build_own(path, earlier=EARLIER[3] - 1)
 
     assert is_set_aside()
 
