@@ -14,8 +14,10 @@ from ademem.store import Store, memories, stamps
 from ademem.store.memories import Change
 from ademem.store.opening import open_store
 from ademem.store.runtime import Runtime
+from ademem.sync import rendering
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from ademem.core.project import Project
@@ -53,8 +55,8 @@ class Lines(list[Memory]):
     def others(self, present: Texts) -> list[Record]:
         return []
 
-    def kept_on_pages(self) -> set[str]:
-        return set()
+    def on_pages(self) -> Iterator[tuple[Memory, bool]]:
+        return ((memory, True) for memory in self if rendering.is_on_page(memory))
 
 
 def project(root: Path) -> Project:

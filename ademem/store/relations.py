@@ -395,10 +395,6 @@ def put_later_first(found: Iterable[Memory], later: Mapping[str, Later]) -> list
     return list(placed.values())
 
 
-def count(store: Store) -> int:
-    return store.number("select count(*) from memory_relations")
-
-
 def _read_cursor(store: Store) -> tuple[int, str]:
     change, _, rest = database.value(store.db, "related").partition(" ")
     return int(change) if change.isdecimal() else 0, rest.partition(" ")[0]

@@ -259,8 +259,7 @@ def _find_wrong(line: str, path: str, ids: _IdCheck) -> str | None:
 
 def wrong_items(subject: Subject) -> Iterator[Problem]:
     lines = rendering.lines_in(subject.store, subject.place, subject.texts)
-    shown = {memory.id for memory in lines if rendering.is_on_page(memory)}
-    ids = _IdCheck(subject, shown | lines.kept_on_pages())
+    ids = _IdCheck(subject, {memory.id for memory, _ in lines.on_pages()})
     if subject.fresh:
         ids.missing = "has no line in knowledge.jsonl or knowledge.archive.jsonl"
     for path in subject.topic_paths:

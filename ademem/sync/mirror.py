@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -46,9 +47,9 @@ from ademem.store import (
     briefs,
     changes,
     creation_time,
+    file_changes,
     ledger,
     memory_queries,
-    relations,
 )
 from ademem.store.database import DryRun
 from ademem.store.runtime import Runtime
@@ -153,7 +154,7 @@ def refresh(
             progress.end()
             return Refreshed(written=(), removed=(), kept=(), bytes=0)
         report, texts = update_store(runtime, place, provenance, force=force, progress=progress)
-        surveyed = _store_state(store)
+        surveyed = _store_state(store, place)
         found = survey(store, place, texts, report.refused)
         stale = [file for file in found if not file.is_current]
         due = _choose_due(stale, force=force, lazily=lazily)
@@ -204,7 +205,7 @@ def is_rendered(store: Store, place: Place) -> bool:
     """Return True if nothing changed since a refresh left nothing to do."""
     if not agreements.holds(store, recorded_agreement(place.project)):
         return False
-    state = _rendered_state(_store_state(store), place)
+    state = _rendered_state(_store_state(store, place), place)
     return bool(state) and state == read_rendered(place.project)
 
 
@@ -221,11 +222,14 @@ def _rendered_state(database: list[object], place: Place) -> str:
     return sha256_hex(json.dumps(state, sort_keys=True))
 
 
-def _store_state(store: Store) -> list[object]:
+def _store_state(store: Store, place: Place) -> list[object]:
     document = project_brief.load(store)
     brief = project_brief.file_text(document) if document else None
-    numbers = (creation_time(store), changes(store), relations.count(store))
-    return [*numbers, store.is_trusted, store.judged, brief]
+    has_sheet = place.settings.candidates or confined.is_file(
+        place.project.root, os.path.join(place.project.root, SHEET)
+    )
+    changed = changes(store) if has_sheet else file_changes(store)
+    return [creation_time(store), changed, store.is_trusted, store.judged, brief]
 
 
 def _file_state(project: Project, path: str) -> list[int]:

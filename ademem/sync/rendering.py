@@ -76,8 +76,9 @@ class Lines:
 
     def others(self, present: Texts) -> Iterator[Record]:
         """Yield records for the archive: duplicates, archived ones, those of *present* files."""
-        alive = {memory.id for memory in self}
-        dead = [record for record in self._dead(present) if record.id not in alive]
+        dead = list(self._dead(present))
+        alive = {memory.id for memory in self} if dead else ()
+        dead = [record for record in dead if record.id not in alive]
         yield from (record for record in dead if record.life == LIVE)
         yield from knowledge.newest_dead(record for record in dead if record.life != LIVE)
 
@@ -95,11 +96,13 @@ class Lines:
         """Return True if the memory belongs to this branch."""
         return self._place.shows(memory) if self._place else memory.source_branch is None
 
-    def kept_on_pages(self) -> set[str]:
-        """Return ids of memories that others confirmed, and that are on no page by what is here."""
-        kept = ((memory, row) for memory, row in self._each() if not has_line(memory))
-        records = (database.read_row(row, stamps.record_of_row) for _, row in kept)
-        return {each.id for each in records if each and each.value("status") == Status.PROMOTED}
+    def on_pages(self) -> Iterator[tuple[Memory, bool]]:
+        """Yield what pages have, and if it is confirmed here: others confirmed what is not."""
+        for memory, row in self._each():
+            is_here = has_line(memory)
+            record = None if is_here else database.read_row(row, stamps.record_of_row)
+            if is_on_page(memory) or (record and record.value("status") == Status.PROMOTED):
+                yield memory, is_here
 
     def _is_kept(self, memory: Memory) -> bool:
         if not memory.live or memory.hidden or memory.has_lost_branch:
@@ -184,15 +187,14 @@ def _render_pages(
     settings: MirrorSettings,
     committed: Callable[[], Collection[str]],
 ) -> dict[str, str]:
-    kept_items = lines.kept_on_pages()
-    on_page = (one for one in lines if is_on_page(one) or one.id in kept_items)
-    shown: list[Memory] = [_PageFields(one) for one in on_page]  # type: ignore[misc]
+    on_page = [(_PageFields(one), is_confirmed) for one, is_confirmed in lines.on_pages()]
+    shown: list[Memory] = [one for one, _ in on_page]  # type: ignore[misc]
     free_texts = _free_texts(present)
     stay = _topics_that_stay({memory.category for memory in shown}, present, committed)
     stay |= {_topic_in(name) for name in free_texts}
     files = markdown.split_topics(shown, settings.topic_entries, stay)
     regions, _ = markdown.split_regions(present.get(INDEX) or "")
-    confirmed = [one for one in shown if one.id not in kept_items]
+    confirmed: list[Memory] = [one for one, is_here in on_page if is_here]  # type: ignore[misc]
     rendered = {
         INDEX: markdown.render_index(confirmed, document, files, regions, settings),
         BRIEF_PAGE: markdown.render_brief(document, confirmed),

@@ -98,6 +98,18 @@ def test_an_idle_refresh_reads_no_memory(store, refresh, monkeypatch):
     assert refresh() == mirror.Refreshed(written=(), removed=(), kept=(), bytes=0)
 
 
+def test_a_candidate_that_no_file_has_renders_none(store, refresh, monkeypatch):
+    insert(store, gotcha())
+    refresh()
+    row = insert(store, gotcha("maybe so", status="candidate", promoted_at=None))[0]
+    with monkeypatch.context() as patch:
+        patch.setattr(mirror, "survey", None)
+
+        assert refresh() == mirror.Refreshed(written=(), removed=(), kept=(), bytes=0)
+    change(store, row, status="promoted")
+    assert GOTCHAS in refresh().written
+
+
 def forget_records(root, **_):
     (root / ".ade/run/agreed").unlink()
 
@@ -107,6 +119,9 @@ def update_code(monkeypatch, **_):
 
 
 CAUSES = {
+    "a candidate with a line": lambda store, **_: insert(
+        store, gotcha("deploys are slow", status="candidate", knowledge_key="slow")
+    ),
     "a new memory": lambda store, **_: insert(store, gotcha("deploys are slow")),
     "an edit": lambda store, row, **_: change(store, row, content="the cache is safe"),
     "a change without a revision": lambda store, row, **_: memories.set_anchors(
