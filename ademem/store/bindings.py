@@ -55,10 +55,11 @@ where {_TOLD}
 """
 BELOW = f"{_ROWS} where {_IN_FOLDER} and binding.kind <> 'runs' and {_TOLD}"
 CHOSEN = f"""
-{_ROWS}
-where binding.kind in ('path', 'dir', 'glob', 'anchor', 'runs', 'program')
-and (binding.strength in ('given', 'read') or binding.kind = 'program')
-and {_TOLD}
+{_ROWS} where binding.kind = 'program' and {_TOLD}
+union all
+{_ROWS.replace("as binding", "as binding indexed by idx_memory_bindings_chosen")}
+where binding.strength in ('given', 'read')
+and binding.kind in ('path', 'dir', 'glob', 'anchor', 'runs') and {_TOLD}
 """
 
 

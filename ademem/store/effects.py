@@ -138,7 +138,12 @@ def list_effects(
     end = stamp(until) if until else FOREVER
     values = {"project": store.project_id, "since": stamp(since), "until": end, "all": all}
     values |= {"session": session, "memory": memory, "events": array(EVENTS)}
-    rows = store.db.execute(_LEARNED if learned else _SEEN, values)
+    query = _LEARNED if learned else _SEEN
+    if session or memory:  # the index of these, and not that of moments
+        query = query.replace("where project_id", "where +project_id")
+    for name in ("session", "memory"):
+        query = query.replace(f":{name} = '' or ", "") if values[name] else query
+    rows = store.db.execute(query, values)
     return [Effect(**dict(row)) for row in rows]
 
 
