@@ -34,7 +34,9 @@ from ademem.core import clock, project
 from ademem.operations import install
 from ademem.operations.install import Where
 from ademem.search import dense, neighbours
+from ademem.store import jobs
 from ademem.store.opening import open_store
+from tests import builders
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,15 +62,13 @@ class Place:
         self.rng = random.Random(size)
         if not self.root.exists():
             self.build(size)
+        self.install()
         self.hooks = install.find_commands(str(self.root), Where.LOCAL)
 
     def build(self, size: int) -> None:
         self.root.mkdir(parents=True)
         self.git("init", "-q", "-b", "main")
         self.run(ADEMEM, "init")
-        install.install(
-            str(self.root), Where.LOCAL, python=sys.executable, hooks=install.hooks_folder()
-        )
         with closing(open_store(project.at(str(self.root)), clock.now())) as store:
             files.fill(store, size)
         self.run(ADEMEM, "files", "refresh")
@@ -76,6 +76,10 @@ class Place:
         self.git("commit", "-q", "-m", "Remember")
         self.run(ADEMEM, "work")
         self.run(ADEMEM, "files", "refresh")
+
+    def install(self) -> None:
+        hooks = install.hooks_folder()
+        install.install(str(self.root), Where.LOCAL, python=sys.executable, hooks=hooks)
 
     def run(self, *command: str, stdin: str = "", **environment: str) -> float:
         """Return the seconds of processors that it took with what it waited for."""
@@ -167,13 +171,20 @@ class Place:
         return self.hook("Stop", last_assistant_message="Done.")
 
     def prompt(self) -> float:
-        words = " ".join(self.rng.sample(stores.NAMES, 8))
-        return self.hook("UserPromptSubmit", prompt=f"Fix the {words} please")
+        return self.hook("UserPromptSubmit", prompt=f"Fix the {self.text()} please")
 
     def work_after_add(self) -> float:
-        text = " ".join(self.rng.sample(stores.NAMES, 10))
-        self.run(ADEMEM, "add", f"The {text}", **QUIET)
+        self.run(ADEMEM, "add", f"The {self.text()}", **QUIET)
         return self.run(ADEMEM, "work")
+
+    def work_after_confirmed(self) -> float:
+        with closing(open_store(project.at(str(self.root)), clock.now())) as store:
+            builders.insert(store, builders.memory(f"The {self.text()}"))
+            jobs.queue(store, "mirror", "project", clock.now())
+        return self.run(ADEMEM, "work")
+
+    def text(self) -> str:
+        return " ".join(self.rng.sample(stores.NAMES, 10))
 
 
 def relate(folder: Path, size: int) -> float:
@@ -211,7 +222,8 @@ def measure(folder: Path, size: int, only: str) -> dict[str, float]:
         "failure": place.fail,
         "stop": place.stop,
         "status": place.status,
-        "worker after one add": place.work_after_add,
+        "worker after a candidate": place.work_after_add,
+        "worker after a confirmed": place.work_after_confirmed,
         "relating all": lambda: relate(folder, size),
     }
     unit = yardstick(place)
