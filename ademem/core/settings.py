@@ -249,8 +249,8 @@ class JobSettings(Section):
     auto: bool = yours(True, stricter=LESS)
     """Start due jobs in the background, after a turn or a change."""
     daily_s: int = yours(300, 0, 100_000)
-    """Processor seconds in a day after which embedding in the background waits for the next; 0:
-    any."""
+    """Processor seconds in a day after which embedding and relating in the background wait for the
+    next; 0: any."""
     memory_mb: int = yours(2048, 0, 1_000_000)
     """Maximum memory of a background process in MiB; 0: any."""
 

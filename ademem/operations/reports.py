@@ -155,13 +155,17 @@ def work_due(runtime: Runtime) -> dict[str, Any]:
     able = [kind.name for kind in running.kinds() if kind.able(context)]
     due = {name: len(jobs.list_due(runtime.store, name, runtime.now)) for name in able}
     runs = running.recent_runs(runtime.project)
+    seconds = maintenance.read_work_seconds(runtime.store, runtime.now)
+    most = runtime.settings.jobs.daily_s
+    is_spent = 0 < most <= seconds
     return {
         "due": sum(due.values()),
         "kinds": [f"{name} ({count})" for name, count in due.items() if count],
         "failing": [worker.describe_failure(*job) for job in jobs.list_failing(runtime.store)],
         "parked": [worker.describe_failure(*job) for job in jobs.list_parked(runtime.store)],
-        "seconds_today": round(maintenance.read_work_seconds(runtime.store, runtime.now), 1),
-        "daily_s": runtime.settings.jobs.daily_s,
+        "seconds_today": round(seconds, 1),
+        "daily_s": most,
+        "postponed": jobs.list_postponed(runtime.store, runtime.now) if is_spent else [],
         "worker": "running" if worker.is_running(runtime.project) else "not running",
         "last": f"{runs[-1]['job']} {runs[-1]['outcome']} at {runs[-1]['at']}" if runs else None,
     }

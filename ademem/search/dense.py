@@ -11,7 +11,7 @@ import json
 import mmap
 import os
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 
@@ -59,6 +59,8 @@ GROWTH = 1.25
 """The whitening is estimated again when the number of vectors has changed by this factor."""
 MAPPED_FROM = 4_000
 """Vectors from which a file is mapped instead of reading all of them from the database."""
+ROUNDS = 4
+"""Times that the middle of each cell is moved to the mean of its rows."""
 FILE = "vectors"
 """The file of all vectors of a model, in a folder beside the database that all worktrees share."""
 HEADER_BYTES = 4096
@@ -81,6 +83,46 @@ class Vectors(Value):
     matrix: Floats
     lengths: Floats
     whitening: Whitening | None
+
+
+def compare(directions: Floats, vectors: Vectors, places: Rows | slice) -> Floats:
+    """Return the whitened cosines of one or more questions with rows, by the z of `Cosines`."""
+    products: Floats = directions @ vectors.matrix[places].T
+    if vectors.whitening is not None:
+        products -= (directions @ vectors.whitening.mean)[..., None]
+        products /= vectors.lengths[places]
+    return products
+
+
+def directions(vectors: Vectors, places: Rows) -> Floats:
+    """Return of each row the z of `Cosines`, n x dimensions."""
+    rows, whitening = vectors.matrix[places], vectors.whitening
+    if whitening is None:
+        return rows
+    found = (rows - whitening.mean) @ (whitening.axes @ whitening.axes.T)
+    found /= vectors.lengths[places][:, None]
+    return np.asarray(found, np.float32)
+
+
+def learn_middles(vectors: Vectors, places: Rows, count: int, sampled: int) -> Floats:
+    """Return directions of the middles of so many cells: k-means of cosines, on a sample of rows.
+
+    *sampled* is the number of rows for each cell.
+    """
+    rng = np.random.default_rng(count)
+    some = np.sort(rng.choice(places, min(len(places), count * sampled), replace=False))
+    rows, axes = vectors.matrix[some], None
+    if vectors.whitening is not None:
+        axes = vectors.whitening.axes
+        rows = (rows - vectors.whitening.mean) @ axes / vectors.lengths[some][:, None]
+    middles = rows[rng.choice(len(rows), count, replace=False)]
+    for _ in range(ROUNDS):
+        nearest = (middles @ rows.T).argmax(axis=0)
+        sums = (nearest == np.arange(count)[:, None]).astype(np.float32) @ rows
+        lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+        middles = np.where(lengths > _LEAST, sums / np.maximum(lengths, _LEAST), middles)
+    found: Floats = middles if axes is None else middles @ axes.T
+    return found.astype(np.float32)
 
 
 class Cosines:
@@ -107,17 +149,12 @@ class Cosines:
         return self._whiten(slice(None))
 
     def _whiten(self, places: Rows | slice) -> Floats:
-        matrix = self._vectors.matrix[places]
         if self._vectors.whitening is None:
-            plain: Floats = matrix @ self._question
-            return plain
+            return compare(self._question, self._vectors, places)
         axes, mean = self._vectors.whitening.axes, self._vectors.whitening.mean
         target = (self._question - mean) @ axes
         z = (axes @ (target / max(_LEAST, float(np.linalg.norm(target))))).astype(np.float32)
-        products: Floats = matrix @ z
-        products -= np.float32(z @ mean)
-        products /= self._vectors.lengths[places]
-        return products
+        return compare(z, self._vectors, places)
 
     def plain(self, places: Rows) -> Floats:
         found: Floats = self._vectors.matrix[places] @ self._question
@@ -233,13 +270,14 @@ def load_vectors(store: Store, model: str, dimensions: int) -> Vectors:
     else:
         root, folder = embeddings.cache_folder(store)
         file = file_of(folder, model)
-        mapped = _map_file(root, file, state, whitening)
-        if mapped is None:  # missing, cut off, or of another state
-            vectors = read_vectors(store, model, dimensions, whitening)
+        written, mapped = _map_file(root, file, whitening)
+        if written != state:
+            renewed = _renew(store, written, state, mapped)
+            vectors = renewed or read_vectors(store, model, dimensions, whitening)
             with suppress(OSError):  # a store that cannot be written is searched all the same
                 _write_file(root, file, state, vectors)
-            mapped = _map_file(root, file, state, whitening) or vectors
-        vectors = mapped
+            written, mapped = _map_file(root, file, whitening)
+        vectors = mapped if written == state else vectors
     _latest[:] = [*(each for each in _latest if each[0][0] == path and each[0][2] != model)][-1:]
     _latest.append((state, vectors))
     return vectors
@@ -257,9 +295,15 @@ def read_vectors(
     store: Store, model: str, dimensions: int, whitening: Whitening | None = None
 ) -> Vectors:
     """Leave out vectors of another size."""
+    return _gather(embeddings.vectors(store, model), dimensions, whitening)
+
+
+def _gather(
+    found: Iterable[tuple[int, bytes]], dimensions: int, whitening: Whitening | None
+) -> Vectors:
     size = dimensions * np.dtype("<f4").itemsize
     rows, content = array("q"), bytearray()  # grown in place: a list took as much again
-    for row, vector in embeddings.vectors(store, model):
+    for row, vector in found:
         if len(vector) == size:
             rows.append(row)
             content += vector
@@ -274,21 +318,42 @@ def read_vectors(
     return Vectors(rows=numbers, matrix=matrix, lengths=lengths, whitening=whitening)
 
 
-def _map_file(
-    root: str, path: str, state: list[Any], whitening: Whitening | None
-) -> Vectors | None:
+def _renew(store: Store, written: list[Any], state: list[Any], known: Vectors) -> Vectors | None:
+    """Add to the vectors of a file what was stored since; None where more has changed.
+
+    *written* is the state of the file. If no row went, as many are there as the file has and those
+    that were written since.
+    """
+    if not written or [*written[:3], *written[6:]] != [*state[:3], *state[6:]]:
+        return None
+    _, _, model, count, at, number, _, dimensions = written
+    found = embeddings.vectors_since(store, model, at, number)
+    new = _gather(found, dimensions, known.whitening)
+    kept = np.flatnonzero(~np.isin(known.rows, new.rows))
+    if len(kept) + len(new.rows) != state[3]:
+        return None
+    parts = ((getattr(known, name), getattr(new, name)) for name in ("rows", "matrix", "lengths"))
+    if len(kept) < count:
+        parts = ((old[kept], other) for old, other in parts)
+    places = np.searchsorted(known.rows[kept], new.rows)
+    rows, matrix, lengths = (np.insert(old, places, other, axis=0) for old, other in parts)
+    return Vectors(rows=rows, matrix=matrix, lengths=lengths, whitening=known.whitening)
+
+
+def _map_file(root: str, path: str, whitening: Whitening | None) -> tuple[list[Any], Vectors]:
+    """Return the state in which the file was written, empty for none or one that is cut off."""
     try:
         with confined.open_file(root, path) as file:
             header = json.loads(file.read(HEADER_BYTES))
-            count, dimensions = header["count"], state[-1]
+            count, dimensions = header["count"], header["state"][-1]
             size = HEADER_BYTES + count * (8 + 4 + 4 * dimensions)
-            if header["state"] != state or os.fstat(file.fileno()).st_size != size:
-                return None
+            if os.fstat(file.fileno()).st_size != size:
+                raise ValueError(size)
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+    except (OSError, ValueError, LookupError, TypeError):
+        return [], _gather((), 1, whitening)
     at = HEADER_BYTES + 8 * count
-    return Vectors(
+    return header["state"], Vectors(
         whitening=whitening,
         rows=np.frombuffer(data, "<i8", count, HEADER_BYTES),
         lengths=np.frombuffer(data, "<f4", count, at),

@@ -10,6 +10,7 @@ from ademem.core.json_text import array
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value, as_dict
 from ademem.store import LIVE, Store, jobs
+from ademem.store import counts as counts_
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,6 +38,10 @@ _FAILURE = """
 select 1 from jobs as failure
 where failure.project_id = memory.project_id and failure.kind = 'vector'
   and failure.key = memory.id || ' ' || :model || ' ' || memory.dedupe_key
+"""
+_PARKED = f"""
+select substr(key, 1, instr(key, ' ') - 1) from jobs
+where project_id = :project and kind = '{FAILURES}' and parked_at is not null
 """
 
 
@@ -131,10 +136,11 @@ def take_adopted(store: Store, model: str, ids: Iterable[str], now: datetime) ->
 def drop_others(store: Store, models: Sequence[str]) -> int:
     """Remove obsolete failures, too; return the number of vectors."""
     current = array(models)
+    others = [model for model in _list_models(store) if model not in models]
     dropped = store.db.execute(
         "delete from unified_memory_embeddings"
-        " where embedding_model not in (select value from json_each(?))",
-        (current,),
+        " where embedding_model in (select value from json_each(?))",
+        (array(others),),
     ).rowcount
     store.db.execute(
         "delete from jobs where project_id = :project and kind = :kind and not exists ("
@@ -151,14 +157,24 @@ def drop_others(store: Store, models: Sequence[str]) -> int:
     return dropped
 
 
+def _list_models(store: Store) -> list[str]:
+    """List the models that have a vector; each is one step in the index."""
+    query = "select min(embedding_model) from unified_memory_embeddings where embedding_model > ?"
+    found = [""]
+    while next_one := store.first(query, (found[-1],), ""):
+        found.append(next_one)
+    return found[1:]
+
+
 def counts(store: Store, model: str) -> Counts:
-    row = store.db.execute(
-        f"select count(*), ifnull(sum({_MISSING}), 0),"
-        f" ifnull(sum({_MISSING} and exists ({_FAILURE} and failure.parked_at is not null)), 0)"
-        f" from unified_memories as memory where {_WANTED}",
+    embedded = counts_.count_vectors(store, model)
+    left = counts_.count_searched(store) - embedded
+    parked = left and store.number(
+        f"select count(*) from unified_memories as memory where memory.id in ({_PARKED})"
+        f" and {_WANTED} and {_MISSING} and exists ({_FAILURE} and failure.parked_at is not null)",
         {"project": store.project_id, "model": model},
-    ).fetchone()
-    return Counts(embedded=row[0] - row[1], waiting=row[1] - row[2], parked=row[2])
+    )
+    return Counts(embedded=embedded, waiting=left - parked, parked=parked)
 
 
 def clear_failures(store: Store, memory: Memory) -> None:
@@ -197,6 +213,20 @@ def vectors(store: Store, model: str) -> sqlite3.Cursor:
         " join unified_memories as memory on memory.id = vector.memory_id"
         " where vector.embedding_model = ? order by memory.seq",
         (model,),
+    )
+
+
+def vectors_since(store: Store, model: str, at: str, number: int) -> sqlite3.Cursor:
+    """Yield what `vectors` does of the rows from *number* on, and of those written from *at* on."""
+    return store.db.execute(
+        "select memory.seq, vector.embedding_blob"
+        " from unified_memory_embeddings as vector"
+        " join unified_memories as memory on memory.id = vector.memory_id"
+        " where vector.embedding_model = ?1 and vector.rowid in ("
+        "  select rowid from unified_memory_embeddings where rowid >= ?2"
+        "  union select rowid from unified_memory_embeddings"
+        "   where embedding_model = ?1 and updated_at >= ?3) order by memory.seq",
+        (model, number, at),
     )
 
 

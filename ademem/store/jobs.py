@@ -80,6 +80,15 @@ def list_due(store: Store, kind: str, now: datetime) -> list[Job]:
     return [Job(**dict(row)) for row in rows]
 
 
+def list_postponed(store: Store, now: datetime) -> list[str]:
+    """List the kinds that go on later, though nothing failed."""
+    query = (
+        "select distinct kind from jobs where project_id = ? and parked_at is null"
+        " and attempts = 0 and due_at > ? and due_at <= ? order by kind"
+    )
+    return store.column(query, (store.project_id, stamp(now), _too_late(now)))
+
+
 def any_due(store: Store, now: datetime, *, but: tuple[str, ...] = ()) -> bool:
     return store.has_row(
         "select 1 from jobs where project_id = ? and parked_at is null"

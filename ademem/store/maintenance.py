@@ -279,7 +279,7 @@ _WORK_SECONDS = "work_seconds"
 
 
 def read_work_seconds(store: Store, now: datetime) -> float:
-    """Return the processor seconds that embedding took on this UTC day."""
+    """Return the processor seconds that embedding and relating took on this UTC day."""
     day, _, seconds = database.value(store.db, _WORK_SECONDS).partition(" ")
     return float(seconds) if day == stamp(now)[:DAY_CHARS] else 0.0
 

@@ -37,17 +37,23 @@ class Nearest(Value):
     second: float
 
 
-class Place(Value):
-    """Where a statement holds; only statements of one place are compared."""
+class Statement(Value):
+    """A statement, and the nearest that it had; only statements of one home are compared."""
 
     seq: int
     id: str
-    home: tuple[str, ...]
+    home: str
+    neighbour: str
+    """Empty for none."""
+    cosine: float
+    second: float
 
 
-_PLACES = f"""
-select seq, id, scope, ifnull(scope_owner_id, ''), ifnull(source_branch, '')
-from unified_memories as memory
+_STATEMENTS = f"""
+select seq, id, json_array(scope, scope_owner_id, source_branch) as home,
+  ifnull(neighbour_id, '') as neighbour, ifnull(cosine, 0.0) as cosine,
+  ifnull(second, 0.0) as second
+from unified_memories as memory left join memory_neighbours on memory_id = memory.id
 where project_id = ? and status <> 'archived' and {CURRENT} and {BROWSED}
   and (status <> 'candidate' or stage <> 'heard')
   and category in ({", ".join(f"'{each}'" for each in sorted(STATEMENTS))})
@@ -72,12 +78,13 @@ order by mine.cosine desc, earlier.seq limit :most
 """
 
 
-def list_places(store: Store) -> list[Place]:
+def list_statements(store: Store) -> list[Statement]:
     """List the statements that are compared, by row number."""
-    return [
-        Place(seq=seq, id=id, home=tuple(home))
-        for seq, id, *home in store.tuples(_PLACES, (store.project_id,))
-    ]
+    return [Statement(**row) for row in store.dicts(_STATEMENTS, (store.project_id,))]
+
+
+def list_ids(store: Store) -> set[str]:
+    return set(store.column("select memory_id from memory_neighbours"))
 
 
 def list_all(store: Store) -> list[Nearest]:

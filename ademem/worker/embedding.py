@@ -9,7 +9,7 @@ from functools import partial
 from itertools import chain
 from time import process_time
 
-from ademem.core.clock import datetime, parse, stamp, timedelta
+from ademem.core.clock import datetime, parse
 from ademem.core.errors import AdememError
 from ademem.search.embedding import (
     DIMENSIONS,
@@ -22,8 +22,15 @@ from ademem.search.embedding import (
 from ademem.search.embedding.language import is_english
 from ademem.store import embeddings, jobs, maintenance, memory_queries, sessions
 from ademem.store.embeddings import FAILURES, Vector
-from ademem.store.maintenance import DAY_CHARS
-from ademem.worker.running import Failure, JobContext, Model, attempt
+from ademem.worker.running import (
+    Failure,
+    JobContext,
+    Model,
+    attempt,
+    is_spent,
+    next_day,
+    relate,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,14 +58,14 @@ def run(context: JobContext) -> datetime | None:
     context.figures |= dict.fromkeys(("batches", "embedded", "failed", "batch", "largest"), 0)
     taken = _take_adopted(model, context)
     embedded = _embed_missing(model, context)
-    from ademem.search import dense, neighbours
+    from ademem.search import dense
 
     if not embeddings.counts(store, model.id).waiting:
         second = model_id(second_settings(context.runtime.settings.embed))  # even if not installed
         context.figures["dropped"] = embeddings.drop_others(store, [model.id, second])
         dense.update_whitening(store, model.id, DIMENSIONS)
     if taken or embedded:
-        neighbours.catch_up(store, model.id, context.now())
+        relate(context)
     if model.second and not is_spent(context) and _embed_missing(model.second, context):
         import numpy as np
 
@@ -84,7 +91,7 @@ def _next_run(context: JobContext, model: Model) -> datetime | None:
     store, now = context.store, context.now()
     ids = [each.id for each in (model, model.second) if each]
     if is_spent(context) and any(embeddings.counts(store, id).waiting for id in ids):
-        return parse(stamp(now)[:DAY_CHARS]) + timedelta(days=1)
+        return next_day(now)
     again = jobs.next_try(store, FAILURES, now)
     return parse(again) if again else None
 
@@ -119,18 +126,13 @@ def _embed_missing(model: Model, context: JobContext) -> bool:
     return True
 
 
-def is_spent(context: JobContext) -> bool:
-    """Tell whether work in the background has taken its processor time of this day."""
-    most, now = context.runtime.settings.jobs.daily_s, context.now()
-    is_bounded = context.patient and most > 0
-    return is_bounded and maintenance.read_work_seconds(context.store, now) >= most
-
-
 def _batches(model: str, context: JobContext) -> Iterator[list[Memory]]:
     """Yield batches from the newest row to the oldest until none is left, then each failure."""
     below = sys.maxsize
     while True:
         limit = BATCH_ACTIVE if sessions.is_active(context.store, context.now()) else BATCH_IDLE
+        # No more than are missing: else all rows are read for one that is not there.
+        limit = min(limit, embeddings.counts(context.store, model).waiting)
         batch = embeddings.list_new(context.store, model, limit=limit, below=below)
         if batch:
             below = batch[-1].seq

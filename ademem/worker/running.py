@@ -131,6 +131,17 @@ def is_due(context: JobContext, kind: str) -> bool:
     return (now := context.now()) >= next_run(context.store, kind, now)
 
 
+def is_spent(context: JobContext) -> bool:
+    """Tell whether work in the background has taken its processor time of this day."""
+    most, now = context.runtime.settings.jobs.daily_s, context.now()
+    is_bounded = context.patient and most > 0
+    return is_bounded and maintenance.read_work_seconds(context.store, now) >= most
+
+
+def next_day(now: datetime) -> datetime:
+    return parse(stamp(now)[: maintenance.DAY_CHARS]) + timedelta(days=1)
+
+
 COLD_START_S = 60.0
 """Patience of embedding, as loading the model takes a core."""
 CROWDED = "crowded"
@@ -242,13 +253,20 @@ def is_embedding_needed(context: JobContext) -> bool:
     )
 
 
-def relate(context: JobContext, _job: Job) -> None:
+def relate(context: JobContext, _job: Job | None = None) -> datetime | None:
+    from time import process_time
+
     from ademem.search import neighbours
 
+    store, began = context.store, process_time()
+    if is_spent(context):
+        return next_day(context.now())
     if context.model is not None:
         context.figures["compared"] = neighbours.catch_up(
-            context.store, context.model.id, context.now(), context.pause
+            store, context.model.id, context.now(), context.pause
         )
+        maintenance.add_work_seconds(store, context.now(), process_time() - began)
+    return None
 
 
 def is_relating_needed(context: JobContext) -> bool:

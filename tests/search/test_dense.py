@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import tracemalloc
+from datetime import timedelta
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from ademem.search import dense
@@ -13,6 +15,8 @@ from ademem.store.embeddings import Vector
 from tests import builders
 from tests.builders import NOW, memory
 from tests.worker import fake
+
+SECOND = timedelta(seconds=1)
 
 
 def put(store, text, meaning=None, now=NOW):
@@ -131,6 +135,32 @@ def test_a_mapped_file_gives_what_the_database_does(mapped, monkeypatch):
 
     assert read.nearest(30) == written.nearest(30)
     assert read.compare(range(40)) == written.compare(range(40))
+
+
+@pytest.mark.parametrize(
+    ("change", "is_read_anew"),
+    [
+        pytest.param(lambda store: put(store, "another"), False, id="one more"),
+        pytest.param(lambda store: put(store, "note 7", "x", NOW + SECOND), False, id="one other"),
+        pytest.param(
+            lambda store: store.db.execute("delete from unified_memories where content = 'note 7'"),
+            True,
+            id="one less",
+        ),
+    ],
+)
+def test_a_file_is_renewed_by_what_was_stored_since(mapped, monkeypatch, change, is_read_anew):
+    store, _ = mapped
+    whitening = dense.load_whitening(store, fake.ID, 384)
+    cosines(store)
+    change(store)
+    stored, read = dense.read_vectors(store, fake.ID, 384, whitening), []
+    monkeypatch.setattr(dense, "read_vectors", lambda *_: read.append(1) or stored)
+    renewed = dense.load_vectors(store, fake.ID, 384)
+
+    assert bool(read) == is_read_anew
+    for name in ("rows", "matrix", "lengths"):
+        np.testing.assert_array_equal(getattr(renewed, name), getattr(stored, name))
 
 
 def test_vectors_are_in_memory_once_while_they_are_read_and_then_mapped(mapped):

@@ -10,7 +10,7 @@ from ademem.core.value import replace
 from ademem.operations import curation, doctor, reports
 from ademem.search import dense
 from ademem.search.embedding import DamagedModel, model_id, second_settings
-from ademem.store import embeddings, jobs, maintenance, memory_queries
+from ademem.store import embeddings, jobs, maintenance, memory_queries, neighbours
 from ademem.worker import running
 from tests import builders
 from tests.builders import memory
@@ -63,9 +63,11 @@ def test_what_a_day_has_no_time_for_is_embedded_on_the_next(world):
     assert world.due(patient=True) == []
     work = reports.get_status(world.runtime)["jobs"]
     assert work["seconds_today"] >= work["daily_s"]
+    assert work["postponed"] == ["embed", "relate"]
+    assert neighbours.list_ids(world.store) == set()
     world.later(days=1)
     world.work(patient=True)
-    assert world.vectors().keys() == set(ids)
+    assert world.vectors().keys() == neighbours.list_ids(world.store) == set(ids)
 
 
 def test_a_person_who_asks_for_the_work_waits_for_no_other_day(world):

@@ -91,7 +91,8 @@ def _describe_status(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "model", f"{vectors['model']}: {counts}, {vectors['parked']:,} given up"
         if jobs["seconds_today"]:
             most = f" of {jobs['daily_s']:,}" if jobs["daily_s"] else ""
-            yield "", f"took {jobs['seconds_today']:,}{most} processor seconds today"
+            later = f"; tomorrow: {_list_some(jobs['postponed'])}" if jobs["postponed"] else ""
+            yield "", f"took {jobs['seconds_today']:,}{most} processor seconds today{later}"
     else:
         yield "model", "not installed (`ademem model install`)"
     yield "imports", _list_some(found["imports"])
