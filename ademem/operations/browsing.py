@@ -24,7 +24,7 @@ from ademem.core.untrusted import entry, escape
 from ademem.core.value import replace
 from ademem.files import project_brief
 from ademem.operations import searching
-from ademem.search.engine import Filters, Results
+from ademem.search.engine import Filters, Results, join_modes
 from ademem.search.ranking import Hit
 from ademem.store import filters as rows
 from ademem.store import (
@@ -92,7 +92,7 @@ def find(
         results = [searching.rank(each, query, filters, RANKED, model) for each in sources.values()]
         hits = _join_hits(results)
         first = replace(results[0], hits=tuple(hit for _, hit in hits))
-        head = {"mode": first.mode, "relaxed": first.relaxed, "total": len(hits)}
+        head = {"mode": join_modes(results), "relaxed": first.relaxed, "total": len(hits)}
         head |= {"asked": asked, "at": stamp(runtime.clock())}
         ranked = [(number, hit.memory.seq, hit.score) for number, hit in hits]
         shown_at_most = hits[: limit + 1]

@@ -69,7 +69,7 @@ def get_overview(runtime: Runtime) -> Overview:
         waiting=waiting,
         has_hooks=has_hooks,
         guard=runtime.settings.guard.mode,
-        by_meaning=_has_model(runtime),
+        by_meaning=has_model(runtime),
         backup=_last_backup(runtime),
         next=_next(runtime, has_hooks=has_hooks, waiting=waiting),
     )
@@ -179,7 +179,7 @@ def _enabled_plugins(text: str) -> Iterator[bool]:
         yield name.startswith(_PLUGIN) and is_enabled is not False
 
 
-def _has_model(runtime: Runtime) -> bool:
+def has_model(runtime: Runtime) -> bool:
     from ademem.search.embedding import cache
 
     return cache.installed(runtime.environment, runtime.settings.embed.dtype) is not None

@@ -67,7 +67,7 @@ def _search_both(
         return results
     hits = [hit for other in found for hit in other.hits]
     best = sorted(hits, key=lambda hit: (hit.weak, -hit.score))[:limit]
-    return replace(results, hits=tuple(best))
+    return replace(results, hits=tuple(best), mode=engine.join_modes(found))
 
 
 def find_instructions(

@@ -13,7 +13,7 @@ from ademem.store.logs import Shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
 
     from ademem.core.client import TurnKey
@@ -31,7 +31,7 @@ LOGGED_CHARS = 500
 class Results(Value):
     query: str
     mode: str
-    """`hybrid` when vectors were compared, `lexical` when words alone decided."""
+    """`hybrid` when vectors were compared, `lexical` when words alone decided; see `join_modes`."""
     hits: tuple[Hit, ...]
     instructions: tuple[Instruction, ...] = ()
     """Items of adopted instruction files that answer it, too."""
@@ -58,6 +58,12 @@ class Results(Value):
         if self.hits and not any(hit.signals["whole"] for hit in self.hits):
             return "no memory has all the words; these have some"
         return ""
+
+
+def join_modes(found: Sequence[Results]) -> str:
+    """Return the mode of the stores that answered: “hybrid and lexical” where they differ."""
+    modes = {each.mode for each in found if each.hits} or {found[0].mode}
+    return " and ".join(sorted(modes))
 
 
 def search(

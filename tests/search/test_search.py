@@ -9,7 +9,7 @@ import pytest
 from ademem.core.memory import PROCEDURE, Category, Status
 from ademem.core.settings import SearchSettings
 from ademem.core.value import replace
-from ademem.search.engine import explain, search
+from ademem.search.engine import explain, join_modes, search
 from ademem.store import memories
 from ademem.store.filters import Filters
 from ademem.store.memories import Change
@@ -242,6 +242,14 @@ def test_results_name_the_query_and_how_it_was_answered(keep, ask):
 
     found = ask("the shard")
     assert (found.query, found.mode) == ("the shard", "lexical")
+
+
+def test_stores_that_were_answered_otherwise_are_both_named(keep, ask):
+    keep("a note of the shard")
+    by_words, none = ask("shard"), replace(ask("zebra"), mode="hybrid")
+
+    assert join_modes([by_words, none]) == "lexical"
+    assert join_modes([by_words, replace(by_words, mode="hybrid")]) == "hybrid and lexical"
 
 
 def test_an_explanation_names_every_signal(keep, ask):

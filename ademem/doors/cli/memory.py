@@ -122,6 +122,8 @@ def search(
         elif page.get("next_cursor"):  # thousands of letters, which `--json` has
             more = f"({page['total']:,} in all; `--limit` shows more)"
             show.echo(more, err=not show.to_model())
+    if not show.as_json:
+        show.words_alone(page["mode"], asked.runtime)
     raise SystemExit(show.exit_code(answers or page.get("instructions", ())))
 
 

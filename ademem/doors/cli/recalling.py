@@ -84,4 +84,5 @@ def recall(
         show.echo(show.safe(json.dumps(rows, ensure_ascii=False, indent=2)))
     else:
         show.results(found, explain=explain, drifted=drifted, weaker=all_)
+        show.words_alone(found.mode, memories)
     raise SystemExit(show.exit_code(found.answers or found.instructions))

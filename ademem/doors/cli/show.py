@@ -188,6 +188,15 @@ def name_undo(event: str) -> str:
     return f" (`ademem undo {event}` takes it back)" if event else ""
 
 
+def words_alone(mode: str, runtime: Runtime) -> None:
+    """Tell where words alone decided though a model is installed."""
+    from ademem.operations import overview
+
+    if "lexical" in mode and runtime.settings.search.hybrid and overview.has_model(runtime):
+        part = "" if mode == "lexical" else "in part "
+        echo(f"(answered {part}by words alone)", err=not to_model())
+
+
 def listing(
     name: str,
     rows: Sequence[Row],

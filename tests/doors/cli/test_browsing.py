@@ -1,5 +1,9 @@
 """Pages, timelines and parts at the terminal."""
 
+import pytest
+
+from ademem.operations import overview
+
 
 def test_a_search_shows_previews_and_the_way_to_the_next_page(ademem):
     for topic in ("invoices", "uploads", "sessions"):
@@ -11,6 +15,15 @@ def test_a_search_shows_previews_and_the_way_to_the_next_page(ademem):
     said = ademem("search", "lock", "--limit", "2", "--cursor", page["next_cursor"])
     assert "need a lock" in said
     assert ademem.json("get", page["memories"][0]["id"])["content"].count("that expires") == 30
+
+
+@pytest.mark.parametrize("command", ["search", "recall"])
+def test_an_answer_by_words_alone_is_named_where_a_model_is_installed(ademem, monkeypatch, command):
+    ademem("add", "The invoices need a lock")
+    assert "by words" not in ademem(command, "invoices")
+
+    monkeypatch.setattr(overview, "has_model", lambda _runtime: True)
+    assert "(answered by words alone)" in ademem(command, "invoices")
 
 
 def test_a_search_in_vain_ends_with_1(ademem):
