@@ -115,6 +115,7 @@ def tell(binding: Binding, tick: str = "") -> str:
         "act": f"any {key}",
         "literal": f"“{pattern}”",
         "code": f"error {key}",
+        "anchor": re.sub(r"@[\da-f]{16}\Z", "", pattern),
     }.get(binding.kind)
     if binding.kind == "family":
         told = _tell_family(key, pattern)

@@ -4,6 +4,7 @@ import pytest
 
 from ademem.search.binding_keys import tell
 from ademem.search.places import NoKey, parse_at, show
+from ademem.store.bindings import Binding
 
 
 @pytest.mark.parametrize(
@@ -80,6 +81,12 @@ def test_a_key_may_ask_for_a_text_besides_its_place(typed, key, op, holds):
 )
 def test_a_place_is_told_in_words_without_the_names_of_kinds(typed, told):
     assert tell(parse_at(typed), tick="'") == told
+
+
+def test_lines_of_a_file_are_told_without_the_digest_of_their_text():
+    lines = Binding(kind="anchor", key="src/a.py", pattern="src/a.py:3-9@9fea5f1d1cd2c9c4")
+
+    assert tell(lines) == "src/a.py:3-9"
 
 
 @pytest.mark.parametrize(

@@ -178,12 +178,17 @@ def defines(name: str, code: str) -> bool:
     return bool(_definitions(name, code))
 
 
+_OPENING = "([{"
+
+
 def correct(text: str, findings: Iterable[Finding]) -> str | None:
-    """Return None if a value has no new one, or if its place in the text is unclear."""
+    """Return None if a value has no new one, or a list for one, or its place is unclear."""
     for each in findings:
         old = each.value.token or each.value.name
         places = [found.span() for found in _whole(old).finditer(text)]
         if not each.now or not places or (each.value.token and len(places) > 1):
+            return None
+        if each.now[0] in _OPENING and old[0] not in _OPENING:
             return None
         for start, end in reversed(places):
             text = text[:start] + each.now + text[end:]

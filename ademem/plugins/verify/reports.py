@@ -58,10 +58,9 @@ def to_comment(found: Sequence[Checked]) -> str:
     for each in found:
         missing = "; ".join(each.shown for each in each.location.missing) or each.location.state
         parts.append(f"- `{each.location.noted.where}`: {_code(missing)}")
-        parts.append(f"  > {_line(each.memory.content)}")
-        if each.corrected:
-            parts.append(f"  now: {_line(each.corrected)}")
-        parts.append(f"  `ademem edit {each.memory.id}`")
+        parts.append(f"  > {_line(each.memory.content)}\n")  # or what follows is quoted, too
+        now = f"now: {_line(each.corrected)} · " if each.corrected else ""
+        parts.append(f"  {now}`ademem edit {each.memory.id}`\n")
     parts.append("Correct each with the code, or say in the pull request why it stays.")
     return "\n".join(parts) + "\n"
 

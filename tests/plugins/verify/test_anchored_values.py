@@ -147,6 +147,13 @@ def test_a_text_is_corrected_where_the_place_is_clear(text, corrected):
     assert correct(text, missing) == corrected
 
 
+def test_a_list_takes_the_place_of_no_single_value():
+    missing = find_missing([parse_value("versions=3.7")], 'versions: ["3.8", "3.9"]')
+
+    assert missing[0].now == '["3.8", "3.9"]'
+    assert correct("tested with 3.7", missing) is None
+
+
 def test_a_value_that_is_only_gone_has_no_corrected_text():
     assert correct("timeout is 10", find_missing([parse_value("timeout=10")], "")) is None
 

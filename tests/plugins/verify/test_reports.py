@@ -67,7 +67,7 @@ def test_a_comment_quotes_a_memory_as_text_with_what_it_should_say():
     assert comment.startswith("**1 memory of this project is no longer true**\n")
     assert "- `src/net.py:4-5`: `timeout: 10 -> 25`\n" in comment
     assert "\\[docs\\] and \\@ops" in comment
-    assert "  now: The timeout of \\`connect\\` is 25 seconds" in comment
+    assert "\n\n  now: The timeout of \\`connect\\` is 25 seconds" in comment
 
 
 @pytest.mark.parametrize("format", ["github", "sarif", "comment"])
