@@ -14,6 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    Table = dict[str, list[tuple[str, tuple[str, ...]]]]
+
 ACTS = {
     "force push": r"force[- ]?(?:push\w*|with[- ]lease)"
     r"|push\w*\s+(?:(?:with|using)\s+)?-{0,2}force",
@@ -58,10 +60,10 @@ _VERSIONS = (
     "nvm fnm volta n asdf mise rtx pyenv rbenv rvm nodenv jenv sdk rustup goenv tfenv phpenv"
     " chruby proto nodebrew tfswitch"
 )
-_CLIENTS = (
+SQL_CLIENTS = (
     "psql mysql mariadb mysqladmin sqlite3 duckdb mongosh mongo redis-cli dropdb createdb"
     " pg_restore pg_dump mysqldump sqlcmd clickhouse-client cqlsh pgcli mycli litecli usql"
-)
+).split()
 _CONTAINERS = "docker docker-compose podman podman-compose nerdctl buildah devcontainer"
 
 COMMANDS = {
@@ -140,7 +142,7 @@ COMMANDS = {
     " standard --fix, xo --fix, oxlint --fix, black, buf format, just --fmt, dotnet format",
     "runtime": f"{', '.join(_VERSIONS.split())}, uv python, corepack use, corepack prepare,"
     " corepack enable",
-    "database": f"{', '.join(_CLIENTS.split())}, rails db, rails dbconsole, manage.py dbshell,"
+    "database": f"{', '.join(SQL_CLIENTS)}, rails db, rails dbconsole, manage.py dbshell,"
     " manage.py flush, prisma db, supabase db, cockroach sql",
     "container": ", ".join(_CONTAINERS.split()),
 }
@@ -234,9 +236,9 @@ def canonical(argv: Sequence[str]) -> tuple[str, ...]:
     return (name, *argv[1:])
 
 
-def _table(rows: dict[str, str]) -> dict[str, list[tuple[str, tuple[str, ...]]]]:
+def read_table(rows: dict[str, str]) -> Table:
     """Turn names with commands into programs with the names and words to look for."""
-    found: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
+    found: Table = {}
     for name, commands in rows.items():
         for command in commands.split(","):
             program, *words = command.split()
@@ -244,8 +246,8 @@ def _table(rows: dict[str, str]) -> dict[str, list[tuple[str, tuple[str, ...]]]]
     return found
 
 
-_ACTS_BY_PROGRAM = _table(COMMANDS)
-_FAMILIES_BY_PROGRAM = _table(FAMILIES)
+_ACTS_BY_PROGRAM = read_table(COMMANDS)
+_FAMILIES_BY_PROGRAM = read_table(FAMILIES)
 
 
 def has_program(name: str) -> bool:
@@ -265,15 +267,21 @@ def acts_of(argv: Sequence[str]) -> frozenset[str]:
     argv = canonical(argv)
     if not argv:
         return frozenset()
-    found: set[str] = set()
-    for program, words in _readings(argv):
-        rows = _ACTS_BY_PROGRAM.get(program) or _ACTS_BY_PROGRAM.get(program.lower(), [])
-        found.update(act for act, behind in rows if _follow(behind, words))
+    found = names_in(_ACTS_BY_PROGRAM, argv)
     if not found and argv[0] not in _WITHOUT_TARGETS:
         found.update(_named_acts(*argv))
     for rule in _RULES:
         rule(argv, found)
     return frozenset(found)
+
+
+def names_in(table: Table, argv: tuple[str, ...]) -> set[str]:
+    """Return the names in a table of `read_table` for a command, as `canonical` returns it."""
+    found: set[str] = set()
+    for program, words in _readings(argv):
+        rows = table.get(program) or table.get(program.lower(), [])
+        found.update(name for name, behind in rows if _follow(behind, words))
+    return found
 
 
 def programs_of(act: str) -> frozenset[str]:

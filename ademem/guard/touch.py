@@ -7,6 +7,7 @@ import re
 from itertools import islice, pairwise
 
 from ademem.core.errors import suppress
+from ademem.core.settings import GuardSettings
 from ademem.core.value import Value, replace
 from ademem.guard import acts, mutation, programs, shell, wrappers, writers
 from ademem.guard.policy import SHELL_TOOLS, WRITING_TOOLS, own_tool
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
-    from ademem.core.settings import GuardSettings
+    from ademem.guard.shell import Script
 
 MOST_BYTES = 64_000
 """Part of a Makefile, a package.json or a patch that is read."""
@@ -181,6 +182,15 @@ def touch_command(
     return replace(walk.touch(), command=command[:MOST_CHARS])
 
 
+def commands_in(script: Script, text: str) -> list[Command]:
+    """Return what the commands of a script run, through wrappers and with their variables' values.
+
+    Nothing is looked up in the file system. At most MOST_COMMANDS and those of one more.
+    """
+    walk, known = _Walk("/", GuardSettings()), read_variables(script, text)
+    return [command for outer in script for command in walk.commands(outer, known)]
+
+
 class _Walk:
     """Follow the commands of a script in their order, with the folder in which each works."""
 
@@ -225,7 +235,7 @@ class _Walk:
         self.listed += [word for command in script for word in writers.searched(command)]
         for outer in script:
             before = self.folders
-            for command in self._commands(outer, known):
+            for command in self.commands(outer, known):
                 if not self._enter(command, may_leave):
                     self._take(command)
             if outer.name in shell.SHELLS:
@@ -245,11 +255,11 @@ class _Walk:
                 for target in targets
             )
             command = Command(words=tuple(words), redirects=redirects)
-            for each in self._commands(command, known):
+            for each in self.commands(command, known):
                 if not self._enter(each, may_leave=False):
                     self._take(each)
 
-    def _commands(self, outer: Command, known: Variables, depth: int = 0) -> Iterator[Command]:
+    def commands(self, outer: Command, known: Variables, depth: int = 0) -> Iterator[Command]:
         """Yield the commands that one runs, through all wrappers, with its variables' values."""
         for command in resolve(outer, known) if depth < _DEEPEST else [outer]:
             if self.count > MOST_COMMANDS:
@@ -262,7 +272,7 @@ class _Walk:
                     before = self.folders
                     if command.name in ("env", "sudo") and (folder := _folder_option(command)):
                         self.folders = tuple(_absolute(folder, each) for each in before)
-                    yield from self._commands(inner, known, depth + 1)
+                    yield from self.commands(inner, known, depth + 1)
                     if command.name in ("env", "sudo"):
                         self.folders = before
                     continue
@@ -271,7 +281,7 @@ class _Walk:
                 was_elsewhere = self.is_elsewhere
                 self.is_elsewhere = was_elsewhere or inner.name == "ssh"
                 for deeper in wrappers.inner_commands(inner) if depth < _DEEPEST else ():
-                    yield from self._commands(deeper, known, depth + 1)
+                    yield from self.commands(deeper, known, depth + 1)
                 self.is_elsewhere = was_elsewhere
 
     def _enter(self, command: Command, may_leave: bool) -> bool:
@@ -444,7 +454,7 @@ def _folder_option(command: Command) -> str:
     return ""
 
 
-_INTERPRETERS = (
+INTERPRETERS = (
     "python pypy node bash sh zsh dash ksh ruby perl php lua deno bun tsx ts-node Rscript"
     " source . pwsh"
     " powershell osascript go julia elixir groovy"
@@ -455,7 +465,7 @@ def _script_of(command: Command, folder: str) -> str:
     """Return the file that a command runs: the operand of an interpreter, or itself."""
     words = [word.text for word in command.words]
     typed = words[0]
-    if acts.program_name(typed) not in _INTERPRETERS:
+    if acts.program_name(typed) not in INTERPRETERS:
         is_own = typed[:1] not in ("/", "~") or typed.startswith(f"{folder}/")
         return typed if "/" in typed and is_own and not command.words[0].expands else ""
     at = 1

@@ -23,7 +23,7 @@ PROGRAMS = frozenset(
     " history setenforce go mail alias echo printf sudo unset apt apt-get composer conda helm"
     " kubectl bundle set mshta yum dnf rpm dpkg apk yum-config-manager nuget dotnet mamba flatpak"
     " vagrant ansible-galaxy terraform mvn choco winget snap ufw iptables auditctl spctl csrutil"
-    " gcloud certutil pipenv pdm schtasks gsutil openssl".split()
+    " deb gcloud certutil pipenv pdm schtasks gsutil openssl".split()
 )
 """Names with which a command in a sentence begins."""
 

@@ -7,7 +7,8 @@ from itertools import pairwise
 
 from ademem.core.text import is_one_edit
 from ademem.core.value import replace
-from ademem.guard import shell
+from ademem.guard import acts, shell
+from ademem.guard.touch import INTERPRETERS, MOST_COMMANDS, commands_in
 from ademem.guard.writers import paths_of, written_by
 
 TYPE_CHECKING = False
@@ -19,14 +20,13 @@ if TYPE_CHECKING:
     Commands = tuple[Command, ...]
 
 _DOWNLOADERS = frozenset(
-    "curl wget fetch aria2c http https httpie iwr irm invoke-webrequest invoke-restmethod"
-    " lwp-request lynx w3m axel".split()
+    f"{acts.FAMILIES['downloads'].replace(',', '')} fetch httpie iwr irm invoke-webrequest"
+    " invoke-restmethod lwp-request lynx w3m axel".split()
 )
 _DECODERS = frozenset("base64 base32 basenc xxd openssl uudecode rev tr certutil gpg".split())
-_INTERPRETERS = frozenset(
-    "sh bash zsh dash ksh ash fish python perl ruby node nodejs php lua deno bun tclsh osascript"
-    " pwsh powershell cmd iex invoke-expression source . eval xargs parallel at batch psql mysql"
-    " mariadb sqlite3 redis-cli mongosh".split()
+_INTERPRETERS = frozenset(INTERPRETERS).union(
+    acts.SQL_CLIENTS,
+    "fish nodejs tclsh cmd iex invoke-expression eval xargs parallel at batch".split(),
 )
 _SENDERS = frozenset("nc ncat netcat socat telnet curl wget ssh mail mailx sendmail mutt".split())
 _LOOKUPS = frozenset("nslookup dig host ping drill resolvectl getent".split())
@@ -40,13 +40,18 @@ _LOCAL = (
 _TOKEN = r"\$\{?\w*(?:token|secret|passw|passphrase|_key|apikey|credential|_pat)\w*"
 _OUTPUT = r"\$\(|`|<\("
 
-_SECRET_FILES = (
-    r"(?:^|[/=@\"'])(?:\.env(?:\.(?!example|sample|template|dist|test)[\w.-]+)?|\.netrc|\.pgpass"
-    r"|\.npmrc|\.git-credentials|credentials(?:\.json)?|\.ssh(?:/.*)?|\.aws(?:/.*)?|\.gnupg(?:/.*)?"
-    r"|\.kube(?:/.*)?|\.docker/config\.json|id_(?:rsa|dsa|ecdsa|ed25519)(?!\.pub)\b|shadow"
-    r"|\.config/gh(?:/.*)?|\.password-store(?:/.*)?|cookies\.sqlite|login\.keychain\S*"
-    r"|\.claude(?:/.*)?|\.\w+_history|secrets?\.(?:ya?ml|json|toml|env))$"
+_KEYS = (
+    r"\.ssh/(?:id_\w+(?!\S*\.pub)|\*)|id_(?:rsa|dsa|ecdsa|ed25519)$|\.aws/credentials|\.netrc$"
+    r"|\.git-credentials|/etc/shadow|\.config/gh/hosts|\.npmrc$|cookies\.sqlite|\.pgpass"
+    r"|\.docker/config\.json|login\.keychain|\.kube/config"
 )
+"""Files that no work reads."""
+_SECRET_FILES = (
+    rf"(?:^|[/=@\"'])(?:{_KEYS}|\.env(?:\.(?!example|sample|template|dist|test)[\w.-]+)?$"
+    r"|credentials(?:\.json)?$|\.(?:ssh|aws|gnupg|kube|config/gh|password-store|claude)(?:/.*)?$"
+    r"|\.\w+_history$|secrets?\.(?:ya?ml|json|toml|env)$)"
+)
+"""These and others that no work sends."""
 _WHOLE_TREES = (".", "./", "..", "../", "~", "~/", "/", "$HOME", "$HOME/", "${HOME}", "*", "./*")
 
 _START_UP = (
@@ -57,9 +62,9 @@ _START_UP = (
     r"|autostart/.*|systemd/(?:user|system)(?:/.*)?|\.ssh/(?:config|rc)|\.git/(?:hooks(?:/.*)?|config"
     r"(?:\.worktree)?|info/.*)|\.husky/.*|\.githooks/.*|\.claude/(?:settings[\w.]*|hooks/.*"
     r"|commands/.*|agents/.*|claude\.md)|\.claude\.json|\.mcp\.json|\.codex/.*|\.cursor/.*"
-    r"|\.config/(?:git/config|fish/.*|ademem/.*))$"
+    r"|\.config/(?:git/config|fish/.*|ademem/.*)|\.github/workflows/.*|\.gitlab-ci\.ya?ml|jenkinsfile"
+    r"|(?:claude|agents|gemini)(?:\.local)?\.md|sitecustomize\.py)$"
 )
-_HOME_BRIEF = r"^(?:~|\$HOME|\$\{HOME\}|/home/[^/]+|/root|/Users/[^/]+)/(?:\.claude/)?claude\.md$"
 
 _POPULAR = frozenset(
     "requests numpy pandas scipy flask django pytest setuptools urllib3 certifi boto3 botocore"
@@ -75,9 +80,7 @@ _POPULAR = frozenset(
 
 
 def _name(command: Command) -> str:
-    name = command.name.lower().removesuffix(".exe")
-    versioned = name.startswith(("python", "pypy", "pip", "ruby", "perl", "php", "lua"))
-    return name.rstrip("0123456789.") if versioned else name
+    return acts.program_name(command.name).lower()
 
 
 def _texts(command: Command) -> list[str]:
@@ -171,7 +174,7 @@ def _runs_what_it_decodes(command: Command) -> bool:
 
 _FETCHES = (
     r"urlopen|urlretrieve|requests\.|httpx\.|fetch\(|https?\.get|net::http|open-uri|lwp::|\bget\b"
-    r"|file_get_contents|socket|downloadstring|\biwr\b|\birm\b|invoke-webrequest|xmlhttp"
+    r"|file_get_contents|socket|\bcurl\b|\bwget\b|downloadstring|\biwr\b|\birm\b|invoke-webrequest|xmlhttp"
 )
 _EXECUTES = (
     r"\bexec\b|\beval\b|\bsystem\b|subprocess|popen|spawn|child_process|os\.dup2|compile\(|\biex\b"
@@ -188,78 +191,72 @@ _OPENINGS = (
 """Programs, and options with which they give another machine or a container a shell or this one."""
 
 
+def _fetches_and_executes(code: str) -> bool:
+    return re.search(_FETCHES, code) is not None and re.search(_EXECUTES, code) is not None
+
+
 def _runs_code_from_the_network(command: Command) -> bool:
     name, line = _name(command), command.line.lower()
     return bool(
-        (name in _INTERPRETERS and re.search(_FETCHES, line) and re.search(_EXECUTES, line))
+        (name in _INTERPRETERS and _fetches_and_executes(line))
         or any("/dev/tcp/" in text for text in (line, *(r.target.text for r in command.redirects)))
         or any(name in names.split() and re.search(option, line) for names, option in _OPENINGS)
     )
 
 
-_FOREIGN_INDEX = (
-    r"--(?:extra-)?index-url|-i|--registry|--source|--index|--default-index|--find-links|-f"
-    r"|--repository-url|--repository|-s|--proxy|--channel|--git|--repo"
+_FETCHES_PACKAGES = acts.read_table(
+    {
+        "": "npx, bunx, pnpx, uvx, uv run, uv tool run, pipx, npm exec, npm x, npm init,"
+        " npm create, npm publish, npm config set, pnpm dlx, pnpm exec, pnpm config set, bun x,"
+        " bun create, yarn dlx, yarn create, yarn config set, go run, pip download, pip wheel,"
+        " pip config set, pdm config, poetry source add, conda config --add channels,"
+        " mamba config --add channels, nix run, nix shell, dpkg -i, rpm -i, rpm -U, pacman -U,"
+        " apk add, flatpak install, flatpak remote-add, add-apt-repository, apt-key,"
+        " yum-config-manager, dnf config-manager, brew tap, scoop bucket add, gem sources,"
+        " bundle config, composer config, dotnet nuget add, nuget sources, mvn dependency:get,"
+        " helm plugin install, docker plugin install, claude mcp, claude plugin,"
+        " code --install-extension, gh extension install, vagrant box add,"
+        " ansible-galaxy install, terraform init"
+    }
 )
-_INDEX_VARIABLES = (
-    "goproxy|gonosumdb|gonosumcheck|goflags=.*insecure|pip_index_url|pip_extra_index_url|uv_index_url"
-    "|uv_default_index|uv_extra_index_url|npm_config_registry|yarn_registry|rubygems_host"
-    "|bundle_mirror\\w*|cargo_registries_\\w+"
-)
-_INSTALLERS = (
-    r"^(?:(?:python|py)(?: -\S+)* )?(?:pip(?: -\S+)* (?:install|download|wheel)|uv (?:pip |tool"
-    r" )?(?:install|add|run|sync)|uvx|pipx|poetry (?:add|source add)|pdm add|pipenv install"
-    r"|easy_install|conda (?:install|create)|(?:npm|pnpm|bun)(?: -\S+)* (?:i|install|add|ci|exec|x"
-    r"|update|publish|init|create)|yarn(?: -\S+)* (?:add|install|dlx|global add)|npx|bunx|pnpx|yarn"
-    r"|cargo (?:install|add)|go (?:install|get|run)|gem (?:install|sources)|bundle (?:install|add"
-    r"|config)|brew (?:tap|install)|composer (?:require|config|global)|apt(?:-get)? install|dpkg -i"
-    r"|rpm -\w+|dnf install|yum install|apk add|pacman -U|snap install|add-apt-repository|apt-key"
-    r"|helm plugin install|claude (?:plugin|mcp)|code --install-extension|gh extension install"
-    r"|nix(?:-env)? \S+|docker plugin install|install-module|choco install|scoop (?:install"
-    r"|bucket)|yum-config-manager|nuget sources|dotnet (?:add|nuget)|mamba install|flatpak"
-    r" (?:install|remote-add)|vagrant box add|ansible-galaxy|terraform init|winget install)\b"
-)
-_SETS_INDEX = (
-    r"(?:npm|pnpm|yarn|pip) config set \S*(?:registry|index-url)|pdm config \S*\.url"
-    r"|(?:conda|mamba) config --add channels|mvn\b.*-D\w*(?i:repositor)"
-)
+"""Commands beside those with the acts `install` and `dependency` that get what they run, or that
+say where it comes from."""
+_INDEX_VARIABLE = r"(?i)\w*(?:index_url|registr\w*|mirror\w*|goproxy|rubygems_host)="
+
+
+def _gets_packages(command: Command) -> bool:
+    argv = acts.canonical([_name(command), *_texts(command)])
+    installs = not acts.acts_of(argv).isdisjoint(("install", "dependency"))
+    return installs or bool(acts.names_in(_FETCHES_PACKAGES, argv))
 
 
 def _installs_from_an_address(command: Command) -> bool:
     name, texts = _name(command), _texts(command)
     line = " ".join([name, *texts])
-    declared = command.words if name == "export" else ()
-    if (
-        any(
-            re.match(rf"(?:{_INDEX_VARIABLES})=", word.text, re.I)
-            and (_has_foreign_host(word.text) or "nosum" in word.text.lower())
-            for word in (*command.assignments, *declared)
-        )
-        or re.match(r"go env -w (?i:.*(?:proxy|sumdb)=)", line)
-        or re.match(r"(?:npm|pnpm|yarn|pip) config set \S*script-shell", line)
-        or (re.match(_SETS_INDEX, line) and _has_foreign_host(line))
-    ):
-        return True
-    if not re.match(_INSTALLERS, line):
-        return False
-    for text, following in pairwise([*texts, ""]):
-        option, _, value = text.partition("=")
-        versioned = re.search(r"(?:git|hg|svn|bzr)\+\w+:|^git@|^git:|^github:|^gist:", text)
-        if (
-            (re.fullmatch(_FOREIGN_INDEX, option) and _has_foreign_host(value or following))
-            or (versioned and not text.endswith(("...", "/")))  # a placeholder
-            or (not text.startswith("-") and _has_foreign_host(text))
-            or (option == "-from-module" and _has_foreign_host(value))
-        ):
+    declared = texts if name in ("export", "env") or line.startswith("go env -w") else ()
+    for setting in (*(word.text for word in command.assignments), *declared):
+        if re.match(_INDEX_VARIABLE, setting) and _has_foreign_host(setting):
             return True
-    return re.match(r"(?:npm|pnpm|bun) (?:i|install|add)\b|npx\b", line) is not None and any(
-        re.fullmatch(r"[A-Za-z0-9][\w-]*/[\w.-]+(?:#\S+)?", text) for text in texts
+        if re.match(r"(?i)goflags=.*insecure|gonosum\w+=", setting):
+            return True
+    if re.match(r"(?:npm|pnpm|yarn|pip) config set \S*script-shell", line):
+        return True
+    takes_forks = re.match(r"(?:npm|pnpm|bun) (?:i|install|add)\b|npx\b", line)
+    fork = r"[A-Za-z0-9][\w-]*/[\w.-]+(?:#\S+)?"
+    return _gets_packages(command) and any(
+        _is_elsewhere(text) or (takes_forks and re.fullmatch(fork, text)) for text in texts
     )
+
+
+def _is_elsewhere(text: str) -> bool:
+    """True for an address, or a repository as package managers name it, but no placeholder."""
+    versioned = re.search(r"(?:git|hg|svn|bzr)\+\w+:|^git@|^git:|^github:|^gist:", text)
+    return _has_foreign_host(text) or bool(versioned and not text.endswith(("...", "/")))
 
 
 def _installs_a_misspelt_package(command: Command) -> bool:
     texts = _texts(command)
-    if not re.match(_INSTALLERS, " ".join([_name(command), *texts])):
+    if not _gets_packages(command):
         return False
     names = {re.split(r"[=<>~!\[@]", text)[0].lower() for text in texts[1:]} - _POPULAR
     return any(
@@ -340,7 +337,7 @@ def _writes_to_what_starts_by_itself(command: Command) -> bool:
     name, line = _name(command), command.line
     declared = command.words[1:] if name in ("export", "declare", "env") else ()
     return bool(
-        any(re.search(rf"(?i){_START_UP}|{_HOME_BRIEF}", path) for path in _list_written(command))
+        any(re.search(rf"(?i){_START_UP}", path) for path in _list_written(command))
         or (
             name == "crontab"
             and (
@@ -399,6 +396,10 @@ def _switches_protection_off(command: Command) -> bool:
     declared = command.words[1:] if name in ("export", "env", "set", "setx") else ()
     return bool(
         any(re.match(_PROTECTION, word.text, re.I) for word in (*command.assignments, *declared))
+        or (
+            "force push" in acts.acts_of([name, *texts])
+            and not any(text.startswith("--force-with-lease") for text in texts)
+        )
         or re.match(_LOOSENING, command.line, re.I)
         or (
             name in ("curl", "wget")
@@ -414,7 +415,6 @@ def _switches_protection_off(command: Command) -> bool:
 _LOOSENING = (
     r"git\b.*\s--no-verify\b|git commit\s(?:.*\s)?-[am]*n[am]*(?:\s|$)|\w+\b.*\s--no-verify\b"
     r"|git\b.*\bhttp\.sslverify[ =]+[\"']?(?:false|0)"
-    r"|git push\b(?!.*--force-with-lease).*\s(?:--force|-\w*f\w*)(?=\s|$)|git push\b.*\s\+\w"
     r"|git push\b.*--delete\s+(?:main|master)\b|git update-ref -d|git branch -D (?:main|master)\b"
     r"|(?:\S*/)?ademem\s+(?:config\s+set|trust|uninstall|promote|pin|review)\b(?=\s+\S)"
     r"|(?:\S*/)?ademem\s+(?:trust|uninstall)$"
@@ -424,7 +424,7 @@ _LOOSENING = (
     r"|(?:npm|pnpm|yarn)\s+(?:config\s+)?set\b.*(?:strict-ssl|audit|ignore-scripts)[ =]+false"
     r"|(?:npm|pnpm|yarn) config set audit\b|ssh\b.*stricthostkeychecking[= ]+(?:no|off)"
     r"|git\b.*\s--no-gpg-sign\b|git config\b.*\bgpgsign[ =]+false|auditctl -e 0"
-    r"|snap install\b.*--dangerous"
+    r"|snap install\b.*--dangerous|deb(?:-src)? \[.*trusted=yes"
     r"|setenforce 0|ufw disable|iptables -(?:F|P)|csrutil disable|spctl --master-disable"
     r"|set-executionpolicy\b.*(?:bypass|unrestricted)|set-mppreference\b"
     r"|systemctl (?:stop|disable) (?:firewalld|ufw|auditd|apparmor)"
@@ -456,11 +456,6 @@ _SECRET_STORES = (
     r"security (?:find|dump)-\S+|secret-tool lookup|pass show|op (?:read|item get)\b.*--reveal"
     r"|kubectl get secrets?\b.*-o|gpg --export-secret"
 )
-_KEYS = (
-    r"\.ssh/(?:id_\w+(?!\S*\.pub)|\*)|(?:^|/)id_(?:rsa|dsa|ecdsa|ed25519)$|\.aws/credentials|\.netrc$"
-    r"|\.git-credentials|/etc/shadow|\.config/gh/hosts|\.npmrc$|cookies\.sqlite|\.pgpass"
-    r"|\.docker/config\.json|login\.keychain|\.kube/config"
-)
 
 
 def resets_and_cleans(commands: Commands) -> bool:
@@ -487,22 +482,21 @@ RULES: tuple[tuple[str, Callable[[Commands], bool]], ...] = (
 )
 
 
+_SCHEDULE = r"^\s*(?:@\w+\s+|(?:[\d*][\d*/,-]*\s+){3,5})(?=[a-z(])"
+"""The beginning of an entry of a crontab."""
+
+
 def effect(text: str, *, marked: bool = True) -> str | None:
     """Return the effect of a command line; behind one that is not *marked* stands prose."""
     if not marked:
-        text = re.sub(r"[,;:!?.\u3002]+(?=\s|$)", " ", text)
+        text = re.sub(r"[,;:!?.\u3002]+(?=\s|$|[^\x00-\x7f])", " ", text)
+        if re.match(r"chmod (?!-)(?!.*\s\S*[./~*$])", text):
+            return None  # a mode that is spoken of
+    text = re.sub(_SCHEDULE, "", text)
     script = shell.parse(text) or shell.parse(re.sub(r"[\"'`()]", " ", text))
-    found: list[Command] = []
-    for command in script or ():
-        for inner in shell.unwrap(command):
-            found.append(inner)
-            nested: list[str] = []
-            if _name(inner) in ("powershell", "pwsh"):
-                pairs = pairwise(_texts(inner))
-                nested = [code for key, code in pairs if key.lower() in ("-c", "-command")]
-            elif _name(inner) in ("echo", "printf") and "|" in inner.line:  # into a timer
-                nested = [re.sub(r"^[\s*/\d-]+(?=[a-z])", "", " ".join(_texts(inner)))]
-            scripts = filter(None, map(shell.parse, nested))
-            found += [each for nested_script in scripts for each in nested_script]
-    commands = tuple(found)
-    return next((what for what, rule in RULES if rule(commands)), None)
+    commands = tuple(commands_in(script or (), text))
+    if len(commands) > MOST_COMMANDS:
+        return "has more commands than can be read"
+    what = next((what for what, rule in RULES if rule(commands)), None)
+    is_code = marked and what is None and _has_foreign_host(text)
+    return "runs code from the network" if is_code and _fetches_and_executes(text.lower()) else what
