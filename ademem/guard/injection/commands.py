@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from ademem.core.text import is_one_edit
 from ademem.core.value import replace
 from ademem.guard import acts, shell
 from ademem.guard.touch import INTERPRETERS, MOST_COMMANDS, commands_in
@@ -64,18 +63,6 @@ _START_UP = (
     r"|commands/.*|agents/.*|claude\.md)|\.claude\.json|\.mcp\.json|\.codex/.*|\.cursor/.*"
     r"|\.config/(?:git/config|fish/.*|ademem/.*)|\.github/workflows/.*|\.gitlab-ci\.ya?ml|jenkinsfile"
     r"|(?:claude|agents|gemini)(?:\.local)?\.md|sitecustomize\.py)$"
-)
-
-_POPULAR = frozenset(
-    "requests numpy pandas scipy flask django pytest setuptools urllib3 certifi boto3 botocore"
-    " cryptography sqlalchemy pydantic fastapi uvicorn celery pillow matplotlib beautifulsoup4"
-    " selenium tensorflow torch transformers openai anthropic colorama python-dateutil pyyaml"
-    " jinja2 click typer black pylint poetry lodash react react-dom preact express axios chalk"
-    " commander webpack eslint prettier typescript moment dayjs underscore jquery angular svelte"
-    " rollup electron puppeteer playwright mongoose sequelize dotenv cross-env node-fetch nodemon"
-    " rimraf husky babel vitest mocha serde tokio clap reqwest anyhow rails rspec bundler sinatra"
-    " nokogiri devise sidekiq laravel symfony guzzle phpunit gunicorn redis pymongo psycopg2"
-    " asyncpg aiohttp httpx lxml scrapy twisted tornado".split()
 )
 
 
@@ -252,20 +239,6 @@ def _is_elsewhere(text: str) -> bool:
     """True for an address, or a repository as package managers name it, but no placeholder."""
     versioned = re.search(r"(?:git|hg|svn|bzr)\+\w+:|^git@|^git:|^github:|^gist:", text)
     return _has_foreign_host(text) or bool(versioned and not text.endswith(("...", "/")))
-
-
-def _installs_a_misspelt_package(command: Command) -> bool:
-    texts = _texts(command)
-    if not _gets_packages(command):
-        return False
-    names = {re.split(r"[=<>~!\[@]", text)[0].lower() for text in texts[1:]} - _POPULAR
-    return any(
-        is_one_edit(name, one)
-        for name in names
-        if name[:1].isalpha() and len(name) > 4
-        for one in _POPULAR
-        if abs(len(one) - len(name)) <= 1 and len(one) > 4
-    )
 
 
 _REQUESTING = frozenset("curl wget http https xh".split())
@@ -473,7 +446,6 @@ RULES: tuple[tuple[str, Callable[[Commands], bool]], ...] = (
     ("runs what it decodes", _of_each(_runs_what_it_decodes)),
     ("runs code from the network", _of_each(_runs_code_from_the_network)),
     ("installs from an address", _of_each(_installs_from_an_address)),
-    ("installs a package with a misspelt name", _of_each(_installs_a_misspelt_package)),
     ("sends files, keys or the environment", _of_each(_sends)),
     ("writes to what starts by itself", _of_each(_writes_to_what_starts_by_itself)),
     ("switches protection off", _of_each(_switches_protection_off)),
