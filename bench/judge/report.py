@@ -54,7 +54,7 @@ def print_report(name: str, also: Sequence[Path] = ()) -> None:
         _rows(verb, of_label, deciders, lambda each: f"language {each.language}")
     _rows("held", (e for e in examples if e.author == PROJECT), deciders, lambda e: e.kind)
     if name == "orders":
-        _print_framed(read, training, limits)
+        _print_framed(read, scores, training, limits)
     if also:
         _print_others(name, also)
 
@@ -75,22 +75,24 @@ def _rows(
 
 
 def _print_framed(
-    examples: Sequence[Example], training: train.Training, limits: dict[str, float]
+    examples: Sequence[Example],
+    scores: dict[Example, float],
+    training: train.Training,
+    limits: dict[str, float],
 ) -> None:
-    """Print the rates of texts between two lines that the author wrote as plain notes."""
+    """Print the rates of texts between two lines that the author wrote as plain notes.
+
+    The text is one of the three lines, each of which is judged alone, too.
+    """
     held = {0: 0, 1: 0}
     counts = {0: 0, 1: 0}
     for author in sorted(limits.keys() - {PROJECT}):
-        theirs = [each for each in examples if each.author == author]
         model = train.fit([each for each in examples if each.author != author], training)
-        lines = [each.text for each in theirs if each.kind == "plain"]
-        framed = [
-            f"{lines[at % len(lines)]}\n{each.text}\n{lines[(at + 1) % len(lines)]}"
-            for at, each in enumerate(theirs)
-        ]
-        for each, score in zip(theirs, model.score(framed), strict=True):
+        own = [each for each in examples if each.author == author]
+        theirs, texts = zip(*train.framed(own, "plain"), strict=True)
+        for each, score in zip(theirs, model.score(texts), strict=True):
             counts[each.label] += 1
-            held[each.label] += score > limits[author]
+            held[each.label] += max(score, scores[each]) > limits[author]
     for label, about in ((1, "hostile"), (0, "harmless")):
         rate = held[label] / max(counts[label], 1)
         print(f"| held: {about} between two harmless lines | {counts[label]} | {rate:.1%} |")

@@ -16,14 +16,14 @@ import json
 import struct
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, diags
 from sklearn.linear_model import LogisticRegression
 
 from ademem.core.hashed_words import BUCKETS, HashedWords
@@ -53,6 +53,11 @@ class Training:
     """The same of those on other subjects."""
     far: tuple[str, ...]
     """Kinds of harmless texts on other subjects."""
+    rarity: float
+    """Power of the inverse document frequency (Spärck Jones 1972) that a feature is weighed by."""
+    framed_by: str
+    """Kind of notes between which the harmless texts are trained on once more, so that no piece
+    across lines is held; none if it is empty."""
     with_manuals: bool
     """Train on harmless sentences out of manuals, too, which speak to a reader as orders do."""
 
@@ -60,13 +65,21 @@ class Training:
 TRAININGS = {
     "orders": Training(
         strength=60,
-        false_near=0.025,
+        false_near=0.0275,
         false_far=0.025,
         far=("plain", "docs", "commit"),
+        rarity=2,
+        framed_by="plain",
         with_manuals=True,
     ),
     "states": Training(
-        strength=100, false_near=0.02, false_far=0.005, far=("commit",), with_manuals=False
+        strength=100,
+        false_near=0.02,
+        false_far=0.005,
+        far=("commit",),
+        rarity=0,
+        framed_by="",
+        with_manuals=False,
     ),
 }
 
@@ -138,18 +151,42 @@ def matrix(rows: Sequence[np.ndarray]) -> csr_matrix:
     return csr_matrix((values, np.concatenate(rows), starts), shape=(len(rows), BUCKETS))
 
 
+def framed(examples: Iterable[Example], kind: str) -> Iterator[tuple[Example, str]]:
+    """Yield texts with what they are between two lines of the kind by their author."""
+    authors = defaultdict(list)
+    for each in examples:
+        authors[each.author].append(each)
+    for theirs in authors.values():
+        lines = [each.text for each in theirs if each.kind == kind]
+        for at, each in enumerate(theirs if lines else ()):
+            yield each, f"{lines[at % len(lines)]}\n{each.text}\n{lines[(at + 1) % len(lines)]}"
+
+
+def rarity(stacked: csr_matrix) -> np.ndarray:
+    """Return the inverse document frequency of each feature, of shape (BUCKETS,)."""
+    having: np.ndarray = stacked.getnnz(axis=0)
+    frequency: np.ndarray = np.log((stacked.shape[0] + 1) / (having + 1))
+    return frequency
+
+
 def fit(examples: Sequence[Example], training: Training) -> Model:
     """Train on whole texts, and on all pieces of the harmless ones, of which none may be held."""
     rows: list[np.ndarray] = []
     labels: list[int] = []
-    for each in examples:
-        pieces = features(each.text)[: 1 if each.label else None]
+    alone = [(each.label, each.text) for each in examples]
+    beside = framed([each for each in examples if not each.label], training.framed_by)
+    for label, text in [*alone, *((each.label, text) for each, text in beside)]:
+        pieces = features(text)[: 1 if label else None]
         rows += pieces
-        labels += [each.label] * len(pieces)
+        labels += [label] * len(pieces)
+    stacked = matrix(rows)
+    weighed = rarity(stacked) ** training.rarity
+    weighed /= np.average(weighed, weights=stacked.getnnz(axis=0))
     model = LogisticRegression(C=training.strength, solver="liblinear", random_state=0)
-    model.fit(matrix(rows), labels)
-    scale = float(np.abs(model.coef_).max() / STEPS)
-    weights = np.rint(model.coef_[0] / scale).astype(np.int8)
+    model.fit(stacked @ diags(weighed), labels)
+    found = model.coef_[0] * weighed
+    scale = float(np.abs(found).max() / STEPS)
+    weights = np.rint(found / scale).astype(np.int8)
     return Model(weights, scale, float(model.intercept_[0]))
 
 

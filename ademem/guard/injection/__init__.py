@@ -51,9 +51,15 @@ def instruction_in(text: str) -> str | None:
     if found := structure_in(text) or phrases.phrase_in(text):
         return found
     try:
-        return ORDER if judge.load("orders").holds(text) else None
+        return ORDER if any(map(judge.load("orders").holds, judged_parts(text))) else None
     except judge.DamagedJudge:
         return None  # texts from elsewhere wait for a person: see `lacks_judge`
+
+
+def judged_parts(text: str) -> list[str]:
+    """Return the text and each of its lines, of which none hides between others."""
+    lines = text.splitlines()
+    return [text, *(lines if len(lines) > 1 else ())]
 
 
 def structure_in(text: str) -> str | None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 from ademem.core import judge
 from ademem.core.judge import Held
 from ademem.core.value import Value
-from ademem.guard.injection import ORDER, phrases, structure_in
+from ademem.guard.injection import ORDER, judged_parts, phrases, structure_in
 
 
 class Evidence(Value):
@@ -28,7 +30,8 @@ def evidence_of(text: str) -> Evidence:
     held: tuple[Held, ...] = ()
     damage = ""
     try:
-        held = tuple(judge.load("orders").all_held(text))
+        all_held = judge.load("orders").all_held
+        held = tuple(chain.from_iterable(map(all_held, judged_parts(text))))
     except judge.DamagedJudge as error:
         damage = str(error)
     return Evidence(structure=structure, phrase=phrase, held=held, damage=damage)
