@@ -1,4 +1,4 @@
-"""A text that only the judge holds is held at every door, also split or between harmless lines."""
+"""A text that only the judge holds is held back, split in two, and until a person releases it."""
 
 from __future__ import annotations
 
@@ -17,12 +17,10 @@ from ademem.operations import (
     doctor,
     files,
     judging,
-    placing,
     searching,
     sessions,
     writing,
 )
-from ademem.search import instruction_search
 from tests import test_quarantine
 from tests.test_quarantine import DOORS, MARK, check_held_back
 
@@ -62,12 +60,6 @@ def stored(world, content, **fields):
         return searching.get(memories, written.memory.id)
 
 
-def test_it_is_held_between_two_harmless_lines(world):
-    held = stored(world, f"{HARMLESS}.\n{JUDGED}\nThe export of invoices runs at night.")
-
-    assert held.quarantine_reason == HELD
-
-
 def test_its_second_half_is_held_where_one_source_wrote_both_in_a_session(world):
     first, second = stored(world, BEGINNING), stored(world, END)
 
@@ -84,27 +76,6 @@ def test_halves_of_two_sessions_are_two_texts(world):
     assert written.memory.quarantine_reason is None
 
 
-@pytest.mark.parametrize(
-    "labels",
-    [
-        pytest.param({"tags": (JUDGED.replace(" ", "-"),)}, id="a tag"),
-        pytest.param({"topic_key": JUDGED.replace(" ", "-")}, id="a topic key"),
-        pytest.param({"path": f"docs/{JUDGED}md"}, id="the name of a file"),
-    ],
-)
-def test_it_does_not_stand_beside_a_text(labels, world):
-    kept = stored(world, HARMLESS, **labels)
-
-    assert MARK not in f"{kept.tags} {kept.topic_key} {kept.file_scope_pattern}"
-
-
-def test_it_is_no_place_of_a_memory(world):
-    world.environment["CLAUDE_CODE_SESSION_ID"] = "s1"
-    kept = stored(world, HARMLESS)
-    with world.memories() as memories, pytest.raises(AdememError):
-        placing.place(memories, placing.Choice(id=kept.id, at=(JUDGED,)))
-
-
 def test_it_is_no_prompt_no_id_and_no_reason_from_a_program(world):
     world.environment["CLAUDE_CODE_SESSION_ID"] = "s1"
     kept = stored(world, HARMLESS)
@@ -118,11 +89,6 @@ def test_it_is_no_prompt_no_id_and_no_reason_from_a_program(world):
         (*_, removed) = curation.list_revisions(memories, kept.id)
 
     assert not removed["reason"]
-
-
-def test_it_is_not_shown_out_of_an_adopted_file_of_instructions():
-    assert instruction_search.poses_as_order(JUDGED)
-    assert not instruction_search.poses_as_order(HARMLESS)
 
 
 def test_a_text_that_a_person_called_harmless_is_held_no_more(world):

@@ -20,6 +20,7 @@ from ademem.capture.gate.form import (
     Reviewed,
     RuleEffect,
     Ruling,
+    is_key_from_text,
     known_category,
     length,
     normal_form,
@@ -46,11 +47,15 @@ def harmless_labels(draft: Reviewed, gate: Gate) -> Reviewed:
     """Leave out labels that are an instruction: a memory that says the same would take them."""
     if draft.by_person:
         return draft
-    found = instruction_in_fields((*draft.tags, draft.topic_key), draft.path)
+    own_key = draft.knowledge_key if is_key_from_text(draft) else None
+    given_key = None if own_key else draft.knowledge_key
+    labels, named = (*draft.tags, draft.topic_key), (draft.path, draft.bead, given_key)
+    found = instruction_in_fields(labels, *named, *draft.anchors)
     if not found:
         return draft
-    draft = replace(draft, tags=(), path=None, topic_key=None)
-    return with_note(draft, f"without tags, path and topic key: what stood there {found}")
+    bare = {"tags": (), "topic_key": None, "path": None, "bead": None, "anchors": ()}
+    draft = replace(draft, knowledge_key=own_key, **bare)
+    return with_note(draft, f"without tags, keys, path, bead and anchors: what stood there {found}")
 
 
 def instruction_shaped(draft: Reviewed, gate: Gate) -> Reviewed:
@@ -347,6 +352,7 @@ RULES: tuple[Rule, ...] = (
     same_words,
     code_derivable,
     instruction_shaped,
+    instruction_beside,
     instruction_in_two_parts,
 )
 
