@@ -61,24 +61,14 @@ def check_arguments(
 
 
 def _check(name: str, value: Any, schema: Mapping[str, Any]) -> Any:
-    kind = schema.get("type", "string")
-    kinds = kind if isinstance(kind, list) else [kind]
-    if isinstance(value, float) and value.is_integer() and "integer" in kinds:
-        value = int(value)  # the same number in JSON
-    types = [TYPES[each] for each in kinds if (each == "boolean") is isinstance(value, bool)]
-    if not any(isinstance(value, each) for each in types):
-        kind = with_article(" or ".join(kinds))
-        raise UsageError(f"{name!r} is not {kind}", f"give {name!r} as {kind}")
-    if isinstance(value, str):
-        value = value[: schema.get("maxLength")]
-        if "\0" in value or any("\ud800" <= char <= "\udfff" for char in value):
-            raise UsageError(
-                f"{name!r} is not text: it has a NUL or half a character", "leave it out"
-            )
-    elif isinstance(value, list):
+    """Return a value as the schema has it; raises UsageError for another one."""
+    value = _check_type(name, value, schema)
+    if isinstance(value, list):
         if len(value) > (most := schema.get("maxItems", len(value))):
             raise UsageError(f"{name!r} has {len(value)} items", f"give at most {most}")
         return [_check(name, each, schema.get("items", {})) for each in value]
+    if isinstance(value, str):
+        value = _check_text(name, value[: schema.get("maxLength")])
     elif not isinstance(value, bool | dict):
         low, high = schema.get("minimum", value), schema.get("maximum", value)
         if not low <= value <= high:
@@ -86,6 +76,25 @@ def _check(name: str, value: Any, schema: Mapping[str, Any]) -> Any:
     if "enum" in schema and value not in schema["enum"]:
         raise UsageError(f"no {name} {value!r}", _nearest(str(value), schema["enum"]))
     return value
+
+
+def _check_type(name: str, value: Any, schema: Mapping[str, Any]) -> Any:
+    """Return the value; a number without a fraction may be an integer, and a flag is no number."""
+    kind = schema.get("type", "string")
+    kinds = kind if isinstance(kind, list) else [kind]
+    if isinstance(value, float) and value.is_integer() and "integer" in kinds:
+        return int(value)  # the same number in JSON
+    types = [TYPES[each] for each in kinds if (each == "boolean") is isinstance(value, bool)]
+    if not any(isinstance(value, each) for each in types):
+        kind = with_article(" or ".join(kinds))
+        raise UsageError(f"{name!r} is not {kind}", f"give {name!r} as {kind}")
+    return value
+
+
+def _check_text(name: str, text: str) -> str:
+    if "\0" in text or any("\ud800" <= char <= "\udfff" for char in text):
+        raise UsageError(f"{name!r} is not text: it has a NUL or half a character", "leave it out")
+    return text
 
 
 def _nearest(name: str, allowed: list[str]) -> str:

@@ -11,7 +11,7 @@ import struct
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from ademem.core import client
 from ademem.core.client import TurnKey
@@ -25,6 +25,7 @@ from ademem.core.value import replace
 from ademem.files import project_brief
 from ademem.operations import searching
 from ademem.search.engine import Filters, Results, join_modes
+from ademem.search.instruction_search import Instruction
 from ademem.search.ranking import Hit
 from ademem.store import filters as rows
 from ademem.store import (
@@ -84,51 +85,77 @@ def find(
     filters = searching.complete_filters(runtime, filters)
     sources = {**{str(at): each for at, each in enumerate(runtime.with_own())}, **others}
     asked = sha256_hex(query, repr(filters), *sources)[:16]
-    hits: list[tuple[int, Hit]] = []
-    if cursor:
-        head, ranked = _read_cursor(cursor, asked, runtime)
-        live = _list_ranked(ranked, sources, filters)
-    else:
-        results = [searching.rank(each, query, filters, RANKED, model) for each in sources.values()]
-        hits = _join_hits(results)
-        first = replace(results[0], hits=tuple(hit for _, hit in hits))
-        head = {"mode": join_modes(results), "relaxed": first.relaxed, "total": len(hits)}
-        head |= {"asked": asked, "at": stamp(runtime.clock())}
-        ranked = [(number, hit.memory.seq, hit.score) for number, hit in hits]
-        shown_at_most = hits[: limit + 1]
-        live = {
-            number: [hit.memory for of, hit in shown_at_most if of == number]
-            for number, _ in enumerate(sources)
-        }
-    found = _preview_all(sources, live)
-    for number, hit in hits:
+    order = (
+        _resume(cursor, asked, runtime, sources, filters)
+        if cursor
+        else _rank(query, asked, runtime, sources, filters, limit, model)
+    )
+    found = _preview_all(sources, order.live)
+    for number, hit in order.hits:
         if row := found.get((number, hit.memory.seq)):
             later = [hit.later.flag] if hit.later else []
             row["flags"] = [*row["flags"], *(["weak"] if hit.weak else []), *later]
-    max_chars -= ENVELOPE_CHARS + len(json.dumps(query)) + len(ranked) * 12
-    page, last = _fill_page(ranked, found, limit, max_chars)
+    max_chars -= ENVELOPE_CHARS + len(json.dumps(query)) + len(order.ranked) * 12
+    page, last = _fill_page(order.ranked, found, limit, max_chars)
     if turn := key or searching.turn_of(runtime):
         shown = [logs.Shown(memory_id=row["id"], score=row["score"]) for row in page]
         searching.log_shown(runtime, place, shown, turn)
-    rest = ranked[last:]
+    rest = order.ranked[last:]
     items = [] if cursor else searching.find_instructions(runtime, query, filters, key)
-    told = [
-        {
-            "at": escape(each.where),
-            "kind": each.kind,
-            "text": escape(preview(each.text, ITEM_CHARS)),
-        }
-        for each in items
-    ]
     return {
         "query": query,
-        **{name: head[name] for name in ("mode", "relaxed")},
+        **{name: order.head[name] for name in ("mode", "relaxed")},
         "count": len(page),
-        "total": head["total"],
+        "total": order.head["total"],
         "memories": page,
-        **({"instructions": told} if told else {}),
-        **({"next_cursor": _write_cursor(head, rest)} if rest else {}),
+        **({"instructions": list(map(_instruction_row, items))} if items else {}),
+        **({"next_cursor": _write_cursor(order.head, rest)} if rest else {}),
     }
+
+
+class _Order(NamedTuple):
+    """The order of a search, which its cursor keeps."""
+
+    head: Row
+    ranked: list[Position]
+    """Number of a source, row and score of each hit of the search, or of those that are left."""
+    live: dict[int, list[Memory]]
+    """By source, the memories that a page may show."""
+    hits: Sequence[tuple[int, Hit]] = ()
+    """The same as the search returned them, for the first page."""
+
+
+def _resume(
+    cursor: str, asked: str, runtime: Runtime, sources: Mapping[str, Runtime], filters: Filters
+) -> _Order:
+    head, ranked = _read_cursor(cursor, asked, runtime)
+    return _Order(head, ranked, _list_ranked(ranked, sources, filters))
+
+
+def _rank(
+    query: str,
+    asked: str,
+    runtime: Runtime,
+    sources: Mapping[str, Runtime],
+    filters: Filters,
+    limit: int,
+    model: str,
+) -> _Order:
+    results = [searching.rank(each, query, filters, RANKED, model) for each in sources.values()]
+    hits = _join_hits(results)
+    first = replace(results[0], hits=tuple(hit for _, hit in hits))
+    head = {"mode": join_modes(results), "relaxed": first.relaxed, "total": len(hits)}
+    head |= {"asked": asked, "at": stamp(runtime.clock())}
+    ranked = [(number, hit.memory.seq, hit.score) for number, hit in hits]
+    live: dict[int, list[Memory]] = {number: [] for number, _ in enumerate(sources)}
+    for number, hit in hits[: limit + 1]:
+        live[number].append(hit.memory)
+    return _Order(head, ranked, live, hits)
+
+
+def _instruction_row(item: Instruction) -> Row:
+    text = escape(preview(item.text, ITEM_CHARS))
+    return {"at": escape(item.where), "kind": item.kind, "text": text}
 
 
 def _join_hits(results: Sequence[Results]) -> list[tuple[int, Hit]]:

@@ -438,6 +438,24 @@ class Updated(Value):
     """Id of the unchanged memory, where *memory* is a candidate for the change."""
 
 
+def update(
+    runtime: Runtime,
+    memory: Memory,
+    origin: Callable[[], Origin],
+    *,
+    revision: int | None = None,
+    **changes: Any,
+) -> Updated:
+    """Edit a memory as the person, or as an agent of that *origin*; without changes do nothing."""
+    if not changes:
+        require_revision(memory, revision)
+        return Updated(memory=memory, changed=())
+    if get_speaker(runtime) is Trust.USER:
+        edited = edit(runtime, memory.id, revision=revision, **changes)
+        return Updated(memory=edited, changed=tuple(changes))
+    return update_by_agent(runtime, memory.id, origin(), revision=revision, **changes)
+
+
 def update_by_agent(
     runtime: Runtime,
     id: str,

@@ -707,7 +707,6 @@ def update(
     another *revision*, and OfPerson where only a person may.
     """
     from ademem.operations import curation, placing, writing
-    from ademem.operations.curation import Updated
     from ademem.operations.placing import Choice
 
     memory = get_readable(runtime, id)
@@ -715,9 +714,6 @@ def update(
         anchors = anchor.replace_parts(
             tuple(text for text in memory.anchors if not anchor.is_choice(text)), anchors, command
         )
-    if stop is not None:
-        others = memory.tags if tags is None else tags
-        tags = (*(tag for tag in others if tag != STOP), *((STOP,) if stop else ()))
     changes: Row = {
         "content": content,
         "find": find,
@@ -725,7 +721,7 @@ def update(
         "category": writing.categorize(category, type) if type is not None else category,
         "title": title,
         "topic_key": topic_key,
-        "tags": tags,
+        "tags": tags if stop is None else _mark_stop(memory.tags if tags is None else tags, stop),
         "file_scope_pattern": path,
         "importance": importance,
         "anchors": None
@@ -735,21 +731,14 @@ def update(
     changes = {name: value for name, value in changes.items() if value is not None}
     if not changes and not at:
         raise UsageError("nothing to change", "content, find and replace, title, at, …")
-    placed = None
     with runtime.holding(memory.id).store.transaction():
-        updated = Updated(memory=memory, changed=())
-        if not changes:
-            curation.require_revision(memory, revision)
-        elif curation.get_speaker(runtime) is Trust.USER:
-            edited = curation.edit(runtime, id, revision=revision, **changes)
-            updated = Updated(memory=edited, changed=tuple(changes))
-        else:
-            updated = curation.update_by_agent(
-                runtime, id, call.origin(), revision=revision, **changes
-            )
-        if at:
-            placed = placing.place(runtime, Choice(id=updated.memory.id, at=at))
+        updated = curation.update(runtime, memory, call.origin, revision=revision, **changes)
+        placed = placing.place(runtime, Choice(id=updated.memory.id, at=at)) if at else None
     return Edited(updated=updated, placed=placed)
+
+
+def _mark_stop(tags: Iterable[str], stop: bool) -> tuple[str, ...]:
+    return (*(tag for tag in tags if tag != STOP), *((STOP,) if stop else ()))
 
 
 def removed_row(runtime: Runtime, call: Call, memory: Memory) -> Row:

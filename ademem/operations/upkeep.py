@@ -91,16 +91,20 @@ class Scrubbed(Value):
 
 
 def scrub(runtime: Runtime, *, dry_run: bool = False) -> Scrubbed:
-    store, project = runtime.store, runtime.project
-    rows, left = texts.scrub(store, runtime.now, dry_run=dry_run), []
-    copies = {
-        os.path.join(project.home, name): project.home_root
-        for name in confined.names(project.home_root, project.home)
-        if name.startswith(f"{DATABASE}.") and not name.endswith(("-wal", "-shm"))
-    }
-    for place in (project, personal_project(runtime.environment)):
-        copies |= {each.path: "" for each in backup_files.list_all(place, runtime.environment)}
-    for path, root in copies.items():
+    """Mask secrets in the database, its copies and the files; tell what else has one."""
+    rows = texts.scrub(runtime.store, runtime.now, dry_run=dry_run)
+    of_copies, left = _scrub_copies(runtime, dry_run)
+    if not dry_run:
+        mirror.refresh(runtime)
+    files = _scrub_files(runtime, dry_run)
+    return Scrubbed(rows=rows | of_copies, files=files, left=(*left, *_list_leaks(runtime)))
+
+
+def _scrub_copies(runtime: Runtime, dry_run: bool) -> tuple[dict[str, int], list[Left]]:
+    """Mask secrets in backups and copies that were made here; raises nothing for another one."""
+    rows: dict[str, int] = {}
+    left = []
+    for path, root in _list_copies(runtime).items():
         name = os.path.basename(path)
         if name.startswith(f"{DATABASE}{admission.FOREIGN}"):
             left.append(Left(what=f"{path}, which was not made here", hint="delete it"))
@@ -113,31 +117,51 @@ def scrub(runtime: Runtime, *, dry_run: bool = False) -> Scrubbed:
             left.append(Left(what=f"{path}, which cannot be cleaned", hint="delete it"))
         else:
             rows |= {f"{name}: {column}": count for column, count in found.items()}
-    if not dry_run:
-        mirror.refresh(runtime)
+    return rows, left
+
+
+def _list_copies(runtime: Runtime) -> dict[str, str]:
+    """Return paths of copies of the database, each with the folder that it is confined to."""
+    project = runtime.project
+    copies = {
+        os.path.join(project.home, name): project.home_root
+        for name in confined.names(project.home_root, project.home)
+        if name.startswith(f"{DATABASE}.") and not name.endswith(("-wal", "-shm"))
+    }
+    for place in (project, personal_project(runtime.environment)):
+        copies |= {each.path: "" for each in backup_files.list_all(place, runtime.environment)}
+    return copies
+
+
+def _scrub_files(runtime: Runtime, dry_run: bool) -> dict[str, int]:
+    """Mask secrets in the texts of the project's folder; return how many each had."""
     cleaned: dict[str, int] = {}
     for root, path in _texts_below(runtime):
         text = _read(root, path)
         redacted = redact(text)
         if redacted.found and redacted.text != text:
-            cleaned[os.path.relpath(path, project.root)] = len(redacted.found)
+            cleaned[os.path.relpath(path, runtime.project.root)] = len(redacted.found)
             if not dry_run:
                 confined.write_text(root, path, redacted.text)
+    return cleaned
+
+
+def _list_leaks(runtime: Runtime) -> Iterator[Left]:
+    """Yield what has a secret and only a person can clean: commits, and files of settings."""
+    project = runtime.project
     arguments = ("log", "--all", "--format=commit %H", "-p", "--", ".ade")
     patches = git.text(project.root, *arguments, timeout_s=git.LONG_S).split("\ncommit ")
     leaking = [patch.removeprefix("commit ")[:12] for patch in patches if redact(patch).found]
     if leaking:
         newest = ", ".join(leaking[:3]) + (", …" if len(leaking) > 3 else "")
-        what = f"{counted(len(leaking), 'commit')} of git's history ({newest})"
-        hint = (
-            "give each key up where it was issued, whatever is cleaned here;"
-            " `git filter-repo --replace-text` rewrites the history"
+        yield Left(
+            what=f"{counted(len(leaking), 'commit')} of git's history ({newest})",
+            hint="give each key up where it was issued, whatever is cleaned here;"
+            " `git filter-repo --replace-text` rewrites the history",
         )
-        left.append(Left(what=what, hint=hint))
     for root, path in ((project.root, project.config), (project.home_root, project.local_config)):
         if redact(_read(root, path)).found:
-            left.append(Left(what=path, hint="take the secret out by hand; it is your file"))
-    return Scrubbed(rows=rows, files=cleaned, left=tuple(left))
+            yield Left(what=path, hint="take the secret out by hand; it is your file")
 
 
 def _texts_below(runtime: Runtime) -> Iterator[tuple[str, str]]:

@@ -64,52 +64,77 @@ def adopt(source: sqlite3.Connection, db: sqlite3.Connection, now_stamp: str) ->
     """
     database.run_schema(db)
     database.add_secret(db)
-    tables = plain_tables(source)
-
-    def rows(table: str) -> list[Row]:
-        columns = tables.get(table, [])
-        names = [column.lower() for column in columns]
-        found = read_rows(source, table, columns) if columns else ()
-        return [dict(zip(names, row, strict=True)) for row in found]
-
-    by_id: dict[str, Row] = {}
-    for place, row in enumerate([*rows("unified_memories"), *map(from_legacy, rows("memories"))]):
-        id = line(row.get("id")) or sha256_hex(str(place), repr(row.get("content")))[:32]
-        by_id.setdefault(id, row | {"id": id})
-    current = list(by_id.values())
-    # The project with most memories comes first, and there is at least one.
-    counts = Counter(text(row.get("project_id")) for row in current)
-    named = {text(row.get("id")): row for row in rows("projects")}
-    ids = [id for id in named or counts if id] or ["project"]
-    ids.sort(key=lambda id: -counts[id])
-    projects = [named.get(id, {"id": id, "display_name": id}) for id in ids]
+    ade = _Rows(source)
+    current = list_memories(ade)
+    projects = _list_projects(ade, current)
     project = str(projects[0]["id"])
-    _copy(db, "projects", projects, project, now_stamp)
-    steps = {table: rows(table) for table in COPIED}
-    shapes = {
-        str(row.get("memory_id")): instruction_in(_prose(row))
-        for row in steps["memory_procedure_details"]
-    }
-    orders = {id: order for id, order in shapes.items() if order}
+    steps = {table: ade.rows(table) for table in COPIED}
     # by age, each with a revision that keeps what was changed in it
     pairs = [(old, convert_memory(old, project, now_stamp)) for old in current]
     pairs.sort(key=lambda pair: (pair[1]["created_at"], pair[1]["id"]))
-    for _, new in pairs:
-        if shape := instruction_in(new["content"]) or orders.get(new["id"]):
+    _quarantine((new for _, new in pairs), steps["memory_procedure_details"])
+    _merge_duplicates(new for _, new in pairs)
+    steps[BRIEFS] = [row for row in steps[BRIEFS] if not instruction_in(_prose(row))]
+    steps["memory_procedure_details"] = _with_sources(
+        steps["memory_procedure_details"], ade.rows("memory_procedure_sources")
+    )
+    runs = [
+        convert_run(row, kind, now_stamp) for kind, name in LOGS.items() for row in ade.rows(name)
+    ]
+    _copy(db, "projects", projects, project, now_stamp)
+    _insert(pairs, Store(db, project, observer=None), now_stamp)
+    for table, found in (steps | {"unified_memory_embeddings": _list_vectors(ade, pairs)}).items():
+        _copy(db, table, _best_first(found, project), project, now_stamp)
+    _copy(db, "maintenance_log", _with_own_ids(runs), project, now_stamp)
+
+
+class _Rows:
+    """The tables of a foreign database, by the names that ADE gives their columns."""
+
+    def __init__(self, source: sqlite3.Connection) -> None:
+        self._source, self._tables = source, plain_tables(source)
+
+    def rows(self, table: str) -> list[Row]:
+        columns = self._tables.get(table, [])
+        names = [column.lower() for column in columns]
+        found = read_rows(self._source, table, columns) if columns else ()
+        return [dict(zip(names, row, strict=True)) for row in found]
+
+
+def list_memories(ade: _Rows) -> list[Row]:
+    """Return the memories of both tables, the first of each id; one without an id gets one."""
+    by_id: dict[str, Row] = {}
+    found = [*ade.rows("unified_memories"), *map(from_legacy, ade.rows("memories"))]
+    for place, row in enumerate(found):
+        id = line(row.get("id")) or sha256_hex(str(place), repr(row.get("content")))[:32]
+        by_id.setdefault(id, row | {"id": id})
+    return list(by_id.values())
+
+
+def _list_projects(ade: _Rows, current: Iterable[Row]) -> list[Row]:
+    """Return the projects, first the one with most memories; there is at least one."""
+    counts = Counter(text(row.get("project_id")) for row in current)
+    named = {text(row.get("id")): row for row in ade.rows("projects")}
+    ids = [id for id in named or counts if id] or ["project"]
+    ids.sort(key=lambda id: -counts[id])
+    return [named.get(id, {"id": id, "display_name": id}) for id in ids]
+
+
+def _quarantine(converted: Iterable[Row], procedures: Iterable[Row]) -> None:
+    """Quarantine memories with an instruction to a model, in their text or in their procedure."""
+    shapes = {str(row.get("memory_id")): instruction_in(_prose(row)) for row in procedures}
+    for new in converted:
+        if shape := instruction_in(new["content"]) or shapes.get(new["id"]):
             status = new["status"]
             waiting = Status.CANDIDATE if status is Status.PROMOTED else status
             new |= {"quarantine_reason": shape, "status": waiting, "tier": Tier.FADING}
             new |= {"promoted_at": None, "pinned": 0}
-    _merge_duplicates(new for _, new in pairs)
+
+
+def _insert(pairs: Iterable[tuple[Row, Row]], store: Store, now_stamp: str) -> None:
     event = memories.new_event()
     for old, new in pairs:
-        lost = {
-            name: value
-            for name, value in old.items()
-            if value not in (None, "")
-            and name not in (*PROSE, "dedupe_key")
-            and new.get(name) not in (value, moment(value) or value)
-        }
+        lost = {name: value for name, value in old.items() if _is_lost(name, value, new)}
         change = Change(
             operation="adopt",
             actor="system",
@@ -117,22 +142,23 @@ def adopt(source: sqlite3.Connection, db: sqlite3.Connection, now_stamp: str) ->
             reason=f"ADE had {json.dumps(lost, default=repr)}" if lost else None,
             event_id=event,
         )
-        memories.insert(Store(db, project, observer=None), memories.from_values(new), change)
-    steps[BRIEFS] = [row for row in steps[BRIEFS] if not instruction_in(_prose(row))]
-    steps["memory_procedure_details"] = _with_sources(
-        steps["memory_procedure_details"], rows("memory_procedure_sources")
-    )
-    for table, found in steps.items():
-        _copy(db, table, _best_first(found, project), project, now_stamp)
+        memories.insert(store, memories.from_values(new), change)
+
+
+def _is_lost(name: str, value: Any, new: Row) -> bool:
+    """Tell whether the converted row does not have a value, which no prose may be."""
+    is_compared = name not in PROSE and name != "dedupe_key" and value not in (None, "")
+    return is_compared and new.get(name) not in (value, moment(value) or value)
+
+
+def _list_vectors(ade: _Rows, pairs: Iterable[tuple[Row, Row]]) -> list[Row]:
+    """Return the vectors of texts that nothing changed and nothing holds back, at length 1."""
     said = {
         old["id"]: new["quarantine_reason"] is None and old.get("content") == new["content"]
         for old, new in pairs
     }
-    vectors = [row for row in rows("unified_memory_embeddings") if said.get(row.get("memory_id"))]
-    of_length_one = list(filter(None, map(convert_vector, vectors)))
-    _copy(db, "unified_memory_embeddings", _best_first(of_length_one, project), project, now_stamp)
-    runs = [convert_run(row, kind, now_stamp) for kind, name in LOGS.items() for row in rows(name)]
-    _copy(db, "maintenance_log", _with_own_ids(runs), project, now_stamp)
+    rows = (row for row in ade.rows("unified_memory_embeddings") if said.get(row.get("memory_id")))
+    return list(filter(None, map(convert_vector, rows)))
 
 
 def _prose(row: Row) -> str:
@@ -162,8 +188,6 @@ def convert_memory(old: Row, project: str, now: str) -> Row:
     """Read invalid words and numbers as ADE reads them."""
     content = redact(text(old.get("content")) or "").text
     source_type = line(old.get("source_type")) or "agent"
-    scope = _parse_scope(old.get("scope"))
-    owner = None if scope is Scope.PROJECT else line(old.get("scope_owner_id"))
     tier = number(old.get("tier"), 2)
     pinned = tier == 1 or number(old.get("pinned"), 0) != 0
     count = max(0, bounded_integer(old.get("access_count"), 0))
@@ -171,11 +195,6 @@ def convert_memory(old: Row, project: str, now: str) -> Row:
     score = max(0.0, number(old.get("access_score"), 0))
     given = old.get("status")
     status = word(Status, given, Status.PROMOTED if given is None else Status.CANDIDATE)
-    names = ("created_at", "updated_at", "last_accessed_at")
-    created, updated, accessed = (moment(old.get(name)) for name in names)
-    created = created or updated or accessed or now
-    updated = updated or created
-    promoted = moment(old.get("promoted_at"))
     return (
         dict.fromkeys(COLUMNS)
         | {"seq": 0, "anchors": "[]", "tags": "", "revision_count": 1}
@@ -191,27 +210,43 @@ def convert_memory(old: Row, project: str, now: str) -> Row:
             "observation_count": max(1, bounded_integer(old.get("observation_count"), 1)),
             "trust": Trust.USER if source_type == "user" else Trust.AGENT,
             "source_type": source_type,
-            "source_id": line(old.get("source_id")),
-            "source_session_id": line(old.get("source_session_id")),
-            "source_pack_key": line(old.get("source_pack_key")),
-            "source_run_id": line(old.get("source_run_id")),
-            "file_scope_pattern": line(old.get("file_scope_pattern")),
-            "agent_id": line(old.get("agent_id")),
-            "write_gate_reason": line(old.get("write_gate_reason")),
-            "scope": scope,
-            "scope_owner_id": owner.strip() if owner else None,
             "tier": 1 if pinned else 3 if tier == 3 else 2,
             "pinned": int(pinned),
             "access_count": count,
             "access_score": score or composite or min(1.0, count / 10),
             "composite_score": composite,
             "status": status if content.strip() else Status.ARCHIVED,
-            "created_at": created,
-            "updated_at": updated,
-            "last_accessed_at": accessed or updated,
-            "promoted_at": promoted or (created if status is Status.PROMOTED else None),
         }
+        | {name: line(old.get(name)) for name in LINES}
+        | _convert_owner(old)
+        | _convert_moments(old, status, now)
     )
+
+
+LINES = (
+    *("source_id", "source_session_id", "source_pack_key", "source_run_id"),
+    *("file_scope_pattern", "agent_id", "write_gate_reason"),
+)
+"""Columns that are copied as one line."""
+
+
+def _convert_owner(old: Row) -> Row:
+    scope = _parse_scope(old.get("scope"))
+    owner = None if scope is Scope.PROJECT else line(old.get("scope_owner_id"))
+    return {"scope": scope, "scope_owner_id": owner.strip() if owner else None}
+
+
+def _convert_moments(old: Row, status: Status, now: str) -> Row:
+    """Complete moments that are missing from the others."""
+    names = ("created_at", "updated_at", "last_accessed_at", "promoted_at")
+    created, updated, accessed, promoted = (moment(old.get(name)) for name in names)
+    created = created or updated or accessed or now
+    return {
+        "created_at": created,
+        "updated_at": updated or created,
+        "last_accessed_at": accessed or updated or created,
+        "promoted_at": promoted or (created if status is Status.PROMOTED else None),
+    }
 
 
 def convert_vector(old: Row) -> Row | None:

@@ -169,10 +169,36 @@ def replace_all(
 
     *bindings* maps ids to places, each with True for one of the file's globs. Returns counts.
     """
-    names = ", ".join(COLUMNS)
-    query = f"select seq, {names} from adopted where root = ?"
+    columns = ", ".join(COLUMNS)
+    query = f"select seq, {columns} from adopted where root = ?"
     known = {row["id"]: row for row in store.db.execute(query, (root,))}
     wanted = {item["id"]: item for item in items}
+    bound = _list_bound(store, root)
+    gone = [row["seq"] for id, row in known.items() if id not in wanted]
+    store.db.executemany("delete from adopted where seq = ?", [(seq,) for seq in gone])
+    counts = {"removed": len(gone), "added": 0, "changed": 0}
+    for id, item in wanted.items():
+        places, row = list(bindings.get(id, ())), known.get(id)
+        if row is None:
+            _bind(store, _add(store, root, item), places)
+            counts["added"] += 1
+            continue
+        counts["changed"] += _change(store, root, row, item)
+        if {(each.kind, each.key, each.pattern, int(of)) for each, of in places} != bound.get(
+            row["seq"], set()
+        ):
+            store.db.execute("delete from adopted_bindings where item_seq = ?", (row["seq"],))
+            _bind(store, row["seq"], places)
+    store.db.execute("delete from adopted_files where root = ?", (root,))
+    store.db.executemany(
+        "insert into adopted_files (root, path, digest, stamp, items) values (?, ?, ?, ?, ?)",
+        [(root, each.path, each.digest, each.stamp, each.items) for each in files],
+    )
+    return counts
+
+
+def _list_bound(store: Store, root: str) -> dict[int, set[tuple[str, str, str, int]]]:
+    """Map items to the places that they have, each with 1 for one of the file's globs."""
     bound: dict[int, set[tuple[str, str, str, int]]] = {}
     for seq, *place in store.tuples(
         "select item_seq, binding.kind, key, pattern, is_scope from adopted_bindings as binding"
@@ -180,39 +206,27 @@ def replace_all(
         (root,),
     ):
         bound.setdefault(seq, set()).add(tuple(place))
-    gone = [row["seq"] for id, row in known.items() if id not in wanted]
-    store.db.executemany("delete from adopted where seq = ?", [(seq,) for seq in gone])
-    counts = {"removed": len(gone), "added": 0, "changed": 0}
-    marks = ", ".join(f":{name}" for name in COLUMNS)
-    for id, item in wanted.items():
-        row = known.get(id)
-        if row is None:
-            cursor = store.db.execute(
-                f"insert into adopted (root, {names}) values (:root, {marks})",
-                {"root": root, **item},
-            )
-            counts["added"] += 1
-            _bind(store, cursor.lastrowid or 0, bindings.get(id, ()))
-        elif any(row[name] != item[name] for name in COLUMNS):
-            changes = ", ".join(f"{name} = :{name}" for name in COLUMNS if name != "id")
-            store.db.execute(
-                f"update adopted set {changes} where root = :root and id = :id",
-                {"root": root, **item},
-            )
-            is_move = all(row[name] == item[name] for name in COLUMNS if name not in _MOVING)
-            counts["changed"] += not is_move
-        if row is not None:
-            wished = list(bindings.get(id, ()))
-            given = {(each.kind, each.key, each.pattern, int(of)) for each, of in wished}
-            if given != bound.get(row["seq"], set()):
-                store.db.execute("delete from adopted_bindings where item_seq = ?", (row["seq"],))
-                _bind(store, row["seq"], wished)
-    store.db.execute("delete from adopted_files where root = ?", (root,))
-    store.db.executemany(
-        "insert into adopted_files (root, path, digest, stamp, items) values (?, ?, ?, ?, ?)",
-        [(root, each.path, each.digest, each.stamp, each.items) for each in files],
+    return bound
+
+
+def _add(store: Store, root: str, item: Mapping[str, Any]) -> int:
+    names, marks = ", ".join(COLUMNS), ", ".join(f":{name}" for name in COLUMNS)
+    cursor = store.db.execute(
+        f"insert into adopted (root, {names}) values (:root, {marks})", {"root": root, **item}
     )
-    return counts
+    return cursor.lastrowid or 0
+
+
+def _change(store: Store, root: str, row: sqlite3.Row, item: Mapping[str, Any]) -> bool:
+    """Write an item that differs; tell whether more of it did than where it stands."""
+    differing = {name for name in COLUMNS if row[name] != item[name]}
+    if differing:
+        changes = ", ".join(f"{name} = :{name}" for name in COLUMNS if name != "id")
+        store.db.execute(
+            f"update adopted set {changes} where root = :root and id = :id",
+            {"root": root, **item},
+        )
+    return not differing <= set(_MOVING)
 
 
 _MOVING = ("first", "last", "sources")
