@@ -301,12 +301,8 @@ def restore(record: Record, job: Import) -> Outcome:
     current = memory_queries.by_sync_id(job.store, sync_id)
     if current is None and row.status is not Status.ARCHIVED and lookup.same(verdict.draft):
         return Outcome.MERGED
-    newer = current and row.updated_at > current.updated_at
     shared = None if row.quarantine_reason else _shared_record(record, row)
-    ours = replication.read(job.store, current.id) if current and shared else None
-    if ours and shared and registers.has_writes_of(ours, shared):
-        return Outcome.MERGED
-    if current and not shared and not (newer and current.live and not row.quarantine_reason):
+    if current and _says_nothing_new(row, shared, current, job):
         return Outcome.MERGED
     try:
         _put(row, shared, current, job)
@@ -319,6 +315,17 @@ def restore(record: Record, job: Import) -> Outcome:
         raise BadLine(fault) from error
     jobs.follow(job.store, job.now)
     return Outcome.MERGED if current else Outcome.INSERTED
+
+
+def _says_nothing_new(
+    row: Memory, shared: registers.Record | None, current: Memory, job: Import
+) -> bool:
+    """Tell whether ours has what a line says; one without stamps says something if it is newer."""
+    if shared:
+        ours = replication.read(job.store, current.id)
+        return ours is not None and registers.has_writes_of(ours, shared)
+    is_newer = row.updated_at > current.updated_at
+    return not (is_newer and current.live and not row.quarantine_reason)
 
 
 def _row_of(record: Record, row: Memory, job: Import) -> Memory:

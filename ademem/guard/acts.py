@@ -12,7 +12,7 @@ from ademem.guard.shell import is_option
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     Table = dict[str, list[tuple[str, tuple[str, ...]]]]
 
@@ -409,39 +409,58 @@ def acts_named(name: str) -> list[str]:
 
 def _reads_only(argv: tuple[str, ...], found: set[str]) -> None:
     """Take away the act of a command whose options only list, check or abort."""
-    words, verb = argv[1:], next(iter(_operands(argv[1:])), "")
-    if argv[0] == "git":
-        behind = words[words.index(verb) + 1 :] if verb in words else ()
-        if verb in ("branch", "tag") and not (
-            _operands(behind) and not any(word in _LISTING for word in behind)
-        ):
-            found -= {"branch", "tag"}
-        if verb in ("merge", "rebase") and any(word in ("--abort", "--quit") for word in behind):
-            found -= {"merge", "rebase"}
-        if verb == "pull" and any(
-            _is_option_of(word, "-r") or word[:8] == "--rebase" for word in behind
-        ):
-            found.add("rebase")
-        if (
-            verb == "restore"
-            and {"--staged", "-S"} & {*behind}
-            and not {"--worktree", "-W"} & {*behind}
-        ):
-            found.discard("discard")
-        if verb == "clean" and any(
-            _is_option_of(word, "-n") or word == "--dry-run" for word in behind
-        ):
-            found.discard("discard")
-    if "format" in found and any(word.partition("=")[0] in _CHECKING for word in words):
+    verb, behind = _split_git(argv)
+    for verbs, reads, named in _READING:
+        if verb in verbs and reads(behind):
+            found -= named
+    if "format" in found and any(word.partition("=")[0] in _CHECKING for word in argv[1:]):
         found.discard("format")
-    if {"--help", "--version"} & {*words}:
+    if {"--help", "--version"} & {*argv[1:]}:
         found.clear()
 
 
+def _split_git(argv: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    """Return the subcommand of git and the words behind it; no words for another program."""
+    words = argv[1:] if argv[0] == "git" else ()
+    verb = next(iter(_operands(words)), "")
+    return verb, words[words.index(verb) + 1 :] if verb else ()
+
+
+def _lists(behind: Sequence[str]) -> bool:
+    return not _operands(behind) or any(word in _LISTING for word in behind)
+
+
+def _aborts(behind: Sequence[str]) -> bool:
+    return any(word in ("--abort", "--quit") for word in behind)
+
+
+def _unstages(behind: Sequence[str]) -> bool:
+    return bool({"--staged", "-S"} & {*behind}) and not {"--worktree", "-W"} & {*behind}
+
+
+def _previews(behind: Sequence[str]) -> bool:
+    return any(_is_option_of(word, "-n") or word == "--dry-run" for word in behind)
+
+
+_READING: tuple[tuple[tuple[str, ...], Callable[[Sequence[str]], bool], set[str]], ...] = (
+    (("branch", "tag"), _lists, {"branch", "tag"}),
+    (("merge", "rebase"), _aborts, {"merge", "rebase"}),
+    (("restore",), _unstages, {"discard"}),
+    (("clean",), _previews, {"discard"}),
+)
+"""Subcommands of git that only read where the words behind them say so, and acts they are not."""
 _LISTING = (
     "-l --list --contains --no-contains --merged --no-merged --points-at --verify -v --show-current"
 ).split()
 _CHECKING = frozenset("--check --check-only --diff -c --list-different -l -d --dry-run -n".split())
+
+
+def _pulls_by_rebase(argv: tuple[str, ...], found: set[str]) -> None:
+    verb, behind = _split_git(argv)
+    if verb == "pull" and any(
+        _is_option_of(word, "-r") or word[:8] == "--rebase" for word in behind
+    ):
+        found.add("rebase")
 
 
 def _push_by_force(argv: tuple[str, ...], found: set[str]) -> None:
@@ -489,4 +508,4 @@ def _is_verb(word: str) -> bool:
     )
 
 
-_RULES = (_installs, _push_by_force, _tests, _reads_only)
+_RULES = (_installs, _push_by_force, _pulls_by_rebase, _tests, _reads_only)

@@ -11,9 +11,14 @@ import re
 from ademem.core.globs import split_patterns
 from ademem.core.value import Value
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
 MOST_LINES = 200
 _KEY = re.compile(r"([A-Za-z][\w-]*)[ \t]*:(?:[ \t]+(.*))?$")
 _ENTRY = re.compile(r"[ \t]*-[ \t]+(.*)$")
+_OPEN_LIST = re.compile(r"\s*\[[^\]]*$")
 
 
 class FrontMatter(Value):
@@ -38,34 +43,38 @@ def read_front_matter(lines: list[str]) -> FrontMatter:
     if not end:
         return FrontMatter()
     fields: dict[str, list[str]] = {}
-    values: list[str] | None = None
-    open_list = ""
-    for line in lines[1:end]:
-        text = _without_comment(line).rstrip()
-        if open_list:
-            open_list += " " + text.strip()
-        elif entry := _ENTRY.match(text):
-            if values is not None:
-                values += _unquote(entry[1])
-            continue
-        elif (key := _KEY.match(text)) and not line.startswith((" ", "\t")):
+    values: list[str] = []
+    for text in _join_lists(lines[1:end]):
+        if entry := _ENTRY.match(text):
+            values += _unquote(entry[1])
+        elif key := _KEY.match(text):
             values = fields.setdefault(key[1], [])
             given = (key[2] or "").strip()
-            if given.startswith("[") and "]" not in given:
-                open_list = given
-            elif given not in ("", "|", ">", "|-", ">-"):
+            if given not in ("", "|", ">", "|-", ">-"):
                 values += _read_value(given)
-            continue
-        elif values is not None and text.strip():
+        elif text.strip():
             values += _unquote(text.strip())
-        if open_list.endswith("]"):
-            if values is not None:
-                values += _read_value(open_list)
-            open_list = ""
     return FrontMatter(
         fields={key: tuple(found) for key, found in fields.items()},
         lines=end + 1,
     )
+
+
+def _join_lists(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines without comments, a list in brackets as one line, an open one as its key."""
+    joined = ""
+    for line in lines:
+        text = _without_comment(line).rstrip()
+        if joined:
+            joined += f" {text.strip()}"
+        elif (key := _KEY.match(text)) and _OPEN_LIST.match(key[2] or ""):
+            joined = text
+        else:
+            yield text
+        if joined.endswith("]"):
+            yield joined
+            joined = ""
+    yield joined.partition("[")[0]
 
 
 def _read_value(text: str) -> list[str]:

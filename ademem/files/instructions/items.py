@@ -14,7 +14,9 @@ from ademem.core.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    _Read = Callable[["_Parser", int], int]
 
 ENTRY_CHARS = 600
 """Length up to which an entry is one item with the entries below it."""
@@ -121,39 +123,63 @@ class _Parser:
 
     def _read_block(self, at: int) -> int:
         """Read what begins at a line, and return the line behind it."""
-        line = self.lines[at]
-        bare = line.strip()
+        bare = self.lines[at].strip()
         if not bare:
             self._end_paragraph()
             return at + 1
-        first = bare[0]
-        if first == "<" and bare.startswith("<!--") and (end := self._comment_end(at)):
+        for read in _BLOCKS.get("0" if bare[0].isdigit() else bare[0], _OTHER_BLOCKS):
+            if end := read(self, at):
+                return end
+        self.paragraph.append((at, bare.lstrip("> ") if bare[0] == ">" else bare))
+        return at + 1
+
+    # Each reads the block that begins at a line, and returns the line behind it; 0 for none.
+
+    def read_comment(self, at: int) -> int:
+        end = self._comment_end(at) if self.lines[at].lstrip().startswith("<!--") else 0
+        if end:
             self._end_paragraph()
             self.skipped.append(Skipped(line=at + 1, why=COMMENT))
-            return end
-        if first in "`~" and (fence := _FENCE.match(line)):
-            return self._read_code(at, fence[1])
-        if first == "#" and (heading := _HEADING.match(line)):
-            self._end_paragraph()
-            self._open(len(heading[1]), line[heading.end() :].strip().rstrip("#"))
-            return at + 1
-        if first in "=-" and self.paragraph and _UNDERLINE.match(line):
-            title = " ".join(text for _, text in self.paragraph)
-            self.paragraph = []
-            self._open(1 if first == "=" else 2, title)
-            return at + 1
-        if first in "-*_" and _RULE.match(line):
-            self._end_paragraph()
-            self.lead = ""
-            return at + 1
-        if "|" in bare and not self.paragraph and self._is_table(at):
-            return self._read_table(at)
-        may_list = first in "-*+•" or (first.isdigit() and not self.paragraph)
-        if may_list and (entry := _ENTRY.match(line)):
-            self._end_paragraph()
-            return self._read_list(at, entry)
-        self.paragraph.append((at, bare.lstrip("> ") if first == ">" else bare))
+        return end
+
+    def read_code(self, at: int) -> int:
+        fence = _FENCE.match(self.lines[at])
+        return self._read_code(at, fence[1]) if fence else 0
+
+    def read_heading(self, at: int) -> int:
+        if not (heading := _HEADING.match(self.lines[at])):
+            return 0
+        self._end_paragraph()
+        self._open(len(heading[1]), self.lines[at][heading.end() :].strip().rstrip("#"))
         return at + 1
+
+    def read_underline(self, at: int) -> int:
+        if not (self.paragraph and _UNDERLINE.match(self.lines[at])):
+            return 0
+        title = " ".join(text for _, text in self.paragraph)
+        self.paragraph = []
+        self._open(1 if self.lines[at].lstrip()[0] == "=" else 2, title)
+        return at + 1
+
+    def read_rule(self, at: int) -> int:
+        if not _RULE.match(self.lines[at]):
+            return 0
+        self._end_paragraph()
+        self.lead = ""
+        return at + 1
+
+    def read_table(self, at: int) -> int:
+        begins = "|" in self.lines[at] and not self.paragraph and self._is_table(at)
+        return self._read_table(at) if begins else 0
+
+    def read_list(self, at: int) -> int:
+        if not _ENTRY.match(self.lines[at]):
+            return 0
+        self._end_paragraph()
+        return self._read_list(at)
+
+    def read_numbered(self, at: int) -> int:
+        return 0 if self.paragraph else self.read_list(at)
 
     def _open(self, level: int, title: str) -> None:
         self.heads = [each for each in self.heads if each[0] < level]
@@ -270,48 +296,49 @@ class _Parser:
         self.lead = ""
         return row
 
-    def _read_list(self, at: int, entry: re.Match[str]) -> int:
+    def _read_list(self, at: int) -> int:
         """Read a list with all that is indented below its entries."""
         top: list[_Entry] = []
         stack: list[_Entry] = []
         while at < len(self.lines):
-            line = self.lines[at]
-            found = entry if not top else _ENTRY.match(line)
-            if found:
-                each = _Entry(at, _width(found[1]), found[2], found[3])
-                while stack and (stack[-1].indent >= each.indent or len(stack) > MOST_DEEP):
-                    stack.pop()
-                if not stack and top and found[2][0].isdigit() != top[0].mark[0].isdigit():
-                    break
-                (stack[-1].below if stack else top).append(each)
-                stack.append(each)
-                at += 1
-                continue
-            if not line.strip():
+            if found := _ENTRY.match(self.lines[at]):
+                end = at + 1 if _put_entry(top, stack, at, found) else 0
+            elif self.lines[at].strip():
+                end = self._read_below(stack[-1], at)
+            else:
                 following = self._skip_blank(at)
-                if not self._goes_on(following):
-                    break
-                at = following
-                continue
-            indented = line[0] in " \t"
-            if indented and (fence := _FENCE.match(line)):
-                end = self._fence_end(at, fence[1])
-                if end:
-                    stack[-1].lines += [text.strip() for text in self.lines[at + 1 : end]]
-                    stack[-1].end = end
-                    at = end + 1
-                    continue
-            is_other = line.startswith("<!--") or any(
-                block.match(line) for block in (_HEADING, _FENCE, _RULE)
-            )
-            if not indented and (is_other or not self.lines[at - 1].strip() or "|" in line[:1]):
+                end = following if self._goes_on(following) else 0
+            if not end:
                 break
-            stack[-1].lines.append(line.strip())
-            stack[-1].end = at
-            at += 1
+            at = end
         self._add_list(top)
         self.lead = ""
         return at
+
+    def _read_below(self, entry: _Entry, at: int) -> int:
+        """Read a line or code of an entry; return the line behind it, or 0 if the list ends."""
+        line = self.lines[at]
+        is_indented = line[0] in " \t"
+        fence = _FENCE.match(line) if is_indented else None
+        if fence and (end := self._fence_end(at, fence[1])):
+            entry.lines += [text.strip() for text in self.lines[at + 1 : end]]
+            entry.end = end
+            return end + 1
+        if not is_indented and self._ends_list(at):
+            return 0
+        entry.lines.append(line.strip())
+        entry.end = at
+        return at + 1
+
+    def _ends_list(self, at: int) -> bool:
+        """Tell whether a line that is not indented begins something else than a list's text."""
+        line = self.lines[at]
+        blocks = (_HEADING, _FENCE, _RULE)
+        return (
+            line.startswith(("<!--", "|"))
+            or not self.lines[at - 1].strip()
+            or any(block.match(line) for block in blocks)
+        )
 
     def _skip_blank(self, at: int) -> int:
         while at < len(self.lines) and not self.lines[at].strip():
@@ -342,6 +369,35 @@ class _Parser:
             self._add(entry.at, entry.end, own, lead)
         for each in entry.below:
             self._add_entry(each, own, depth + 1)
+
+
+_OTHER_BLOCKS: tuple[_Read, ...] = (_Parser.read_table,)
+_BLOCKS: dict[str, tuple[_Read, ...]] = {
+    "<": (_Parser.read_comment, *_OTHER_BLOCKS),
+    "`": (_Parser.read_code, *_OTHER_BLOCKS),
+    "~": (_Parser.read_code, *_OTHER_BLOCKS),
+    "#": (_Parser.read_heading, *_OTHER_BLOCKS),
+    "=": (_Parser.read_underline, *_OTHER_BLOCKS),
+    "-": (_Parser.read_underline, _Parser.read_rule, *_OTHER_BLOCKS, _Parser.read_list),
+    "*": (_Parser.read_rule, *_OTHER_BLOCKS, _Parser.read_list),
+    "_": (_Parser.read_rule, *_OTHER_BLOCKS),
+    "+": (*_OTHER_BLOCKS, _Parser.read_list),
+    "•": (*_OTHER_BLOCKS, _Parser.read_list),
+    "0": (*_OTHER_BLOCKS, _Parser.read_numbered),
+}
+"""What may begin with a character, in order; 0 stands for all digits."""
+
+
+def _put_entry(top: list[_Entry], stack: list[_Entry], at: int, found: re.Match[str]) -> bool:
+    """Put an entry below the one that it belongs to; return False if it begins another list."""
+    each = _Entry(at, _width(found[1]), found[2], found[3])
+    while stack and (stack[-1].indent >= each.indent or len(stack) > MOST_DEEP):
+        stack.pop()
+    if not stack and top and found[2][0].isdigit() != top[0].mark[0].isdigit():
+        return False
+    (stack[-1].below if stack else top).append(each)
+    stack.append(each)
+    return True
 
 
 def _last_sentence(text: str) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from ademem.guard.shell import Command, Redirect, Word, is_assignment, is_option
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from ademem.guard.shell import Script
 
@@ -49,19 +49,12 @@ def read_variables(script: Script, text: str, root: str = ".") -> Variables:
             values.setdefault(name, []).extend(_words_of(items))
     functions = {one or other for one, other in re.findall(_FUNCTION, text)} if "(" in text else ()
     for command in script:
-        words, name = command.words, command.name
-        _assign(values, (*command.assignments, *(words[1:] if name in _DECLARING else ())), root)
-        if name == "alias":
-            pairs = (word.text.partition("=") for word in words[1:])
-            aliases.update((variable, value) for variable, sign, value in pairs if sign)
-        if name in functions or (name == "set" and words[1:2] and words[1].text == "--"):
-            _add_arguments(values, words[1 if name in functions else 2 :])
-        if name in shell.SHELLS and len(words) > 3:
-            _add_arguments(values, _arguments_of_script(words))
-        if name == "read" and command.stdin and not command.stdin.expands:
-            names = [word.text for word in words[1:] if word.text.isidentifier()]
-            for variable, part in zip(names[::-1], command.stdin.text.split()[::-1], strict=False):
-                values.setdefault(variable, []).append(Word(text=part))
+        declared = command.words[1:] if command.name in _DECLARING else ()
+        _assign(values, (*command.assignments, *declared), root)
+        aliases |= _read_aliases(command)
+        _add_arguments(values, _arguments_of(command, functions))
+        for variable, part in _read_input(command):
+            values.setdefault(variable, []).append(Word(text=part))
     return Variables(
         values={name: tuple(items) for name, items in values.items()}, aliases=aliases, root=root
     )
@@ -80,6 +73,28 @@ def _assign(values: dict[str, list[Word]], assigned: Sequence[Word], root: str) 
             rest = assigned[at + 1 :]
             items = list(rest) if not any(is_assignment(each.text) for each in rest) else []
         values.setdefault(variable.rstrip("+"), []).extend(items)
+
+
+def _read_aliases(command: Command) -> dict[str, str]:
+    pairs = (word.text.partition("=") for word in command.words[1:] if command.name == "alias")
+    return {name: value for name, sign, value in pairs if sign}
+
+
+def _read_input(command: Command) -> Iterator[tuple[str, str]]:
+    """Yield the variables that `read` fills from a text that the script has, with their values."""
+    if command.name == "read" and command.stdin and not command.stdin.expands:
+        names = [word.text for word in command.words[1:] if word.text.isidentifier()]
+        yield from zip(names[::-1], command.stdin.text.split()[::-1], strict=False)
+
+
+def _arguments_of(command: Command, functions: Collection[str]) -> Sequence[Word]:
+    """Return the arguments that a function, `set --` or a script of a shell gets."""
+    words, name = command.words, command.name
+    if name in functions:
+        return words[1:]
+    if name == "set" and words[1:2] and words[1].text == "--":
+        return words[2:]
+    return _arguments_of_script(words) if name in shell.SHELLS and len(words) > 3 else ()
 
 
 def _arguments_of_script(words: Sequence[Word]) -> Sequence[Word]:
@@ -163,30 +178,35 @@ def _expand(word: Word, chosen: dict[str, tuple[Word, ...]], root: str) -> tuple
     if not _refers(word):
         return (word,)
     whole = re.fullmatch(_REFERENCE, word.text)
-    if whole and (values := chosen.get(whole[1] or whole[2] or "")):
-        if word.quoted:
-            return values
-        return tuple(
-            Word(text=part, expands=value.expands or _is_pattern(part))
-            for value in values
-            for part in ([value.text] if _refers(value) else value.text.split() or [""])
-        )
-
-    def value_of(found: re.Match[str]) -> str:
-        values = chosen.get(found[1] or found[2] or "")
-        if values:
-            return " ".join(_without(value.text, found[4] or "") for value in values)
-        if found[5] or found[6]:
-            return "." if (found[5] or found[6]) == "pwd" else root
-        if found[7]:
-            return posixpath.dirname(found[7]) or "."
-        if usual := _USUAL.get(found[1] or found[2] or ""):
-            return usual
-        return found[3] if found[3] is not None else found[0]
-
-    text = re.sub(_REFERENCE, value_of, word.text)
+    if whole and (values := chosen.get(_name_of(whole))):
+        return values if word.quoted else tuple(_split_values(values))
+    text = re.sub(_REFERENCE, lambda found: _value_of(found, chosen, root), word.text)
     expands = "$" in text or "`" in text or (not word.quoted and _is_pattern(text))
     return (replace(word, text=text, expands=expands),)
+
+
+def _name_of(found: re.Match[str]) -> str:
+    return found[1] or found[2] or ""
+
+
+def _split_values(values: Iterable[Word]) -> Iterator[Word]:
+    """Yield the words that values are without quotes around their variable."""
+    for value in values:
+        parts = [value.text] if _refers(value) else value.text.split() or [""]
+        yield from (Word(text=part, expands=value.expands or _is_pattern(part)) for part in parts)
+
+
+def _value_of(found: re.Match[str], chosen: dict[str, tuple[Word, ...]], root: str) -> str:
+    """Return what stands for a reference within a word; an unknown one stays."""
+    if values := chosen.get(_name_of(found)):
+        return " ".join(_without(value.text, found[4] or "") for value in values)
+    if folder := found[5] or found[6]:
+        return "." if folder == "pwd" else root
+    if found[7]:
+        return posixpath.dirname(found[7]) or "."
+    if usual := _USUAL.get(_name_of(found)):
+        return usual
+    return found[3] if found[3] is not None else found[0]
 
 
 _USUAL = {"PWD": ".", "HOME": "~"}

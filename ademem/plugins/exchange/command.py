@@ -49,14 +49,7 @@ def sync(
         if status:
             return _show_status(memories, others)
         if leave:
-            hint = "`ademem sync --status` shows the folders"
-            if folder is None:
-                raise UsageError("--leave needs --dir", hint)
-            who.require_person(memories.by, f"`ademem sync --leave --dir {folder}`")
-            if not exchanging.leave_folder(memories, folder):
-                raise NotFound(f"{folder} is not enrolled", hint)
-            line = f"left {folder}; its files stay, and so do the memories that came from it"
-            return show.report({"left": folder}, [line])
+            return _leave(memories, folder)
         enrolled = exchanging.list_folders(memories)
         folders = [folder] if folder else enrolled
         joined = [each for each in others if not folder and each.is_enrolled(memories.store)]
@@ -64,16 +57,31 @@ def sync(
             hints = ("`ademem sync --dir FOLDER` enrols one", *(each.HINT for each in others))
             raise UsageError("no folder is enrolled", ", ".join(hints))
         if dry_run:
-            plans = [exchanging.preview_sync(memories, each, force=force) for each in folders]
-            lines = [line for plan in plans for line in _plan_lines(plan)]
-            values: dict[str, Any] = {"folders": plans}
-            for each in joined:
-                values[each.NAME], of_other = each.preview(memories)
-                lines += of_other
-            return show.report(values, lines)
+            return _preview(memories, folders, joined, force)
         if folder and os.path.realpath(folder) not in enrolled:
             who.require_person(memories.by, f"to share memories through {folder}")
         return _exchange(memories, folders, joined, force)
+
+
+def _leave(memories: Runtime, folder: str | None) -> None:
+    hint = "`ademem sync --status` shows the folders"
+    if folder is None:
+        raise UsageError("--leave needs --dir", hint)
+    who.require_person(memories.by, f"`ademem sync --leave --dir {folder}`")
+    if not exchanging.leave_folder(memories, folder):
+        raise NotFound(f"{folder} is not enrolled", hint)
+    line = f"left {folder}; its files stay, and so do the memories that came from it"
+    show.report({"left": folder}, [line])
+
+
+def _preview(memories: Runtime, folders: list[str], joined: list[Any], force: bool) -> None:
+    plans = [exchanging.preview_sync(memories, each, force=force) for each in folders]
+    lines = [line for plan in plans for line in _plan_lines(plan)]
+    values: dict[str, Any] = {"folders": plans}
+    for each in joined:
+        values[each.NAME], of_other = each.preview(memories)
+        lines += of_other
+    show.report(values, lines)
 
 
 def _load_carrier(name: str) -> Any:

@@ -12,7 +12,7 @@ import hashlib
 import json
 import os
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from datetime import datetime
 from itertools import pairwise
@@ -232,16 +232,7 @@ def _write(
     present = manifests(folder)
     listed = next((each for each in present if each.replica == replica), None)
     made_before = {id for id, chunk in noted.items() if chunk.replica == replica}
-    own = made_before | (listed.sizes.keys() if listed else set())
-    lost = [
-        id
-        for each in present
-        for id, size in each.sizes.items()
-        if id in noted and id not in own and not noted[id].is_covered
-        if _size(folder, id) != size
-    ]
-    is_whole = listed and own == listed.sizes.keys() and not lost and len(own) <= MOST_CHUNKS
-    if not is_whole or not all(_is_intact(folder, id) for id in own):
+    if not _is_whole(folder, present, listed, noted, made_before):
         journal.advance(store, target, journal.ALL)
     is_all = journal.cursor(store, target) == journal.ALL
     last = journal.last(store.db)
@@ -266,6 +257,29 @@ def _write(
         for id in made_before - made.keys():
             confined.remove(folder.root, folder.chunk(id))
     return {"sent": count, "written": tuple(made), "held_back": tuple(held_back)}
+
+
+def _is_whole(
+    folder: Folder,
+    present: Sequence[Manifest],
+    listed: Manifest | None,
+    noted: Mapping[str, journal.Chunk],
+    made_before: Set[str],
+) -> bool:
+    """Tell whether the folder has all that we sent, and all that we read and no file of ours has.
+
+    *listed* is our manifest of those that are *present*.
+    """
+    if listed is None or made_before - listed.sizes.keys() or len(listed.sizes) > MOST_CHUNKS:
+        return False
+    own = listed.sizes.keys()
+    is_lost = any(
+        _size(folder, id) != size
+        for each in present
+        for id, size in each.sizes.items()
+        if id in noted and id not in own and not noted[id].is_covered
+    )
+    return not is_lost and all(_is_intact(folder, id) for id in own)
 
 
 def outgoing(store: Store, folder: Folder, held_back: list[str]) -> Iterator[Entry]:

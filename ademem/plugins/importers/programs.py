@@ -82,39 +82,14 @@ def _claude_mem_projects(path: str) -> list[str]:
 
 def _read_claude_mem(path: str, project: str) -> Found:
     with open_foreign(_file(path, CLAUDE_MEM)) as db:
-        found = rows(db, "sdk_sessions", "content_session_id", "project")
-        sessions = {row["content_session_id"]: row["project"] for row in found}
         for row in rows(db, "observations", *_PLACED, *_OBSERVATION):
             if project in ("", _project(row)):
-                prose = text_of(row["narrative"]) or text_of(row["text"])
-                facts = [fact for fact in texts_of(row["facts"]) if fact not in prose]
-                listed = "\n".join(f"- {fact}" for fact in facts)
-                content = "\n\n".join(filter(None, (prose, listed)))
-                title, files = text_of(row["title"]), texts_of(row["files_modified"])
-                inside = [each for each in files if not os.path.isabs(each)]
-                yield make_item(
-                    f"observation {row['id']}",
-                    content or title,
-                    id=f"observation:{row['id']}",
-                    title=title if content and title else None,
-                    kind=text_of(row["type"]) or Category.FACT,
-                    tags=tuple(texts_of(row["concepts"])),
-                    path=join_patterns(inside)[0],
-                    created_at=moment_of(row["created_at_epoch"]),
-                )
+                yield _read_observation(row)
         for row in rows(db, "session_summaries", *_PLACED, *_SUMMARY):
             if project in ("", _project(row)):
-                texts = (
-                    (name.replace("_", " ").capitalize(), text_of(row[name])) for name in _SUMMARY
-                )
-                yield make_item(
-                    f"summary {row['id']}",
-                    "\n\n".join(f"{label}: {text}" for label, text in texts if text),
-                    id=f"summary:{row['id']}",
-                    title="Session summary",
-                    kind="session_summary",
-                    created_at=moment_of(row["created_at_epoch"]),
-                )
+                yield _read_summary(row)
+        found = rows(db, "sdk_sessions", "content_session_id", "project")
+        sessions = {row["content_session_id"]: row["project"] for row in found}
         for row in rows(db, "user_prompts", *_PROMPT):
             session = text_of(row["content_session_id"])
             text = text_of(row["prompt_text"])
@@ -125,6 +100,37 @@ def _read_claude_mem(path: str, project: str) -> Found:
                     content=text,
                     created_at=moment_of(row["created_at_epoch"]),
                 )
+
+
+def _read_observation(row: Any) -> Item | Skipped:
+    prose = text_of(row["narrative"]) or text_of(row["text"])
+    facts = [fact for fact in texts_of(row["facts"]) if fact not in prose]
+    listed = "\n".join(f"- {fact}" for fact in facts)
+    content = "\n\n".join(filter(None, (prose, listed)))
+    title, files = text_of(row["title"]), texts_of(row["files_modified"])
+    inside = [each for each in files if not os.path.isabs(each)]
+    return make_item(
+        f"observation {row['id']}",
+        content or title,
+        id=f"observation:{row['id']}",
+        title=title if content and title else None,
+        kind=text_of(row["type"]) or Category.FACT,
+        tags=tuple(texts_of(row["concepts"])),
+        path=join_patterns(inside)[0],
+        created_at=moment_of(row["created_at_epoch"]),
+    )
+
+
+def _read_summary(row: Any) -> Item | Skipped:
+    texts = ((name.replace("_", " ").capitalize(), text_of(row[name])) for name in _SUMMARY)
+    return make_item(
+        f"summary {row['id']}",
+        "\n\n".join(f"{label}: {text}" for label, text in texts if text),
+        id=f"summary:{row['id']}",
+        title="Session summary",
+        kind="session_summary",
+        created_at=moment_of(row["created_at_epoch"]),
+    )
 
 
 _PLACED = ("id", "project", "merged_into_project", "created_at_epoch")

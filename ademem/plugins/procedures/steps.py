@@ -119,22 +119,7 @@ def common_steps(sessions: Sequence[Steps], share: float) -> Steps:
     if not sessions:
         return ()
     needed = math.ceil(share * len(sessions))
-    counts = [
-        Counter(each for steps in sessions for each in {level(step).signature for step in steps})
-        for level in LEVELS
-    ]
-
-    def generalize(step: Step) -> Step:
-        """Name a file by the most specific level that enough sessions agree on."""
-        for level, count in zip(LEVELS, counts, strict=True):
-            if count[level(step).signature] >= needed:
-                return level(step)
-        return step
-
-    general = []
-    for steps in sessions:
-        runs = groupby(map(generalize, steps), key=lambda step: step.signature)
-        general.append(tuple(next(run) for _, run in runs))  # without immediate repetition
+    general = _generalize(sessions, needed)
     alignments = [[align(one, other) for other in general] for one in general]
     typical = max(range(len(general)), key=lambda at: (sum(map(len, alignments[at])), at))
     found = []
@@ -144,17 +129,36 @@ def common_steps(sessions: Sequence[Steps], share: float) -> Steps:
             for other, pairs in enumerate(alignments[typical])
             if place in pairs
         ]
-        if len(lines) < needed:
-            continue
-        program, *words = common_command(lines)
-        says_little = program in _GENERAL or program in INTERPRETERS  # `mv PATH PATH`, `python -`
-        plain = [word for word in words if word[:1] != "-" and word not in MASK_WORDS | {"…"}]
-        is_blank = program == "*" if step.kind != RUN else says_little and not plain
-        if not is_blank:
-            kept = keep_newest(lines, [program, *words])
-            varies = step.kind == RUN and kept != (program, *words)
-            found.append(replace(step, words=kept, varies=varies))
+        common = tuple(common_command(lines)) if len(lines) >= needed else ()
+        if common and not _says_nothing(step, common):
+            kept = keep_newest(lines, list(common))
+            found.append(replace(step, words=kept, varies=step.kind == RUN and kept != common))
     return tuple(found)
+
+
+def _generalize(sessions: Sequence[Steps], needed: int) -> list[Steps]:
+    """Name each file by the most specific level that enough sessions agree on."""
+    counts = [
+        Counter(each for steps in sessions for each in {level(step).signature for step in steps})
+        for level in LEVELS
+    ]
+
+    def choose(step: Step) -> Step:
+        levels = zip(LEVELS, counts, strict=True)
+        agreed = (level for level, count in levels if count[level(step).signature] >= needed)
+        return next(agreed, LEVELS[0])(step)
+
+    runs = (groupby(map(choose, steps), key=lambda step: step.signature) for steps in sessions)
+    return [tuple(next(run) for _, run in each) for each in runs]  # without immediate repetition
+
+
+def _says_nothing(step: Step, common: Sequence[str]) -> bool:
+    """Tell whether what sessions have in common is no step: `mv PATH PATH`, `python -`."""
+    program, *words = common
+    if step.kind != RUN:
+        return program == "*"
+    is_plain = any(word[:1] != "-" and word not in MASK_WORDS | {"…"} for word in words)
+    return (program in _GENERAL or program in INTERPRETERS) and not is_plain
 
 
 def align(one: Steps, other: Steps) -> dict[int, int]:

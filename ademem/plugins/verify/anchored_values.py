@@ -255,8 +255,8 @@ class _Note:
 
 def _bound_values(note: _Note, code: str) -> Iterator[CodeValue]:
     """Yield the tokens of the note with the name that the code binds each to."""
-    bindings: list[Binding] | None = None
     by_token: dict[str, list[tuple[int, Binding | None]]] = {}
+    bindings: list[Binding] | None = None
     for token, start, end in _tokens(code):
         if 0 < len(token) <= TOKEN_CHARS and token[0] != "-" and note.has(token):
             if bindings is None:
@@ -264,16 +264,24 @@ def _bound_values(note: _Note, code: str) -> Iterator[CodeValue]:
             inner = next((each for each in bindings if each.at <= start and end <= each.end), None)
             relevance = note.relevance(inner.name) if inner else 0
             by_token.setdefault(token, []).append((relevance, inner))
-    for token, places in by_token.items():
-        relevance, binding = max(places, key=lambda place: place[0])
-        is_name = binding and binding.bound == token and _IDENTIFIER.fullmatch(token)
-        if binding and is_name and (relevance < 2 or binding.name == token):
-            continue  # of two names, the text speaks of one
-        names = {place[1].name for place in places if place[1]}
-        is_literal = not token.isalpha() and token.lower() not in _TRUTHS and len(token) > 2
-        if relevance or is_literal or token in note.quoted:
-            name = binding.name if binding and (relevance or len(names) == 1) else ""
-            yield CodeValue(name=name, token=token)
+    chosen = (_choose_name(token, places, note) for token, places in by_token.items())
+    yield from filter(None, chosen)
+
+
+def _choose_name(
+    token: str, places: Sequence[tuple[int, Binding | None]], note: _Note
+) -> CodeValue | None:
+    """Return a token with its name; None for one that the note does not speak of."""
+    relevance, binding = max(places, key=lambda place: place[0])
+    is_name = binding and binding.bound == token and _IDENTIFIER.fullmatch(token)
+    if binding and is_name and (relevance < 2 or binding.name == token):
+        return None  # of two names, the text speaks of one
+    is_literal = not token.isalpha() and token.lower() not in _TRUTHS and len(token) > 2
+    if not (relevance or is_literal or token in note.quoted):
+        return None
+    names = {place[1].name for place in places if place[1]}
+    is_named = binding and (relevance or len(names) == 1)
+    return CodeValue(name=binding.name if binding and is_named else "", token=token)
 
 
 def _tokens(code: str) -> Iterator[tuple[str, int, int]]:

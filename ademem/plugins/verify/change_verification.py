@@ -127,13 +127,8 @@ def locate_in_change(text: str, place: Place, change: Change) -> Location | None
     lines = change.lines(file.old_blob)
     if lines is None:
         return None
-    stored = stored_values(place, text)
-    if stored and file.old == file.new:
-        removed = change.removed(file)
-        if not any(contains(removed, value.token or value.name) for value in stored):
-            return None
-    base = find_in_lines(lines, place)
-    if base and file.old == file.new and _is_untouched(base, lines, change, file):
+    stored, base = stored_values(place, text), find_in_lines(lines, place)
+    if file.old == file.new and _is_kept(stored, base, lines, change, file):
         return None
     code, region, earlier = change.code(file.old_blob), None, None
     if base is None:  # what was missing before the change is not its fault
@@ -152,11 +147,28 @@ def locate_in_change(text: str, place: Place, change: Change) -> Location | None
     if missing:
         return Location(noted=place, state=state_of(missing), missing=tuple(missing))
     is_removed = not file.new_blob or (region is not None and region[1] < region[0])
-    if not values and base and is_removed:
-        blobs = (file.new_blob for file in change.files if not file.is_binary)
-        if not any(find_in_lines(change.lines(blob) or [], base) for blob in blobs if blob):
-            return Location(noted=place, state=GONE)
+    if base and is_removed and not values and not _is_anywhere(base, change):
+        return Location(noted=place, state=GONE)
     return None
+
+
+def _is_kept(
+    stored: Sequence[CodeValue],
+    base: Place | None,
+    lines: Sequence[bytes],
+    change: Change,
+    file: FileChange,
+) -> bool:
+    """Tell whether a change takes away no value that is stored, or leaves the place alone."""
+    removed = change.removed(file) if stored else ""
+    if stored and not any(contains(removed, value.token or value.name) for value in stored):
+        return True
+    return base is not None and _is_untouched(base, lines, change, file)
+
+
+def _is_anywhere(place: Place, change: Change) -> bool:
+    blobs = (file.new_blob for file in change.files if file.new_blob and not file.is_binary)
+    return any(find_in_lines(change.lines(blob) or [], place) for blob in blobs)
 
 
 def _is_untouched(place: Place, lines: Sequence[bytes], change: Change, file: FileChange) -> bool:
