@@ -50,20 +50,22 @@ def adopt(
         mark = adopting.mark_item(
             memories, id, stop=stop, ignore=ignore, plain=plain, at=tuple(keys or ())
         )
-        show.report({"id": id, "mark": mark}, [_describe_mark(id, mark)])
-        return
+        return show.report({"id": id, "mark": mark}, [_describe_mark(id, mark)])
     if dry_run:
-        _report(adopting.preview_adoption(memories), dry_run=True)
-        return
+        return _report(adopting.preview_adoption(memories), dry_run=True)
     if yes or no:
         adopting.answer_adoption(memories, yes=yes)
     adoption = adopting.adopt_files(memories)
     _report(adoption, dry_run=False)
-    if adoption.has_answer or not adoption.stopping or show.as_json or not _is_asked(memories):
-        return
-    lines = counted(adoption.stopping, "line")
-    if confirm(f"{lines} of your team's forbid or require something: may they stop calls?"):
-        adopting.answer_adoption(memories, yes=True)
+    return None if adoption.has_answer else _ask_about_stopping(memories, adoption.stopping)
+
+
+def _ask_about_stopping(memories: Runtime, count: int) -> None:
+    """Ask a person at a terminal whether lines of the team may stop calls."""
+    if count and not show.as_json and _is_asked(memories):
+        lines = counted(count, "line")
+        if confirm(f"{lines} of your team's forbid or require something: may they stop calls?"):
+            adopting.answer_adoption(memories, yes=True)
 
 
 def _is_asked(memories: Runtime) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from difflib import unified_diff
 from pathlib import Path
+from typing import Any, NoReturn
 
 from ademem.core.clock import now
 from ademem.core.errors import NO, AdememError
@@ -44,21 +45,7 @@ def refresh(
 ) -> None:
     """Import edits of the files, then write the files."""
     if dry_run:
-        with open_inspection(project) as inspection:
-            preview = files.preview_files(inspection, force=force)
-        touched = [file for file in preview.files if file.ours or force]
-        values = {
-            "taken": preview.taken,
-            "written": [file.path for file in touched if file.wanted is not None],
-            "removed": [file.path for file in touched if file.wanted is None],
-            "kept": [file.path for file in preview.files if file not in touched],
-        }
-        lines = _import_lines(preview.taken, would=True)
-        for file in preview.files:
-            verb = "remove" if file.wanted is None else "write"
-            lines.append(f"would {verb if file.ours or force else 'keep'} {file.path}")
-        lines += [] if preview.files else ["up to date"]
-        return show.report(values, lines, map(_problem_line, preview.taken.problems))
+        return _preview_refresh(project, force)
     with open_project(project, catch_up=False) as memories:
         done = files.refresh_files(memories, force=force, on_batch=show.import_progress())
     lines = [*_import_lines(done.taken), *(f"wrote {path}" for path in done.written)]
@@ -69,6 +56,21 @@ def refresh(
     names = ("taken", "written", "removed", "kept", "copied")
     values = {name: getattr(done, name) for name in names}
     return show.report(values, lines, (*map(_problem_line, done.taken.problems), *kept))
+
+
+def _preview_refresh(project: str | None, force: bool) -> None:
+    with open_inspection(project) as inspection:
+        preview = files.preview_files(inspection, force=force)
+    verbs = {
+        file.path: ("remove" if file.wanted is None else "write") if file.ours or force else "keep"
+        for file in preview.files
+    }
+    values: dict[str, Any] = {"taken": preview.taken}
+    for key, verb in (("written", "write"), ("removed", "remove"), ("kept", "keep")):
+        values[key] = [path for path, each in verbs.items() if each == verb]
+    lines = _import_lines(preview.taken, would=True)
+    lines += [f"would {verb} {path}" for path, verb in verbs.items()] or ["up to date"]
+    show.report(values, lines, map(_problem_line, preview.taken.problems))
 
 
 @command("files import")
@@ -112,25 +114,28 @@ def check(
 ) -> None:
     """Check that the files are valid and current. Exit code 1 if not."""
     if diff:
-        preview = files.preview_files(inspection)
-        taken = preview.taken
-        rows = [
-            {"path": file.path, "change": _change(file), "diff": _diff(file)}
-            for file in preview.files
-        ]
-        notes = map(_problem_line, taken.problems)
-        show.report({"taken": taken, "files": rows}, _import_lines(taken, would=True), notes)
-        for file, row in () if show.as_json else zip(preview.files, rows, strict=True):
-            if not file.ours:
-                show.echo(f"{file.path}: was edited; `ademem files refresh --force` overwrites it")
-            show.fenced(row["diff"].splitlines())
-        if not (show.as_json or taken.count or preview.files):
-            show.echo("up to date")
-        raise SystemExit(1 if taken.count or taken.problems or preview.files else 0)
+        _show_diff(inspection)
     problems = files.check_files(inspection)
     found = [{"path": each.path, "line": each.line, "message": each.message} for each in problems]
     lines = [f"{each.path}:{each.line or 1}: {each.message}" for each in problems]
     show.report({"problems": found}, lines or ["the files are sound"], fails=bool(problems))
+
+
+def _show_diff(inspection: Inspection) -> NoReturn:
+    preview = files.preview_files(inspection)
+    taken = preview.taken
+    rows = [
+        {"path": file.path, "change": _change(file), "diff": _diff(file)} for file in preview.files
+    ]
+    notes = map(_problem_line, taken.problems)
+    show.report({"taken": taken, "files": rows}, _import_lines(taken, would=True), notes)
+    for file, row in () if show.as_json else zip(preview.files, rows, strict=True):
+        if not file.ours:
+            show.echo(f"{file.path}: was edited; `ademem files refresh --force` overwrites it")
+        show.fenced(row["diff"].splitlines())
+    if not (show.as_json or taken.count or preview.files):
+        show.echo("up to date")
+    raise SystemExit(1 if taken.count or taken.problems or preview.files else 0)
 
 
 def _diff(file: File) -> str:

@@ -189,15 +189,7 @@ def export(
         hint = "leave it out"
         raise UsageError(f"personal memories are in no export for {format}", hint)
     with open_project(project) as memories:
-        if chosen:
-            rows, data = chosen(memories)
-        else:
-            found = list(files.export_memories(memories, include_personal=include_personal))
-            data = _to_lines(found)
-            rows = [row for row in found if "relation" not in row]
-            own = sum(row["scope"] == "agent" and not row["scope_owner_id"] for row in rows)
-            if own:
-                show.echo(f"{counted(own, 'personal memory')} among them", err=True)
+        rows, data = chosen(memories) if chosen else _export_lines(memories, include_personal)
     if target == "-" and show.as_json:
         return show.json({"count": len(rows), "memories": rows})
     if target == "-":
@@ -210,6 +202,16 @@ def export(
         ) from error
     line = f"wrote {counted(len(rows), 'memory')} to {target}"
     return show.report({"count": len(rows), "path": target}, [line])
+
+
+def _export_lines(memories: Runtime, include_personal: bool) -> tuple[list[Any], bytes]:
+    """Return the rows of memories and all lines; tell of personal ones."""
+    found = list(files.export_memories(memories, include_personal=include_personal))
+    rows = [row for row in found if "relation" not in row]
+    own = sum(row["scope"] == "agent" and not row["scope_owner_id"] for row in rows)
+    if own:
+        show.echo(f"{counted(own, 'personal memory')} among them", err=True)
+    return rows, _to_lines(found)
 
 
 def _to_lines(rows: Iterable[dict[str, Any]]) -> bytes:

@@ -13,7 +13,7 @@ from ademem.operations.signatures import About
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from ademem.operations.signatures import Parameter
@@ -72,30 +72,39 @@ def parse(parameters: Sequence[Parameter], words: Iterable[str]) -> dict[str, An
         elif word in switches:
             variable, is_set = switches[word]
             given[variable] = is_set
-        else:
-            name, equals, text = word.partition("=")
-            found = valued.get(name)
-            if found is None or (equals and not name.startswith("--")):
-                return None
-            if not equals:
-                text = next(unread, "--")
-                if text != "-" and text.startswith("-"):
-                    return None
-            value = _read(_kind(found), text)
-            if value is None or not _is_within(found.about, value):
-                return None
-            if _is_list(found):
-                given.setdefault(found.variable, []).append(value)
-            else:
-                given[found.variable] = value
-    if not _place(parameters, free, given):
-        return None
-    for each in parameters:
-        if each.variable not in given:
-            if each.is_required or each.about.variable:
-                return None
-            given[each.variable] = each.default
-    return given
+        elif not _read_option(valued, word, unread, given):
+            return None
+    is_complete = _place(parameters, free, given) and _fill(parameters, given)
+    return given if is_complete else None
+
+
+def _read_option(
+    valued: Mapping[str, Parameter], word: str, unread: Iterator[str], given: dict[str, Any]
+) -> bool:
+    """Read an option with its value, which may be the next word; return False for another one."""
+    name, equals, text = word.partition("=")
+    found = valued.get(name)
+    if found is None or (equals and not name.startswith("--")):
+        return False
+    if not equals:
+        text = next(unread, "--")
+        if text != "-" and text.startswith("-"):
+            return False
+    value = _read(_kind(found), text)
+    if value is None or not _is_within(found.about, value):
+        return False
+    if _is_list(found):
+        given.setdefault(found.variable, []).append(value)
+    else:
+        given[found.variable] = value
+    return True
+
+
+def _fill(parameters: Iterable[Parameter], given: dict[str, Any]) -> bool:
+    """Give the others their defaults; return False where one has none, or a variable tells it."""
+    others = [each for each in parameters if each.variable not in given]
+    given |= {each.variable: each.default for each in others}
+    return not any(each.is_required or each.about.variable for each in others)
 
 
 def _flags(

@@ -34,24 +34,30 @@ def at(
     from_: str = option("--from", "Choices as JSON lines; - reads standard input.", ""),
 ) -> None:
     """Show or choose where a memory applies."""
+    chooses = bool(keys or drop or none)
     if pending or from_:
-        if id or keys or drop or none:
+        if id or chooses:
             raise UsageError("--pending and --from take no memory", "ademem at --pending --json")
-        if pending:
-            found = placing.list_unplaced(memories)
-            why = "a place was chosen for every memory, or is not needed"
-            return show.listing("memories", found, lines_of, why, to_json)
-        text = text_or_stdin("-") if from_ == "-" else _read(from_)
-        placed = placing.place_all(memories, placing.read_choices(text))
-        return show.listing("memories", placed, lines_of, "no choice was given", to_json)
+        return _place_from(memories, from_) if not pending else _list_unplaced(memories)
     if not id:
         raise UsageError("the places of which memory?", "ademem at ID, or ademem at --pending")
     if none and (keys or drop):
         raise UsageError("--none excludes --at and --drop", "choose places, or none")
     choice = Choice(id=id, at=tuple(keys or ()), drop=tuple(drop or ()), nowhere=none)
-    changes = bool(keys or drop or none)
-    one = placing.place(memories, choice) if changes else placing.show_places(memories, id)
-    show.report(to_json(one), list(lines_of(one)))
+    one = placing.place(memories, choice) if chooses else placing.show_places(memories, id)
+    return show.report(to_json(one), list(lines_of(one)))
+
+
+def _list_unplaced(memories: Runtime) -> None:
+    found = placing.list_unplaced(memories)
+    why = "a place was chosen for every memory, or is not needed"
+    show.listing("memories", found, lines_of, why, to_json)
+
+
+def _place_from(memories: Runtime, path: str) -> None:
+    text = text_or_stdin("-") if path == "-" else _read(path)
+    placed = placing.place_all(memories, placing.read_choices(text))
+    show.listing("memories", placed, lines_of, "no choice was given", to_json)
 
 
 def _read(path: str) -> str:

@@ -21,7 +21,7 @@ from ademem.doors.cli.derived import Asked, follow
 from ademem.doors.cli.editor import editing
 from ademem.doors.cli.options import argument, flag, option
 from ademem.doors.cli.parameters import CategoryName, DryRun, Limit, Project, parse_choice
-from ademem.operations import curation, memory_operations
+from ademem.operations import curation, memory_operations, searching
 from ademem.operations.curation import EVERYTHING, Selection, Waiting
 from ademem.store import adopted
 from ademem.store.runtime import Runtime
@@ -212,45 +212,21 @@ def _decide_change(memories: Runtime, change: Changed) -> bool:
         return answer[:1] != "q"
 
 
+Pairs = list[tuple[Memory, str]]
+
+
 def _list_waiting(
     memories: Runtime,
     waiting: Sequence[Memory],
     doubts: Sequence[Doubt | Misplaced],
     narrowed: bool,
 ) -> None:
-    from ademem.operations import relating, searching
-    from ademem.operations.placing import Misplaced
-    from ademem.synthesis.anchoring import Doubt
-
-    rows = [(memory, waits_for(memory)) for memory in waiting]
-    conflicts = [
-        (searching.get(memories, id), f"conflicts with {other}: {pair.reason}".removesuffix(": "))
-        for pair in ([] if narrowed else curation.list_conflicts(memories))
-        for id, other in ((pair.right, pair.left), (pair.left, pair.right))
-    ]
-    conflicts += [
-        (searching.get(memories, pair.right), f"and {pair.left}: {pair.reason}")
-        for pair in ([] if narrowed else curation.list_neighbours(memories))
-    ]
-    conflicts += [
-        (
-            searching.get(memories, each.source),
-            f"{each.actor} says {each.relation} {each.target} ({each.confidence:.0%})"
-            f" {each.reason}; `ademem relations judge {each.id} VERB` decides",
-        )
-        for each in ([] if narrowed else relating.list_proposals(memories))
-    ]
-    changed = [
-        (each.memory, each.why + (f"; corrected: {each.corrected}" if each.corrected else ""))
-        for each in doubts
-        if isinstance(each, Doubt)
-    ]
-    misplaced = [
-        (each.memory, f"does it belong there? {each.why}")
-        for each in doubts
-        if isinstance(each, Misplaced)
-    ]
-    found = [*rows, *conflicts, *changed, *misplaced]
+    groups = (
+        ([(memory, waits_for(memory)) for memory in waiting], ACCEPT),
+        ([] if narrowed else _list_pairs(memories), SETTLE),
+        *_group_doubts(doubts),
+    )
+    found = [pair for pairs, _ in groups for pair in pairs]
     proof = searching.map_evidence(memories, [memory for memory, _ in found])
     if show.as_json:
         shown = [
@@ -261,15 +237,7 @@ def _list_waiting(
         return show.json({"count": len(shown), "memories": shown})
     if not found:
         show.echo("nothing waits for your review", err=True)
-    accept = "`ademem promote ID` accepts one, `ademem edit` corrects it, `ademem reject` drops it"
-    settle = (
-        "`ademem archive` or `ademem edit` ends a conflict;"
-        " `ademem review --settle ID OTHER` records that both are true"
-    )
-    correct = "`ademem edit ID --content TEXT --anchor FILE:LINES` corrects one"
-    move = "`ademem at ID --at KEY` says where one belongs, or that it does belong there"
-    hints = ((rows, accept), (conflicts, settle), (changed, correct), (misplaced, move))
-    for pairs, hint in hints:
+    for pairs, hint in groups:
         if pairs:
             show.fenced(
                 text
@@ -278,6 +246,61 @@ def _list_waiting(
             )
             show.echo(hint)
     return None
+
+
+ACCEPT = "`ademem promote ID` accepts one, `ademem edit` corrects it, `ademem reject` drops it"
+SETTLE = (
+    "`ademem archive` or `ademem edit` ends a conflict;"
+    " `ademem review --settle ID OTHER` records that both are true"
+)
+CORRECT = "`ademem edit ID --content TEXT --anchor FILE:LINES` corrects one"
+MOVE = "`ademem at ID --at KEY` says where one belongs, or that it does belong there"
+
+
+def _list_pairs(memories: Runtime) -> Pairs:
+    """Return what is related to another memory in a way that a person decides, with the other."""
+    from ademem.operations import relating
+
+    told = [
+        (id, f"conflicts with {other}: {pair.reason}".removesuffix(": "))
+        for pair in curation.list_conflicts(memories)
+        for id, other in ((pair.right, pair.left), (pair.left, pair.right))
+    ]
+    told += [
+        (pair.right, f"and {pair.left}: {pair.reason}")
+        for pair in curation.list_neighbours(memories)
+    ]
+    told += [
+        (
+            each.source,
+            f"{each.actor} says {each.relation} {each.target} ({each.confidence:.0%})"
+            f" {each.reason}; `ademem relations judge {each.id} VERB` decides",
+        )
+        for each in relating.list_proposals(memories)
+    ]
+    return [(searching.get(memories, id), why) for id, why in told]
+
+
+def _group_doubts(doubts: Sequence[Doubt | Misplaced]) -> Iterator[tuple[Pairs, str]]:
+    from ademem.operations.placing import Misplaced
+    from ademem.synthesis.anchoring import Doubt
+
+    yield (
+        [
+            (each.memory, each.why + (f"; corrected: {each.corrected}" if each.corrected else ""))
+            for each in doubts
+            if isinstance(each, Doubt)
+        ],
+        CORRECT,
+    )
+    yield (
+        [
+            (each.memory, f"does it belong there? {each.why}")
+            for each in doubts
+            if isinstance(each, Misplaced)
+        ],
+        MOVE,
+    )
 
 
 def _evidence_lines(memory: Memory, proof: Mapping[str, Sequence[Evidence]]) -> Iterator[str]:

@@ -86,18 +86,10 @@ def why(
 ) -> None:
     """Show what a session was sent, or why a text is held."""
     if wrong is not None:
-        who.require_person(who.of_process(), f"`ademem why --wrong {wrong}`")
-        taken = reports.reject_effect(memories, wrong)
-        line = f"no longer counted: {taken.call or 'an answer'} ({taken.memory_id})"
-        return show.report({"memory": taken.memory_id, "call": taken.call}, [line])
+        return _reject_effect(memories, wrong)
     text = " ".join(words or ())
     if not text.isascii() or " " in text:
-        from ademem.doors.views import held
-        from ademem.operations import judging
-
-        explained = judging.explain_text(text)
-        values = held.explanation_json(explained)
-        return show.report(values, held.explanation_lines(explained), fence=True)
+        return _explain_text(text)
     id, found = sessions.list_sent(memories, text or None)
     done = reports.list_effects(memories, session=id) if id else Effects()
     proofs = {row.memory_id: effects.proof(row) for row in done.rows if row.row}
@@ -112,6 +104,22 @@ def why(
     return show.fenced(
         line for each in found for line in views.to_lines(each, show.is_withheld, proofs)
     )
+
+
+def _reject_effect(memories: Runtime, number: int) -> None:
+    who.require_person(who.of_process(), f"`ademem why --wrong {number}`")
+    taken = reports.reject_effect(memories, number)
+    line = f"no longer counted: {taken.call or 'an answer'} ({taken.memory_id})"
+    show.report({"memory": taken.memory_id, "call": taken.call}, [line])
+
+
+def _explain_text(text: str) -> None:
+    from ademem.doors.views import held
+    from ademem.operations import judging
+
+    explained = judging.explain_text(text)
+    values = held.explanation_json(explained)
+    show.report(values, held.explanation_lines(explained), fence=True)
 
 
 @on_project("prompts search")

@@ -109,21 +109,27 @@ def install(
     done = []
     if written := install_.add_commands(os.path.dirname(change.path), hooks, dry_run=dry_run):
         done.append(f"{'would write' if dry_run else 'wrote'} {', '.join(written)}")
-    if where is Where.LOCAL and not dry_run and git_setup.hide(root):
-        done.append("git ignores these files, as they are yours alone (.git/info/exclude)")
-    found = project_.at(root)
-    if not dry_run and os.path.isdir(found.ade):
-        done += enrolment.set_driver(found, program(os.environ))
-    if not dry_run and os.path.exists(found.database):
-        with open_project(found.root) as memories:
-            enrolment.register_typed(memories)
+    if not dry_run:
+        done += _prepare_project(root, where)
     if with_git:
         absolute = os.path.join(os.path.dirname(sys.executable), "ademem")  # git's PATH may differ
         done += git_setup.add_hooks(root, absolute, dry_run=dry_run)
     if not dry_run and where is not Where.SHARED:
-        done += configuring.offer_reader(found, os.environ)
+        done += configuring.offer_reader(project_.at(root), os.environ)
         done += install_.offer_status_line(root, hooks, os.environ)
     _show_change(change, done, dry_run, *REGISTERED)
+
+
+def _prepare_project(root: str, where: Where) -> Iterator[str]:
+    """Hide settings of one person from git, set its merge driver, and trust the database."""
+    if where is Where.LOCAL and git_setup.hide(root):
+        yield "git ignores these files, as they are yours alone (.git/info/exclude)"
+    found = project_.at(root)
+    if os.path.isdir(found.ade):
+        yield from enrolment.set_driver(found, program(os.environ))
+    if os.path.exists(found.database):
+        with open_project(found.root) as memories:
+            enrolment.register_typed(memories)
 
 
 def _install_elsewhere(
@@ -308,27 +314,36 @@ def trust(
     asks = not (show_ or show.as_json)
     if asks:
         who.require_person(who.of_process(), "trust in a project")
-    arrived = configuring.find_untrusted(project)
-    if show.as_json:
-        _show_untrusted(arrived)
     authors = author or []
     if authors and not files:
         raise UsageError("--author names whose memories of the files are trusted", "add --files")
+    arrived = configuring.find_untrusted(project)
     named = {"settings": settings, "files": files, "database": database}
-    asked = [part for part in PARTS if named[part.option] or not any(named.values())]
-    waiting = [part for part in asked if part.waits(arrived)]
-    if files and (authors or not arrived.trusts_files) and FILES not in waiting:
-        waiting.append(FILES)  # for what comes later
-    for part in () if show.as_json else waiting:
+    waiting = _list_waiting(arrived, named, authors)
+    if show.as_json:
+        _show_untrusted(arrived)
+        raise SystemExit(1 if waiting else 0)
+    for part in waiting:
         _show_part(part, arrived, authors)
         if asks and confirm(part.question):
             by = who.of_process()
             done = configuring.agree(arrived, part.name, root=project, authors=authors, by=by)
             _show_accepted(done)
-    if not waiting and not show.as_json:
+    if not waiting:
         show.echo("nothing waits for your trust")
     if not asks:
         raise SystemExit(1 if waiting else 0)
+
+
+def _list_waiting(
+    arrived: UntrustedParts, named: Mapping[str, bool], authors: Sequence[str]
+) -> list[Part]:
+    """Return the parts that wait; those that were *named* by their options, or all."""
+    asked = [part for part in PARTS if named[part.option] or not any(named.values())]
+    waiting = [part for part in asked if part.waits(arrived)]
+    if named["files"] and (authors or not arrived.trusts_files) and FILES not in waiting:
+        waiting.append(FILES)  # for what comes later
+    return waiting
 
 
 def _show_untrusted(arrived: UntrustedParts) -> None:

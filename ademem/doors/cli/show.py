@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ademem.core.setting_sources import SettingWarning
     from ademem.operations.placing import Placed
     from ademem.search.engine import Hit, Results
+    from ademem.search.instruction_search import Instruction
     from ademem.store.bindings import Binding
     from ademem.store.evidence import Evidence
     from ademem.store.relations import Later, Newer
@@ -257,19 +258,24 @@ def results(
         echo(f"({found.note})")
     lines = []
     for hit in hits:
-        missing = f"; without {', '.join(hit.missing)}" if hit.missing else ""
-        weakness = f"  (weak{missing})" if hit.weak else ""
-        lines.append(line(hit.memory, drifted=drifted, later=hit.later) + weakness)
+        lines.append(line(hit.memory, drifted=drifted, later=hit.later) + _weakness_of(hit))
         lines += newer_lines(hit.newer)
         if explain:
             lines.append(f"    {explain_hit(hit)}")
-    for each in found.instructions:
-        unmerged = "" if each.merged else "  (not on the default branch)"
-        below = f"{each.head}: " if each.head else ""
-        lines.append(f"{each.where}  [{each.kind}] {below}{preview(each.text, 300)}{unmerged}")
-    fenced(lines)
+    fenced([*lines, *map(_instruction_line, found.instructions)])
     if rest:
         echo(rest, err=not to_model())
+
+
+def _weakness_of(hit: Hit) -> str:
+    missing = f"; without {', '.join(hit.missing)}" if hit.missing else ""
+    return f"  (weak{missing})" if hit.weak else ""
+
+
+def _instruction_line(item: Instruction) -> str:
+    unmerged = "" if item.merged else "  (not on the default branch)"
+    below = f"{item.head}: " if item.head else ""
+    return f"{item.where}  [{item.kind}] {below}{preview(item.text, 300)}{unmerged}"
 
 
 def evidence_rows(memory: Memory, found: Iterable[Evidence]) -> list[dict[str, Any]]:
@@ -363,35 +369,37 @@ def whole(
     newer: Newer | None = None,
     evidence: Sequence[Evidence] = (),
 ) -> None:
-    from ademem.core import anchor
     from ademem.core.memory import Trust
     from ademem.store.transitions import waits_for
 
     keys = memory_json(memory)
     names = "scope owner status tier importance confidence observation_count path".split()
+    done = (f"{name} {count:,}" for name, count in effects.items() if count)
+    is_imported = memory.trust is Trust.IMPORT
+    facts: list[tuple[str, object]] = [
+        *((name, keys[name]) for name in names),
+        *(("anchor", _describe_anchor(text)) for text in memory.anchors),
+        ("at", _join_keys(places) if places else None),
+        ("effects", ", ".join(done) or None),
+        ("tags", " ".join(memory.tags) or None),
+        ("stage", None if memory.stage in ("candidate", "confirmed") else memory.stage),
+        *(("evidence", each.line) for each in evidence),
+        ("from", f"{memory.trust} by {memory.source}, {memory.created_at:%Y-%m-%d %H:%M} UTC"),
+        ("source", (memory.source_id or None) if is_imported else None),
+    ]
     lines = [line(memory, 80, drifted, later), *newer_lines(newer)]
     lines += ["", *memory.content.split("\n"), ""]
-    lines += [f"{name}: {keys[name]}" for name in names if keys[name] is not None]
-    for text in memory.anchors:
-        place = anchor.place(text)
-        lines.append(f"anchor: {place.where if place else text}")
-    if places:
-        lines.append(f"at: {_join_keys(places)}")
-    if any(effects.values()):
-        done = (f"{name} {count:,}" for name, count in effects.items() if count)
-        lines.append(f"effects: {', '.join(done)}")
-    if memory.tags:
-        lines.append(f"tags: {' '.join(memory.tags)}")
-    if memory.stage not in ("candidate", "confirmed"):
-        lines.append(f"stage: {memory.stage}")
-    lines += [f"evidence: {each.line}" for each in evidence]
-    at = f"{memory.created_at:%Y-%m-%d %H:%M} UTC"
-    lines.append(f"from: {memory.trust} by {memory.source}, {at}")
-    if memory.source_id and memory.trust is Trust.IMPORT:
-        lines.append(f"source: {memory.source_id}")
+    lines += [f"{name}: {value}" for name, value in facts if value is not None]
     if memory.quarantine_reason:
         lines.append(f"{waits_for(memory)} (`ademem promote {memory.id}` approves it)")
     fenced([*lines, *(f"{name}: {' '.join(ids)}" for name, ids in related.items())])
+
+
+def _describe_anchor(text: str) -> str:
+    from ademem.core import anchor
+
+    place = anchor.place(text)
+    return place.where if place else text
 
 
 def report(
@@ -466,12 +474,7 @@ def verdict(
     if placed:
         values["places"] = place_rows(placed)
     if memory:
-        verb = "merged into" if written.deduped else "kept as"
-        kind = ", rule" if is_rule(memory) else ""
-        done = f"{verb} {memory.id} ({written.durability}{kind})"
-        at = [at_line(placed)] if placed and not written.deduped else []
-        at += placed.advice if placed and at and to_model() else ()
-        report(values, [done, *at, *(f"note: {note}" for note in written.notes)])
+        report(values, [*_kept_lines(memory, written, placed)])
         if to_model() and not as_json:
             show_nearest(written.nearest)
     else:
@@ -482,6 +485,16 @@ def verdict(
         why = f"no question {visible(written.unanswered)} waits for an answer"
         echo(f"{why}; the text is stored as a candidate of its own, without --heard", err=True)
         raise SystemExit(USAGE)
+
+
+def _kept_lines(memory: Memory, written: Written, placed: Placed | None) -> Iterator[str]:
+    verb = "merged into" if written.deduped else "kept as"
+    kind = ", rule" if is_rule(memory) else ""
+    yield f"{verb} {memory.id} ({written.durability}{kind})"
+    if placed and not written.deduped:
+        yield at_line(placed)
+        yield from placed.advice if to_model() else ()
+    yield from (f"note: {note}" for note in written.notes)
 
 
 def show_nearest(found: Sequence[Memory]) -> None:
