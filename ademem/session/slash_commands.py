@@ -242,33 +242,12 @@ def undo(text: str, payload: Payload, runtime: Runtime) -> str:
 
 
 def why(_text: str, payload: Payload, runtime: Runtime) -> str:
-    shown = _list_shown(payload.session_id, runtime)
-    by_reason: dict[str, list[str]] = {}
-    for reason, memory in list(shown.values())[:LISTED]:
-        if memory and not memory.quarantine_reason:
-            by_reason.setdefault(preview(visible(reason), CHARS), []).append(_line(memory))
-    lines = [line for reason, listed in by_reason.items() for line in (reason, *listed)]
+    from ademem.session import session_moments  # few prompts ask
+
+    lines = session_moments.describe(payload.session_id, runtime)
     if not lines:
         return client.block("ademem: this session was shown no memory yet")
-    more = len(shown) - LISTED
-    rest = [f"and {more} more: `ademem why` shows all, with the texts"] if more > 0 else []
-    from ademem.store import effects  # few prompts ask
-
-    number = counted(len(shown), "memory")
-    done = effects.collect(runtime, session=payload.session_id).counts
-    told = [f"{kind} {count:,}" for kind, count in done.items() if count]
-    head = f"This session: {', '.join(told)} · " if told else ""
-    return client.block("\n".join([f"{head}Claude was shown {number}", *lines, *rest]))
-
-
-def _list_shown(session: str, runtime: Runtime) -> dict[str, tuple[str, Memory | None]]:
-    """Return by id why each memory was shown first, and the memory if it is there."""
-    shown: dict[str, tuple[str, Memory | None]] = {}
-    for sent in injections.list_sent(runtime, session):
-        for part in sent.parts:
-            if not part.left_out and part.section != injections.SAVED:
-                shown.setdefault(part.memory_id, (sent.reason, part.memory))
-    return shown
+    return client.block("\n".join(lines))
 
 
 def terminal(text: str, _payload: Payload, runtime: Runtime) -> str:

@@ -1,6 +1,7 @@
 """Slash commands that a person types in a session."""
 
 import json
+import re
 from datetime import timedelta
 
 import pytest
@@ -185,10 +186,14 @@ def test_why_lists_what_the_session_was_shown_and_the_reason(world):
     world.know("Login tokens expire in UTC")
     typed(world, "/ademem:recall login tokens")
 
-    lines = answered(world, "/ademem:why").splitlines()
-    assert lines[0].endswith("Claude was shown 2 memories")
-    assert lines[1] == "when the session started"
-    assert lines[3] == "looked up: login tokens"
+    head, _, *rows, _, end = answered(world, "/ademem:why").splitlines()
+    assert re.fullmatch(r"This session: learned 2 · [\d,]+ chars", head)
+    assert {
+        "start        Deploys go through staging",
+        "recall       Login tokens expire in UTC",
+        "learned      Login tokens expire in UTC     kept",
+    } < {row[8:] for row in rows}
+    assert end == " Word for word: ademem why · all: ademem web"
 
 
 def test_why_gives_the_reason_for_a_dictated_memory_from_when_it_came_up(world):
@@ -198,7 +203,24 @@ def test_why_gives_the_reason_for_a_dictated_memory_from_when_it_came_up(world):
     world.fire("user_prompt_submit", prompt="Add left-pad", prompt_id="p9")
     world.fire("pre_tool_use", prompt_id="p9", tool_use_id="t1", **install)
 
-    assert "\nbefore the change\n" in answered(world, "/ademem:why")
+    answer = answered(world, "/ademem:why")
+    assert "  npm instal…  use pnpm, never `npm install`" in answer
+    assert max(map(len, answer.splitlines())) <= 66
+
+
+def test_why_tells_what_came_of_each_moment(world):
+    typed(world, "remember: use pnpm, never `npm install`")
+    world.fire("user_prompt_submit", prompt="Add left-pad", prompt_id="p9")
+    for id, command in (("t1", "npm install left-pad"), ("t2", "pnpm add left-pad")):
+        call = {"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": id}
+        world.fire("pre_tool_use", prompt_id="p9", **call)
+    world.fire("stop", prompt_id="p9", last_assistant_message="done")
+
+    head, _, learned, denied, instead, *_ = answered(world, "/ademem:why").splitlines()
+    assert head.startswith("This session: prevented 1, learned 1 · ")
+    assert learned.endswith("learned      use pnpm, never `npm install`  kept")
+    assert denied.endswith("use pnpm, never `npm install`  prevented")
+    assert instead.strip() == "→ pnpm add left-pad"
 
 
 def test_each_command_is_answered_once_where_two_installations_run_the_hook(world):
