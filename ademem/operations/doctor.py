@@ -333,6 +333,19 @@ def client_runs_hooks(patient: Patient) -> Finding:
     return _bad("client", f"Claude Code runs none of the hooks: {why}", hint)
 
 
+def status_line_is_free(patient: Patient) -> Finding:
+    """Tell whether the client's status line shows memory; one of the person's is left alone."""
+    name, script = "statusline", os.path.join(install.hooks_folder(), install.STATUS_LINE)
+    sources = client_settings.read_sources(patient.project.root, patient.environment)
+    source = next((each for each in sources if "statusLine" in each.values), None)
+    if source is None:
+        return _good(name, "none is set", "`ademem install` prints the line that shows memory")
+    if install.STATUS_LINE in json.dumps(source.values["statusLine"]):
+        return _good(name, f"shows memory, by {source.path}")
+    message = f"another one is set in {source.path}, which is left alone"
+    return _good(name, message, f"`{script}` prints the line for it")
+
+
 def hooks_are_installed(patient: Patient) -> Finding:
     places = [where for where in install.Where if _find_installed(patient, where)]
     paths = [install.settings_path(patient.project.root, where) for where in places]
@@ -502,6 +515,7 @@ CHECKS: tuple[Callable[[Patient], Finding], ...] = (
     servers_answer,
     hooks_are_installed,
     client_runs_hooks,
+    status_line_is_free,
     hooks_fire,
     hooks_do_not_fail,
 )

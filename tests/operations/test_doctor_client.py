@@ -216,6 +216,26 @@ def test_the_doctor_needs_no_package_of_an_extra(package):
     assert subprocess.run([sys.executable, "-I", "-c", program], timeout=60).returncode == 0
 
 
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        pytest.param(None, "none is set", id="none"),
+        pytest.param("/opt/ademem/hooks/statusline.sh", "shows memory", id="ours"),
+        pytest.param("date", "another one is set", id="of the person"),
+    ],
+)
+def test_a_status_line_is_named_and_never_a_fault(machine, command, said):
+    if command:
+        line = {"statusLine": {"type": "command", "command": command}}
+        own = machine.project / ".claude/settings.json"
+        own.parent.mkdir(exist_ok=True)
+        own.write_text(json.dumps(line))
+    finding = doctor.status_line_is_free(machine.patient)
+
+    assert finding.ok
+    assert said in finding.message
+
+
 def test_every_check_of_the_client_is_made():
     made = {doctor.commands_run, doctor.servers_answer, doctor.client_runs_hooks}
     assert made <= set(CHECKS)

@@ -87,7 +87,8 @@ def _running(found: Overview, now: datetime) -> str:
     guard = "the guard is off" if found.guard == "off" else "guard"
     search = "search by meaning" if found.by_meaning else "search by words"
     backup = f"backup {_day_of(found.backup, now)}" if found.backup else "no backup yet"
-    return f"{hooks}, {guard}, {search} {styled('·', DIM)} {backup}"
+    running = [hooks, guard, search] if found.has_hooks else [hooks, search]
+    return f"{', '.join(running)} {styled('·', DIM)} {backup}"
 
 
 def _day_of(at: str, now: datetime) -> str:

@@ -189,12 +189,15 @@ def has_record(project: str, where: Where) -> bool:
     return read_record(*_record(project, where)) is not None
 
 
+STATUS_LINE = "statusline.sh"
+
+
 def offer_status_line(root: str, hooks: str, environment: Mapping[str, str]) -> list[str]:
     """Say how the client's status line shows memory, unless one is set, which is left alone."""
     sources = client_settings.read_sources(root, environment)
     if any("statusLine" in source.values for source in sources):
         return []
-    entry = {"type": "command", "command": os.path.join(hooks, "statusline.sh")}
+    entry = {"type": "command", "command": os.path.join(hooks, STATUS_LINE)}
     there = os.path.join(config_dir(environment), "settings.json")
     return [f'a status line shows memory, with "statusLine": {json.dumps(entry)} in {there}']
 
