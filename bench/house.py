@@ -13,6 +13,8 @@ import ast
 import json
 import os
 import re
+import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -156,6 +158,9 @@ def figures(checkout: Checkout, minutes: str) -> Iterator[Figure]:
     yield Figure("functions of complexity E or F", str(sum(each > 30 for each in branching)))
     lines = sum(text.count("\n") for text in checkout.sources.values())
     yield Figure("lines of product code", f"{lines:,}")
+    for owner, count in sorted(_lines_by_part(checkout).items()):
+        yield Figure(f"lines of {owner}", f"{count:,}")
+    yield Figure("imports from the core to parts", str(_imports_of_parts(checkout)))
     yield Figure("settings", str(_settings(checkout)))
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "project"
@@ -168,6 +173,8 @@ def figures(checkout: Checkout, minutes: str) -> Iterator[Figure]:
         checkout.run(TYPED, folder, arguments=["files", "refresh"])
         for name, modules in zip(TRIPS, _trips(checkout, folder), strict=True):
             yield Figure(f"modules executed: {name}", str(modules))
+    for command, yardsticks in _starts(checkout):
+        yield Figure(f"start of `{command}`, in yardsticks", f"{yardsticks:.2f}")
     yield Figure("bytes of README", f"{(checkout.root / 'README.md').stat().st_size:,}")
     yield Figure("minutes of CI", minutes)
     opening = [text.split(None, 1)[0].strip(",") for text in _docstrings(checkout) if text.strip()]
@@ -177,6 +184,72 @@ def figures(checkout: Checkout, minutes: str) -> Iterator[Figure]:
     yield Figure("docstrings that open with What, Who, Whether, Those", share)
     single, private = _single_callers(checkout)
     yield Figure("private functions with one caller", f"{single} of {private}")
+
+
+def _part_of(module: str) -> str:
+    """Return the part that a module is in; empty for one of the core."""
+    names = module.split(".")
+    return names[2] if names[1:2] == ["plugins"] and len(names) > 2 else ""
+
+
+def _lines_by_part(checkout: Checkout) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for name, text in checkout.sources.items():
+        part = _part_of(name)
+        found[f"the part {part}" if part else "the core"] += text.count("\n")
+    return found
+
+
+def _imports_of_parts(checkout: Checkout) -> int:
+    core = [name for name in checkout.trees if not _part_of(name)]
+    return sum(bool(_part_of(target)) for name in core for target in _imported(name, checkout))
+
+
+YARDSTICK = "import json, sqlite3"
+STARTS = ("--help", "recall tokens", "list", "get 6b0e", "status", "review", "add")
+RUNS = 15
+
+PROGRAM = """
+import sys
+sys.path.insert(0, {root!r})
+sys.argv = {arguments!r}
+from ademem.doors.cli import program
+program()
+"""
+
+
+def _starts(checkout: Checkout) -> Iterator[tuple[str, float]]:
+    """Yield commands with their least processor time, compiled as an installation compiles them."""
+    with tempfile.TemporaryDirectory() as scratch:
+        root, folder = os.path.join(scratch, "packages"), os.path.join(scratch, "project")
+        leave_out = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(checkout.package, os.path.join(root, "ademem"), ignore=leave_out)
+        os.mkdir(folder)
+        bundle = "from ademem.core import bytecode; bytecode.write(bytecode.PACKAGE)"
+        _spend(f"import sys; sys.path.insert(0, {root!r}); {bundle}", folder)
+        _spend(PROGRAM.format(root=root, arguments=["ademem", "init"]), folder)
+        yardstick = min(_spend(YARDSTICK, folder) for _ in range(RUNS))
+        for command in STARTS:
+            spent = []
+            for number in range(RUNS):
+                text = f"Port {7000 + number} is that of the service {number}"
+                words = [*command.split(), *([text] if command == "add" else [])]
+                spent.append(
+                    _spend(PROGRAM.format(root=root, arguments=["ademem", *words]), folder)
+                )
+            yield command.partition(" ")[0], min(spent) / yardstick
+
+
+def _spend(code: str, folder: str) -> float:
+    """Return the processor time of a fresh interpreter in seconds."""
+    home = os.path.dirname(folder)
+    environment = {"PATH": os.environ["PATH"], "HOME": home, "ADEMEM_JOBS_AUTO": "false"}
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(
+        [sys.executable, "-I", "-c", code], cwd=folder, env=environment, capture_output=True
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def _arrows(checkout: Checkout) -> Arrows:
