@@ -85,18 +85,21 @@ def _find_failed_checks(document: Any) -> Iterator[Comment]:
         name = str(row.get("name") or row.get("context") or "")
         owner = re.split(r"[/ ]", name.lower())[0]
         is_failed = (row.get("conclusion") or row.get("state")) in FAILED
-        if not name or not is_failed or re.search(_BOTS, owner):
-            continue
-        where = document.get("number") or document.get("url") or "?"
-        workflow = f" of the workflow `{row['workflowName']}`" if row.get("workflowName") else ""
-        title = f": {document['title']}" if document.get("title") else ""
-        text = f"The check `{name}`{workflow} failed on pull request {where}{title}"
-        yield Comment(
-            key=f"check:{document.get('url') or where}:{name}",
-            text=truncate(" ".join(clean(text).split()), MAX_CHARS),
-            url=str(row.get("detailsUrl") or row.get("targetUrl") or "") or None,
-            category=Category.GOTCHA,
-        )
+        if name and is_failed and not re.search(_BOTS, owner):
+            yield _read_check(name, row, document)
+
+
+def _read_check(name: str, row: Mapping[str, Any], document: Mapping[str, Any]) -> Comment:
+    where = document.get("number") or document.get("url") or "?"
+    workflow = f" of the workflow `{row['workflowName']}`" if row.get("workflowName") else ""
+    title = f": {document['title']}" if document.get("title") else ""
+    text = f"The check `{name}`{workflow} failed on pull request {where}{title}"
+    return Comment(
+        key=f"check:{document.get('url') or where}:{name}",
+        text=truncate(" ".join(clean(text).split()), MAX_CHARS),
+        url=str(row.get("detailsUrl") or row.get("targetUrl") or "") or None,
+        category=Category.GOTCHA,
+    )
 
 
 def _read_comment(raw: Mapping[str, Any]) -> Comment | None:

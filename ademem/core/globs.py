@@ -50,17 +50,11 @@ class Scope(Value):
 
 def read_scope(patterns: Iterable[str], *, like_gitignore: bool = False) -> Scope:
     """Return the scope of patterns as they are written, with braces; all for `**` and its kin."""
-    given = [
-        each
-        for pattern in patterns
-        for each in expand_braces(pattern.strip())
-        if each and len(each) <= LONGEST and each.count("*") <= MOST_STARS
-    ][:MOST_PATTERNS]
+    given = [each for pattern in patterns for each in _readable(pattern)][:MOST_PATTERNS]
     if like_gitignore:
-        plain = [each.removesuffix("/**") for each in given]
-        plain = [each for each in plain if each]
-        is_all = all(each == "**" for each in plain)
-        return Scope(globs=() if is_all else tuple(plain), like_gitignore=True)
+        plain = tuple(filter(None, (each.removesuffix("/**") for each in given)))
+        is_all = set(plain) <= {"**"}
+        return Scope(globs=() if is_all else plain, like_gitignore=True)
     wanted = [_plain(each) for each in given if each[0] != "!"]
     excluded = [_plain(each[1:]) for each in given if each[0] == "!"]
     if not EVERYTHING.isdisjoint(wanted):
@@ -69,6 +63,13 @@ def read_scope(patterns: Iterable[str], *, like_gitignore: bool = False) -> Scop
         globs=tuple(dict.fromkeys(wanted)),
         excluded=tuple(dict.fromkeys(each for each in excluded if each not in EVERYTHING)),
     )
+
+
+def _readable(pattern: str) -> Iterator[str]:
+    """Yield what a pattern with braces stands for, without what is too long to be matched."""
+    for each in expand_braces(pattern.strip()):
+        if each and len(each) <= LONGEST and each.count("*") <= MOST_STARS:
+            yield each
 
 
 def split_patterns(line: str) -> list[str]:

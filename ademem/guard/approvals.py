@@ -142,19 +142,23 @@ def _decides(words: Sequence[Word], is_quarantined: Callable[[str], bool]) -> st
     """Return the command that decides something for the person; None if these words do not."""
     given = _operands(words)
     verb, *operands = [word.text for word in given] or [""]
+    command = verb
     if verb in AGREEING:
-        return None if _only_shows(words) else f"`ademem {verb}`"
-    if verb == "config" and operands[:1] == ["set"]:
-        key = find_key(operands[1]) if len(operands) > 1 else None
-        return None if key and key.is_shared else "`ademem config set`"
-    if verb == "review":
+        decides = not _only_shows(words)
+    elif verb == "config" and operands[:1] == ["set"]:
+        command, decides = "config set", not _sets_shared_key(operands[1:])
+    elif verb == "review":
         lists = any(word.text in ("--list", "--json", "--help") for word in words)
-        return "`ademem review`" if not lists and is_quarantined("") else None
-    if verb in APPROVING:
-        ids = [word for word in given[1:] if word.text != "-"]
-        if any(is_quarantined("" if word.expands else word.text) for word in ids):
-            return f"`ademem {verb}`"
-    return None
+        decides = not lists and is_quarantined("")
+    else:
+        ids = [word for word in given[1:] if word.text != "-"] if verb in APPROVING else []
+        decides = any(is_quarantined("" if word.expands else word.text) for word in ids)
+    return f"`ademem {command}`" if decides else None
+
+
+def _sets_shared_key(operands: Sequence[str]) -> bool:
+    key = find_key(operands[0]) if operands else None
+    return key is not None and key.is_shared
 
 
 def _only_shows(words: Sequence[Word]) -> bool:

@@ -136,15 +136,15 @@ def consult(
     most = max_blocks * (2 if irreversible or any(one.is_marked for one in fresh) else 1)
     if fresh and (is_counted or (not was_denied and denials < most)):
         return Carry(ids=tuple(one.id for one in fresh[:MOST_CARRIED]))
-    if any(one.carried for one in stopping):
-        return Wait()
+    return Wait() if any(one.carried for one in stopping) else _show(findings, stopping)
+
+
+def _show(findings: Sequence[Finding], stopping: Sequence[Finding]) -> Show:
+    """Show rules that would stop the call, then what would have and what stands beside it."""
     rules = [one.id for one in findings if one.is_rule and one.is_firm and not one.may_deny]
     rules = rules[:MOST_CARRIED]
-    beside = [
-        one.id
-        for one in findings
-        if one.id not in rules and (one in stopping or (one.is_beside and not one.in_context))
-    ]
+    shown = [one for one in findings if one in stopping or (one.is_beside and not one.in_context)]
+    beside = [one.id for one in shown if one.id not in rules]
     return Show(ids=(*rules, *beside[:MOST_BESIDE]), rules=tuple(rules))
 
 

@@ -131,18 +131,8 @@ def _touch_server(tool: str, given: dict[str, Any], cwd: str, settings: GuardSet
         changes = changes and found.changes
     if not changes:
         return replace(found, changes=False)
-    paths = [path for path in _texts(given, _PATHS) if _is_path(path)]
-    paths += [
-        path for path in _texts(given, _PLACES) if _is_path(path) and re.search(r"/|\w\.\w", path)
-    ]
-    if programs.split_words(name)[-1:] in (["add"], ["stage"]):  # to the index of git
-        paths = []
-    if "copy" in name.split():
-        sources = {*_texts(given, _SOURCES)}
-        paths = [path for path in paths if path not in sources]
-    for patch in _texts(given, _PATCHES):
-        paths += writers.files_in_patch(patch)
-    writes = tuple(dict.fromkeys((*found.writes, *(_absolute(path, folder) for path in paths))))
+    paths = (_absolute(path, folder) for path in _paths_of_server(name, given))
+    writes = tuple(dict.fromkeys((*found.writes, *paths)))
     return replace(
         found,
         writes=writes,
@@ -153,6 +143,19 @@ def _touch_server(tool: str, given: dict[str, Any], cwd: str, settings: GuardSet
         creates=_are_new(writes),
         irreversible=found.irreversible or mutation.is_irreversible_tool(tool),
     )
+
+
+def _paths_of_server(name: str, given: dict[str, Any]) -> Iterator[str]:
+    """Yield the paths that a tool of this name writes, by the names of its arguments."""
+    words = name.split()
+    sources = {*_texts(given, _SOURCES)} if "copy" in words else ()
+    places = (each for each in _texts(given, _PLACES) if re.search(r"/|\w\.\w", each))
+    for path in (*_texts(given, _PATHS), *places):
+        to_index = programs.split_words(name)[-1:] in (["add"], ["stage"])  # that of git
+        if _is_path(path) and path not in sources and not to_index:
+            yield path
+    for patch in _texts(given, _PATCHES):
+        yield from writers.files_in_patch(patch)
 
 
 def _is_path(text: str) -> bool:
@@ -324,12 +327,8 @@ class _Walk:
         if command.words:
             self._run(command)
             self._name(command)
-        if found and command.stdin:
-            self.texts.append(command.stdin.text)
-        elif found and writers.is_edit_in_place(command):
-            self.texts += [word.text for word in command.words[1:]]
-        elif found and command.name in ("echo", "printf"):
-            self.texts.append(" ".join(word.text for word in command.words[1:]))
+        if found:
+            self.texts += _written_texts(command)
         self.folders = before
 
     def _name(self, command: Command) -> None:
@@ -471,14 +470,18 @@ def _script_of(command: Command, folder: str) -> str:
     at = 1
     while at < len(words) and (is_option(words[at]) or words[at] in ("run", "tool")):
         if words[at] == "-m" and at + 1 < len(words):
-            module = words[at + 1].replace(".", "/")
-            files = (f"{module}.py", f"{module}/__main__.py")
-            return next((each for each in files if os.path.isfile(_absolute(each, folder))), "")
+            return _file_of_module(words[at + 1], folder)
         if words[at] in ("-c", "-e", "-r", "-p", "--eval"):
             return ""
         at += 2 if words[at] in ("-W", "-X", "-r", "--require", "-I", "--import", "--loader") else 1
     script = words[at] if at < len(words) and not command.words[at].expands else ""
     return script if re.search(r"[\w)]\.\w+$|/", script) else ""
+
+
+def _file_of_module(module: str, folder: str) -> str:
+    path = module.replace(".", "/")
+    files = (f"{path}.py", f"{path}/__main__.py")
+    return next((each for each in files if os.path.isfile(_absolute(each, folder))), "")
 
 
 def _searched_by(command: Command | None) -> list[Word]:
@@ -579,6 +582,16 @@ def _top(folder: str) -> str:
 _TEMPORARY = re.compile(r"(?i)mktemp|\$\{?\w*(?:te?mp)\w*")
 
 
+def _written_texts(command: Command) -> list[str]:
+    """Return the texts that a command writes, as far as its own words have them."""
+    words = [word.text for word in command.words[1:]]
+    if command.stdin:
+        return [command.stdin.text]
+    if writers.is_edit_in_place(command):
+        return words
+    return [" ".join(words)] if command.name in ("echo", "printf") else []
+
+
 def _absolute(path: str, folder: str) -> str:
     path = path.removeprefix("file://").replace("\0", "")
     if path[:1] == "~":
@@ -594,23 +607,22 @@ def _paths(written: Written, folder: str) -> Iterator[str]:
         return
     for whole in [word.text for word in expand_braces(written.word)]:
         each = _known_part(whole) if "$" in whole or "`" in whole else whole
-        if not each:
-            continue
-        path = _absolute(each, folder)
-        if written.is_new and each == whole and os.path.isdir(path):
-            continue
-        if written.is_guess and not _may_be_file(each, path):
+        path = _absolute(each, folder) if each else ""
+        is_folder = written.is_new and each == whole and os.path.isdir(path)
+        if not each or is_folder or (written.is_guess and not _may_be_file(each, path)):
             continue
         is_pattern = _has_pattern(each) and (written.word.expands or not os.path.lexists(path))
-        matches = _matches(path) if is_pattern else [path]
-        for match in matches:
-            if written.into and (
-                each.endswith("/") or len(written.into) > 1 or os.path.isdir(match)
-            ):
-                names = {"." if _is_unknown(name) else name for name in written.into}
-                yield from (os.path.normpath(os.path.join(match, name)) for name in names)
-            else:
-                yield match
+        for match in _matches(path) if is_pattern else [path]:
+            yield from _put_into(match, written.into, is_folder=each.endswith("/"))
+
+
+def _put_into(path: str, names: Sequence[str], *, is_folder: bool) -> Iterator[str]:
+    """Yield the files of these names in a folder, or the path where it is none."""
+    if names and (is_folder or len(names) > 1 or os.path.isdir(path)):
+        known = {"." if _is_unknown(name) else name for name in names}
+        yield from (os.path.normpath(os.path.join(path, name)) for name in known)
+    else:
+        yield path
 
 
 def _known_part(text: str) -> str:

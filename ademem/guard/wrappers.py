@@ -155,25 +155,33 @@ def _with_items(words: tuple[Word, ...]) -> tuple[Word, ...]:
 
 
 def _mounts(command: Command) -> dict[str, str]:
-    """Return the folders of this machine by the paths at which a container has them."""
+    """Return the folders of this machine by the paths at which a container has them.
+
+    The empty path is the folder in which the container starts.
+    """
     found: dict[str, str] = {}
     words = [word.text for word in command.words]
     for option, value in pairwise([*words, ""]):
         name, equals, inline = option.partition("=")
-        given = inline if equals else value
-        if name in ("-v", "--volume") and given.count(":") in (1, 2):
-            host, inside = given.split(":")[:2]
-            found[inside.rstrip("/")] = host
-        elif name == "--mount":
-            keys = dict(pair.partition("=")[::2] for pair in given.split(","))
-            host = keys.get("source") or keys.get("src") or ""
-            inside = keys.get("target") or keys.get("dst") or keys.get("destination") or ""
-            found |= {inside.rstrip("/"): host} if host and inside else {}
-    for option, value in pairwise([*words, ""]):
-        for inside, host in list(found.items()) if option in ("-w", "--workdir") else ():
-            if f"{value}/".startswith(f"{inside}/"):
-                found[""] = f"{host}{value[len(inside) :]}".rstrip("/")
+        inside, host = _read_mount(name, inline if equals else value)
+        found |= {inside.rstrip("/"): host} if inside and host else {}
+    starts = [value for option, value in pairwise([*words, ""]) if option in ("-w", "--workdir")]
+    for inside, host in list(found.items()) if starts else ():
+        if f"{starts[-1]}/".startswith(f"{inside}/"):
+            found[""] = f"{host}{starts[-1][len(inside) :]}".rstrip("/")
     return found
+
+
+def _read_mount(option: str, value: str) -> tuple[str, str]:
+    """Return the path in the container and the one here; empty texts for any other option."""
+    if option in ("-v", "--volume") and value.count(":") in (1, 2):
+        host, inside = value.split(":")[:2]
+        return inside, host
+    if option != "--mount":
+        return "", ""
+    keys = dict(pair.partition("=")[::2] for pair in value.split(","))
+    inside = keys.get("target") or keys.get("dst") or keys.get("destination") or ""
+    return inside, keys.get("source") or keys.get("src") or ""
 
 
 def _on_this_side(words: tuple[Word, ...], mounts: dict[str, str]) -> tuple[Word, ...]:

@@ -35,25 +35,33 @@ def printed_text(command: Command) -> Word | None:
         return None
     if command.name == "cat":
         return command.stdin if all(word.text == "-" for word in words) else None
-    if command.name == "echo":
-        escapes = False
-        while words and re.fullmatch(r"-[neE]+", words[0].text):
-            escapes = escapes or "e" in words[0].text
-            words = words[1:]
-        text = " ".join(word.text for word in words)
-        text = unescape(text) if escapes else text
-    elif command.name == "printf" and words:
-        form, *values = (word.text for word in words)
-        conversion = r"(?s)%(.)"
-        if set(re.findall(conversion, form)) - {"s", "%"} or form.count("%s") < len(values):
-            return None
-        left = iter(values)
-        text = re.sub(
-            conversion, lambda found: "%" if found[1] == "%" else next(left, ""), unescape(form)
-        )
-    else:
+    prints = {"echo": _echoed, "printf": _formatted}.get(command.name)
+    text = prints([word.text for word in words]) if prints else None
+    if text is None:
         return None
     return Word(text=text.rstrip("\n"), expands=any(word.expands for word in words), quoted=True)
+
+
+def _echoed(words: list[str]) -> str:
+    escapes = False
+    while words and re.fullmatch(r"-[neE]+", words[0]):
+        escapes = escapes or "e" in words[0]
+        words = words[1:]
+    return unescape(" ".join(words)) if escapes else " ".join(words)
+
+
+def _formatted(words: list[str]) -> str | None:
+    """Return what printf prints with `%s` alone; None for other conversions, or too many values."""
+    if not words:
+        return None
+    form, *values = words
+    conversion = r"(?s)%(.)"
+    if set(re.findall(conversion, form)) - {"s", "%"} or form.count("%s") < len(values):
+        return None
+    left = iter(values)
+    return re.sub(
+        conversion, lambda found: "%" if found[1] == "%" else next(left, ""), unescape(form)
+    )
 
 
 def _character(escape: re.Match[str]) -> str:
