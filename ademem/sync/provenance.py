@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
     from typing import Any
 
+    from ademem.capture.transcript import Call
     from ademem.core.project import Project
     from ademem.files.texts import Texts
     from ademem.store.runtime import Runtime
@@ -336,40 +337,48 @@ def _may_have_changed(transcript: str, file: str, since: str, until: str) -> boo
     """Return True if a session wrote the file, or may have; also where that is unknown."""
     if not os.path.exists(transcript):
         return True
-    from ademem.capture.transcript import Call, Result, events, subagent_transcripts
+    from ademem.capture.transcript import subagent_transcripts
+
+    begun = since and stamp(parse(since) - LONGEST_CALL)
+    parts = (transcript, *subagent_transcripts(transcript))
+    try:
+        return any(_may_have_written(part, file, begun, since, until) for part in parts)
+    except OSError:
+        return True
+
+
+def _may_have_written(part: str, file: str, begun: str, since: str, until: str) -> bool:
+    """Return True if a call wrote the file since then, or one that *begun* earlier runs still."""
+    from ademem.capture.transcript import Call, Result, events
+
+    status = os.stat(part)
+    if stamp(datetime.fromtimestamp(status.st_mtime, UTC)) < begun:
+        return False  # it has no event since then
+    is_cut = status.st_size > TRANSCRIPT_BYTES
+    running: set[str] = set()
+    for event in events(part, tail=TRANSCRIPT_BYTES):
+        if is_cut and event.at > since:
+            return True  # earlier events are not in the part that is read
+        is_cut = False
+        if isinstance(event, Result) and event.at < since:
+            running.discard(event.call_id)
+        if isinstance(event, Call) and begun <= event.at <= until and _writes(event, file):
+            if event.at >= since:
+                return True
+            running.add(event.id)
+    return bool(running)  # whatever other hooks said within the call
+
+
+def _writes(call: Call, file: str) -> bool:
+    """Tell whether a call writes the file, or is a command that may write any."""
     from ademem.core.settings import GuardSettings
     from ademem.guard.policy import SHELL_TOOLS
     from ademem.guard.touch import touch
 
-    settings = GuardSettings()
-    begun = since and stamp(parse(since) - LONGEST_CALL)
-    for part in (transcript, *subagent_transcripts(transcript)):
-        running: set[str] = set()
-        try:
-            status = os.stat(part)
-            if stamp(datetime.fromtimestamp(status.st_mtime, UTC)) < begun:
-                continue  # it has no event since then
-            is_cut = status.st_size > TRANSCRIPT_BYTES
-            for event in events(part, tail=TRANSCRIPT_BYTES):
-                if is_cut and event.at > since:
-                    return True  # earlier events are not in the part that is read
-                is_cut = False
-                if isinstance(event, Result) and event.at < since:
-                    running.discard(event.call_id)
-                if not isinstance(event, Call) or not begun <= event.at <= until:
-                    continue
-                touched = touch(event.tool, event.input, event.folder or os.sep, settings)
-                is_command = event.tool in SHELL_TOOLS or bool(touched.argvs)
-                is_any = touched.changes and is_command  # which may write any file
-                if is_any or any(_is_at(file, path) for path in touched.writes):
-                    if event.at >= since:
-                        return True
-                    running.add(event.id)
-            if running:  # whatever other hooks said within the call
-                return True
-        except OSError:
-            return True
-    return False
+    touched = touch(call.tool, call.input, call.folder or os.sep, GuardSettings())
+    is_command = call.tool in SHELL_TOOLS or bool(touched.argvs)
+    is_any = touched.changes and is_command
+    return is_any or any(_is_at(file, path) for path in touched.writes)
 
 
 def _is_at(file: str, path: str) -> bool:

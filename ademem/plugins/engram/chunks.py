@@ -355,15 +355,52 @@ def outgoing(store: Store, project: str, *, anew: bool = False) -> Outgoing:
     written: defaultdict[str, list[Row]] = defaultdict(list)
     for entry in replication.outgoing(store, TARGET):
         written[entry["entity"]].append(entry["registers"])
+    found = _read_observations(store, project, [one["id"] for one in written["memory"]], anew)
+    deletes = [*found.deletes, *_deletions_for_good(written["memory"], project)]
+    both = (*found.rows, *found.edits)
+    new_sessions, session_edits = _sessions(store, project, both, found.states)
+    since = journal.last_written(store, TARGET)
+    mutations = [
+        _mutation("session", row["id"], row, str(row.get("ended_at", row["started_at"])), project)
+        for row in session_edits
+    ]
+    mutations += [
+        _mutation("observation", row["sync_id"], row, row["updated_at"], project)
+        for row in found.edits
+    ]
+    mutations += _relations(written["relation"], project)
+    mutations += sorted(deletes, key=lambda one: str(one["entity_key"]))
+    mutations += [
+        _mutation("session", id, {"id": id}, since[:19], project, op="delete")
+        for id in (sessions.list_deleted(store, since) if since else ())
+    ]
+    return Outgoing(
+        sessions=tuple(new_sessions),
+        observations=tuple(found.rows),
+        mutations=tuple({"seq": seq} | one for seq, one in enumerate(mutations, 1)),
+        states=tuple(found.states),
+        held_back=unique(found.held_back),
+    )
+
+
+class _Observations:
+    """Rows of memories for a chunk: new ones, edits, deletions, and what has a secret."""
+
+    def __init__(self) -> None:
+        self.rows: list[Row] = []
+        self.edits: list[Row] = []
+        self.deletes: list[Row] = []
+        self.states: list[tuple[str, str, str]] = []
+        self.held_back: list[str] = []
+
+
+def _read_observations(
+    store: Store, project: str, written: Iterable[str], anew: bool
+) -> _Observations:
     stored = foreign.get_all(store, foreign.MEMORY)
-    ids = [one["id"] for one in written["memory"]]
-    ids += [id for id, fields in stored.items() if fields.get(SENT)]
+    ids = [*written, *(id for id, fields in stored.items() if fields.get(SENT))]
     current = memory_queries.everything(store) if anew else memory_queries.by_ids(store, ids)
-    rows: list[Row] = []
-    edits: list[Row] = []
-    deletes: list[Row] = []
-    states: list[tuple[str, str, str]] = []
-    held_back: list[str] = []
+    found = _Observations()
     for memory in current:
         fields = stored.get(memory.id, {})
         before = fields.get(SENT, "")
@@ -371,38 +408,16 @@ def outgoing(store: Store, project: str, *, anew: bool = False) -> Outgoing:
         if not memory.shareable:
             if before and (anew or before != GONE) and not _is_hidden(store, memory):
                 at = documents.format_time(memory.deleted_at or memory.updated_at + SECOND)
-                deletes.append(_deletion(row["sync_id"], at, project))
-                states.append((foreign.MEMORY, memory.id, GONE))
+                found.deletes.append(_deletion(row["sync_id"], at, project))
+                found.states.append((foreign.MEMORY, memory.id, GONE))
         elif before == state_of(row) and not anew:
             continue
         elif _has_secret(row):
-            held_back.append(memory.id)
+            found.held_back.append(memory.id)
         else:
-            states.append((foreign.MEMORY, memory.id, state_of(row)))
-            (edits if before and not anew else rows).append(row)
-    deletes += _deletions_for_good(written["memory"], project)
-    new_sessions, session_edits = _sessions(store, project, (*rows, *edits), states)
-    since = journal.last_written(store, TARGET)
-    gone = sessions.list_deleted(store, since) if since else []
-    mutations = [
-        _mutation("session", row["id"], row, str(row.get("ended_at", row["started_at"])), project)
-        for row in session_edits
-    ]
-    mutations += [
-        _mutation("observation", row["sync_id"], row, row["updated_at"], project) for row in edits
-    ]
-    mutations += _relations(written["relation"], project)
-    mutations += sorted(deletes, key=lambda one: str(one["entity_key"]))
-    for id in gone:
-        mutations.append(_mutation("session", id, {"id": id}, since[:19], project, op="delete"))
-    numbered = ({"seq": seq} | one for seq, one in enumerate(mutations, 1))
-    return Outgoing(
-        sessions=tuple(new_sessions),
-        observations=tuple(rows),
-        mutations=tuple(numbered),
-        states=tuple(states),
-        held_back=unique(held_back),
-    )
+            found.states.append((foreign.MEMORY, memory.id, state_of(row)))
+            (found.edits if before and not anew else found.rows).append(row)
+    return found
 
 
 def _is_hidden(store: Store, memory: Memory) -> bool:

@@ -305,32 +305,11 @@ def _of_project(found: Iterable[Row], job: Job) -> Iterator[Row]:
 
 def _import_observation(row: Row, earlier: Iterable[Row], job: Job) -> str | Skipped:
     """Insert, update or delete a memory if the row is newer; *earlier* texts become its history."""
-    content, sync_id = _plain(row.get("content")), _sync_id(row)
-    where = f"observation {row.get('id') or sync_id}"
-    if not content and not row.get("deleted_at"):
-        return Skipped(where=where, why="it has no text")
-    if len(content) > record_json.MAX_TEXT:
-        return Skipped(where=where, why=f"it has more than {record_json.MAX_TEXT:,} characters")
-    is_own = text_of(row.get("scope")) in PERSONAL
-    if is_own and job.is_shared:
-        return Skipped(where=where, why="it is personal")
+    sync_id = _sync_id(row)
+    if why := _unfit(row, job):
+        return Skipped(where=f"observation {row.get('id') or sync_id}", why=why)
     if (current := _find_memory(sync_id, job)) is None:
-        is_refused = ledger.is_claimed(job.store, SOURCE, text_of(row.get("sync_id")))
-        if is_refused or memory_queries.is_dead(job.store, sync_id):
-            return "known"  # refused before, or deleted here for good
-        if is_own:
-            return _insert_own(row, sync_id, job)
-        last = text_of(row.get("updated_at")) or text_of(row.get("created_at"))
-        for version in earlier:  # the earliest text is inserted, and replaced by the later ones
-            at, text = text_of(version.get("captured_at")), _plain(version.get("content"))
-            is_text = text and len(text) <= record_json.MAX_TEXT and not instruction_in(text)
-            if is_text and at < last:
-                texts = {name: version.get(name) for name in _TEXTS.split()}
-                past = row | texts | {"updated_at": at, "deleted_at": None}
-                _apply(past, sync_id, _find_memory(sync_id, job), job, is_copy=True)
-        current = _find_memory(sync_id, job)
-        outcome = _apply(row, sync_id, current, job)
-        return "inserted" if current and outcome != "deleted" else outcome
+        return _import_new(row, earlier, sync_id, job)
     changed = _moment(row, "deleted_at", "updated_at", "created_at")
     if changed is None or not _is_newer(row, changed, current, job):
         return "known"
@@ -340,6 +319,40 @@ def _import_observation(row: Row, earlier: Iterable[Row], job: Job) -> str | Ski
     if current.quarantine_reason or current.scope is not Scope.PROJECT:
         return "rejected"  # a person decides
     return _apply(row, sync_id, current, job)
+
+
+def _unfit(row: Row, job: Job) -> str:
+    """Return why a row is skipped; empty for one that is imported."""
+    content = _plain(row.get("content"))
+    if not content and not row.get("deleted_at"):
+        return "it has no text"
+    if len(content) > record_json.MAX_TEXT:
+        return f"it has more than {record_json.MAX_TEXT:,} characters"
+    return "it is personal" if _is_own(row) and job.is_shared else ""
+
+
+def _is_own(row: Row) -> bool:
+    return text_of(row.get("scope")) in PERSONAL
+
+
+def _import_new(row: Row, earlier: Iterable[Row], sync_id: str, job: Job) -> str:
+    """Insert a memory with its earlier texts; one that was refused or deleted here stays away."""
+    is_refused = ledger.is_claimed(job.store, SOURCE, text_of(row.get("sync_id")))
+    if is_refused or memory_queries.is_dead(job.store, sync_id):
+        return "known"
+    if _is_own(row):
+        return _insert_own(row, sync_id, job)
+    last = text_of(row.get("updated_at")) or text_of(row.get("created_at"))
+    for version in earlier:  # the earliest text is inserted, and replaced by the later ones
+        at, text = text_of(version.get("captured_at")), _plain(version.get("content"))
+        is_text = text and len(text) <= record_json.MAX_TEXT and not instruction_in(text)
+        if is_text and at < last:
+            texts = {name: version.get(name) for name in _TEXTS.split()}
+            past = row | texts | {"updated_at": at, "deleted_at": None}
+            _apply(past, sync_id, _find_memory(sync_id, job), job, is_copy=True)
+    current = _find_memory(sync_id, job)
+    outcome = _apply(row, sync_id, current, job)
+    return "inserted" if current and outcome != "deleted" else outcome
 
 
 def _plain(value: object) -> str:
@@ -386,24 +399,9 @@ def _apply(
     changed = _moment(row, "deleted_at", "updated_at", "created_at") or job.now
     at = registers.old_stamp(stamp(changed))
     id = current.id if current else sha256_hex(SOURCE, sync_id)[:16]
-    ours = replication.read(job.store, id)
-    values: Row = {registers.LIFE: registers.DELETED if row.get("deleted_at") else registers.LIVE}
-    if content := _plain(row.get("content")):
-        values |= {
-            "content": content,
-            "title": _plain(row.get("title"))[: record_json.MAX_CHARS] or None,
-            **_kind_of(row),
-            "topic_key": _plain(row.get("topic_key"))[: record_json.MAX_CHARS] or None,
-        }
     created = at_most(_moment(row, "created_at") or changed, job.now)
     bare = Record(id=id, sync_id=current.sync_id if current else sync_id, created_at=stamp(created))
-    record = registers.write(bare, values, at)
-    replaced = (ours.over if ours else {}).items()
-    over = {name: last for name, last in replaced if last <= at} | dict(record.over)
-    gone = _replaced_types(ours, record, at, job.kept.get(id, {})) if content else {}
-    seen = registers.all_seen(values[registers.LIFE], at, over)
-    written = dict(record.registers) | gone
-    record = replace(record, over=over if content else {}, seen=seen, registers=written)
+    record = _write_record(bare, row, at, job)
 
     def admit(memory: Memory, before: Memory | None) -> Memory:
         if before is None:
@@ -420,6 +418,30 @@ def _apply(
     if current is None:
         return "inserted"
     return "deleted" if row.get("deleted_at") else "updated"
+
+
+def _write_record(bare: Record, row: Row, at: str, job: Job) -> Record:
+    """Return the record with what a row says, and without what it replaces of ours."""
+    ours = replication.read(job.store, bare.id)
+    life = registers.DELETED if row.get("deleted_at") else registers.LIVE
+    values: Row = {registers.LIFE: life}
+    if content := _plain(row.get("content")):
+        values |= {
+            "content": content,
+            "title": _plain(row.get("title"))[: record_json.MAX_CHARS] or None,
+            **_kind_of(row),
+            "topic_key": _plain(row.get("topic_key"))[: record_json.MAX_CHARS] or None,
+        }
+    record = registers.write(bare, values, at)
+    replaced = (ours.over if ours else {}).items()
+    over = {name: last for name, last in replaced if last <= at} | dict(record.over)
+    gone = _replaced_types(ours, record, at, job.kept.get(bare.id, {})) if content else {}
+    return replace(
+        record,
+        over=over if content else {},
+        seen=registers.all_seen(life, at, over),
+        registers=dict(record.registers) | gone,
+    )
 
 
 def _kind_of(row: Row) -> dict[str, Any]:

@@ -37,14 +37,13 @@ def sync(
     """Exchange memories through shared folders and the hub. Exit code 1 if a part of it fails."""
     if sum((status, leave, dry_run)) > 1:
         raise UsageError("only one of --status, --leave and --dry-run can be given")
-    if (import_ and (status or leave or not engram)) or (engram and folder):
+    chosen = {"status": status, "leave": leave, "import_": import_, "dry_run": dry_run}
+    if (engram and folder) or (import_ and (status or leave or not engram)):
         raise UsageError("--import is of --engram, which has no folder", "one of them at a time")
     with open_project(project) as memories:
         if engram:
             sync_chunks: Callable[..., None] = _load_carrier("engram").sync
-            return sync_chunks(
-                memories, status=status, leave=leave, import_=import_, force=force, dry_run=dry_run
-            )
+            return sync_chunks(memories, force=force, **chosen)
         others = list(plugins.modules("EXCHANGE", by_others=True))
         if status:
             return _show_status(memories, others)

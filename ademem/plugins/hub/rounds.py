@@ -378,14 +378,7 @@ class Hub:
             due = own | {(row["entity"], row["entity_id"]) for row in rows}
             waiting = [one for one in waiting if one in due]
         for batch in leaving.batches(self._prepared(waiting, sender, parked)):
-            query = f"/mutations?epoch={self.state().epoch}"
-            verdicts = self.ask("POST", query, leaving.body(batch)).get("verdicts")
-            if not isinstance(verdicts, list) or len(verdicts) != len(batch):
-                raise HubError(502, "answer", "it does not answer a verdict for each mutation")
-            if not all(
-                isinstance(one, dict) and one.get("verdict") in VERDICTS for one in verdicts
-            ):
-                raise HubError(502, "answer", "it answers what is not a verdict")
+            verdicts = self._ask_verdicts(batch)
             with self.store.transaction():
                 self.note()
                 for one, verdict in zip(batch, verdicts, strict=True):
@@ -396,15 +389,27 @@ class Hub:
                         hub_state.drop(self.store, hub_state.PARKED, entity, id)
                         sent += 1
                         continue
-                    said = {name: str(verdict.get(name, "")) for name in ("rule", "why")}
-                    said = {name: preview(visible(text), FACT_CHARS) for name, text in said.items()}
-                    parked.append(Parked(entity=entity, id=id, **said))
+                    rule, why = (
+                        preview(visible(str(verdict.get(name, ""))), FACT_CHARS)
+                        for name in ("rule", "why")
+                    )
+                    parked.append(Parked(entity=entity, id=id, rule=rule, why=why))
         with self.store.transaction():
             self.note()
             for found in parked:
                 hub_state.park(self.store, found.entity, found.id, found.rule, found.why)
             journal.advance(self.store, sender.state.target, last)
         return sent, parked
+
+    def _ask_verdicts(self, batch: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return a verdict for each mutation; raises HubError for any other answer."""
+        query = f"/mutations?epoch={self.state().epoch}"
+        verdicts = self.ask("POST", query, leaving.body(batch)).get("verdicts")
+        if not isinstance(verdicts, list) or len(verdicts) != len(batch):
+            raise HubError(502, "answer", "it does not answer a verdict for each mutation")
+        if not all(isinstance(one, dict) and one.get("verdict") in VERDICTS for one in verdicts):
+            raise HubError(502, "answer", "it answers what is not a verdict")
+        return verdicts
 
     def _prepared(
         self, waiting: list[tuple[str, str]], sender: Sender, parked: list[Parked]

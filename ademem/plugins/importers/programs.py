@@ -250,13 +250,7 @@ def _read_mem0(path: str, project: str) -> Found:
         )
     found = read_json(path)
     results = found.get("results") if isinstance(found, dict) else found
-    history = os.path.join(os.path.dirname(path), HISTORY)
-    earlier: dict[str, list[str]] = {}  # texts by the ids of memories, from its log of changes
-    if os.path.isfile(history):
-        with open_foreign(history) as db:
-            for row in rows(db, "history", "memory_id", "old_memory", "event"):
-                if row["event"] == "UPDATE" and (text := text_of(row["old_memory"])):
-                    earlier.setdefault(text_of(row["memory_id"]), []).append(text)
+    earlier = _read_earlier(os.path.join(os.path.dirname(path), HISTORY))
     results = results if isinstance(results, list) else []
     for number, row in enumerate(results, 1):
         content = text_of(row.get("memory")) if isinstance(row, dict) else ""
@@ -282,6 +276,17 @@ def _read_mem0(path: str, project: str) -> Found:
         content = _sentence(source, text_of(about.get("relationship")), target)
         id = f"relation:{sha256_hex(content)[:16]}"
         yield make_item(f"relation {number}", content, id=id, personal=is_personal)
+
+
+def _read_earlier(history: str) -> dict[str, list[str]]:
+    """Return earlier texts by the ids of memories, from the log of changes; none without one."""
+    earlier: dict[str, list[str]] = {}
+    if os.path.isfile(history):
+        with open_foreign(history) as db:
+            for row in rows(db, "history", "memory_id", "old_memory", "event"):
+                if row["event"] == "UPDATE" and (text := text_of(row["old_memory"])):
+                    earlier.setdefault(text_of(row["memory_id"]), []).append(text)
+    return earlier
 
 
 def _is_personal(row: dict[str, Any]) -> bool:

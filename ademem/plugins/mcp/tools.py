@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ademem.core import plugins
 from ademem.core.errors import NotFound, UsageError
+from ademem.core.project import Project
 from ademem.core.value import Value
 from ademem.doors.calls import NOTICE
 from ademem.operations.arguments import check_arguments
@@ -14,7 +15,7 @@ from ademem.operations.memory_operations import OPERATIONS
 from ademem.operations.signatures import schema_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from ademem.operations.signatures import Operation
     from ademem.plugins.mcp.access import Call
@@ -73,11 +74,7 @@ class Tool(Value):
         if not projects:
             return head | {"project": ""} | dict(operation.empty or {}) | {"next": "ademem init"}
         if operation.joins and len(projects) > 1:
-            head["project"] = ", ".join(found.name for found in projects)
-            with ExitStack() as opened:
-                memories, *rest = (opened.enter_context(call.open(each)) for each in projects)
-                call.others = {each.project.name: each for each in rest}
-                return {**head, **operation.call(memories, call, arguments)}
+            return head | self._answer_joined(call, projects, arguments)
         for found in projects:
             try:
                 with call.open(found, writes=not operation.reads) as memories:
@@ -90,6 +87,16 @@ class Tool(Value):
                 if found is projects[-1]:
                     raise
         raise AssertionError  # the last project has answered or raised
+
+    def _answer_joined(
+        self, call: Call, projects: Sequence[Project], arguments: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Answer from several projects at once, of which the first is asked with the others."""
+        with ExitStack() as opened:
+            memories, *rest = (opened.enter_context(call.open(each)) for each in projects)
+            call.others = {each.project.name: each for each in rest}
+            names = ", ".join(found.name for found in projects)
+            return {"project": names, **self.operation.call(memories, call, arguments)}
 
 
 TEXT: Schema = {"type": "string"}

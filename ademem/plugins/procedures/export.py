@@ -180,36 +180,44 @@ def _paths(name: str) -> tuple[str, str]:
 
 
 def _update(procedure: Procedure, path: str, name: str, job: Export) -> str:
-    runtime, root = job.runtime, job.runtime.project.root
+    root = job.runtime.project.root
     if confined.refusal(root, path):
         return REFUSED
     text = confined.read_text(root, path)
-    entry = _index_entry(path, runtime)
+    entry = _index_entry(path, job.runtime)
     if text is None and entry and not job.asked:
         return DELETED
-    if text is not None:
-        file = parse_skill_file(text)
-        writer = find_owner(file.sync_id, runtime, job.now)
-        own = _stem(procedure.details.exported_skill_path or "")
-        is_heir = writer and writer.details.exported_skill_path is None and own == name
-        if writer is None or (writer.id != procedure.id and not is_heir):
-            return FOREIGN
-        if file.edited and file.digest != (entry.content_hash if entry else None):
-            if not job.dry_run:
-                author = skill_authors({path: file.digest}, runtime)[path]
-                edited = import_edit(procedure, file, runtime, job.now, author)
-                index_file(edited, path, file.digest, runtime, job.now)
-            return EDIT_IMPORTED
-        if matches(file, procedure.wording):
-            if not job.dry_run:
-                index_file(procedure, path, file.digest, runtime, job.now)
-            return UNCHANGED
+    if text is not None and (outcome := _keep(procedure, path, name, text, entry, job)):
+        return outcome
     if job.dry_run:
         return WRITTEN
     text = render_skill_file(procedure.wording, name, procedure.memory.sync_id)
     written = confined.write_text(root, path, text)
-    index_file(procedure, path, digest_of(text), runtime, job.now)
+    index_file(procedure, path, digest_of(text), job.runtime, job.now)
     return WRITTEN if written else UNCHANGED
+
+
+def _keep(
+    procedure: Procedure, path: str, name: str, text: str, entry: IndexedSkill | None, job: Export
+) -> str:
+    """Leave a file that is not ours, was edited or is current; empty for one to be written."""
+    file = parse_skill_file(text)
+    writer = find_owner(file.sync_id, job.runtime, job.now)
+    own = _stem(procedure.details.exported_skill_path or "")
+    is_heir = writer and writer.details.exported_skill_path is None and own == name
+    if writer is None or (writer.id != procedure.id and not is_heir):
+        return FOREIGN
+    if file.edited and file.digest != (entry.content_hash if entry else None):
+        if not job.dry_run:
+            author = skill_authors({path: file.digest}, job.runtime)[path]
+            edited = import_edit(procedure, file, job.runtime, job.now, author)
+            index_file(edited, path, file.digest, job.runtime, job.now)
+        return EDIT_IMPORTED
+    if not matches(file, procedure.wording):
+        return ""
+    if not job.dry_run:
+        index_file(procedure, path, file.digest, job.runtime, job.now)
+    return UNCHANGED
 
 
 def import_edit(

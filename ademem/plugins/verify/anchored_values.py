@@ -273,15 +273,19 @@ def _choose_name(
 ) -> CodeValue | None:
     """Return a token with its name; None for one that the note does not speak of."""
     relevance, binding = max(places, key=lambda place: place[0])
-    is_name = binding and binding.bound == token and _IDENTIFIER.fullmatch(token)
-    if binding and is_name and (relevance < 2 or binding.name == token):
+    if binding and _binds_name(binding, token) and (relevance < 2 or binding.name == token):
         return None  # of two names, the text speaks of one
     is_literal = not token.isalpha() and token.lower() not in _TRUTHS and len(token) > 2
     if not (relevance or is_literal or token in note.quoted):
         return None
     names = {place[1].name for place in places if place[1]}
-    is_named = binding and (relevance or len(names) == 1)
-    return CodeValue(name=binding.name if binding and is_named else "", token=token)
+    return CodeValue(
+        name=binding.name if binding and (relevance or len(names) == 1) else "", token=token
+    )
+
+
+def _binds_name(binding: Binding, token: str) -> bool:
+    return binding.bound == token and _IDENTIFIER.fullmatch(token) is not None
 
 
 def _tokens(code: str) -> Iterator[tuple[str, int, int]]:
@@ -374,13 +378,17 @@ def _missing_token(
         return Finding(value=value)
     middle = sum(region) / 2 if region else 0
     closest = min(bindings, key=lambda each: abs(code.count("\n", 0, each.at) - middle))
-    bound = closest.bound  # of it, the part that stands where the token was
-    is_number = value.token[:1].isdigit()
+    return Finding(value=value, now=_part_like(value.token, closest.bound))
+
+
+def _part_like(token: str, bound: str) -> str:
+    """Return what stands where the token was, as far as it is one value; empty if it is not."""
+    is_number = token[:1].isdigit()
     alike = [each for each, *_ in _tokens(bound) if each[:1].isdigit() is is_number]
     if len(alike) == 1:
-        return Finding(value=value, now=alike[0])
+        return alike[0]
     is_short = len(bound) <= TOKEN_CHARS and "\n" not in bound
-    return Finding(value=value, now=bound.strip("\"'`") if is_short else "")
+    return bound.strip("\"'`") if is_short else ""
 
 
 def _count(bindings: Iterable[Binding], token: str) -> int:
