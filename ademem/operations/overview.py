@@ -57,6 +57,8 @@ class Overview(Value):
 
 
 def get_overview(runtime: Runtime) -> Overview:
+    from ademem.search.embedding import cache
+
     counts = statistics.listed(runtime.store, None)
     waiting = sum(review_queue.count_by_reason(runtime).values())
     has_hooks = _has_hooks(runtime.project.root, runtime.environment)
@@ -69,7 +71,7 @@ def get_overview(runtime: Runtime) -> Overview:
         waiting=waiting,
         has_hooks=has_hooks,
         guard=runtime.settings.guard.mode,
-        by_meaning=has_model(runtime),
+        by_meaning=cache.installed_for(runtime) is not None,
         backup=_last_backup(runtime),
         next=_next(runtime, has_hooks=has_hooks, waiting=waiting),
     )
@@ -177,12 +179,6 @@ def _enabled_plugins(text: str) -> Iterator[bool]:
     plugins = values.get("enabledPlugins") if isinstance(values, dict) else None
     for name, is_enabled in plugins.items() if isinstance(plugins, dict) else ():
         yield name.startswith(_PLUGIN) and is_enabled is not False
-
-
-def has_model(runtime: Runtime) -> bool:
-    from ademem.search.embedding import cache
-
-    return cache.installed(runtime.environment, runtime.settings.embed.dtype) is not None
 
 
 def _last_backup(runtime: Runtime) -> str:

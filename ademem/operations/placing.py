@@ -269,13 +269,13 @@ def _choose(
     new = [anchor.of_key(binding_keys.show(each), by_person=by_person) for each in wanted]
     if by_person and wanted:
         old = _others(old)
-    for key in unwanted:
-        given = anchor.of_key(key, by_person=True)
-        if given in old:
-            _require_right(memory, by_person, runtime)
-        old = [text for text in old if text not in (given, anchor.of_key(key, by_person=False))]
-        if any(binding_keys.show(each) == key for each in _derived(memory, runtime)):
-            new.append(anchor.NOT + key)
+    dropped = {anchor.of_key(key, by_person=True) for key in unwanted}
+    if not dropped.isdisjoint(old):
+        _require_right(memory, by_person, runtime)
+    dropped |= {anchor.of_key(key, by_person=False) for key in unwanted}
+    old = [text for text in old if text not in dropped]
+    derived = {binding_keys.show(each) for each in _derived(memory, runtime)} if unwanted else ()
+    new += [anchor.NOT + key for key in unwanted if key in derived]
     kept = [text for text in old if text not in new and not (wanted and text == anchor.NOWHERE)]
     return (*kept, *dict.fromkeys(new)), notes
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ademem.core import anchor
 from ademem.core.errors import NotFound, UsageError
@@ -18,7 +18,7 @@ from ademem.store.verdicts import VERBS, Verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    pass
+    from ademem.store import Store
 
 SURE = 0.7
 """Confidence from which a verdict of an agent takes effect."""
@@ -277,17 +277,34 @@ def get_graph(runtime: Runtime, kind: str, name: str, most: int = MOST_NODES) ->
 
 
 def _neighbours(runtime: Runtime, node: Node) -> Iterator[Node]:
-    store, memory = runtime.store, node.memory
+    memory = node.memory
     if memory is None:
-        sharing, most = filters.Filters(statuses=filters.UNARCHIVED), MOST_OF_ONE + 1
-        if node.kind == "tag":
-            members = filters.list_filtered(store, replace(sharing, tags=(node.name,)), most)
-        else:
-            seqs = memory_queries.find_sharing(store, node.kind, node.name)
-            members = filters.visible(seqs, store, sharing, filters.UNARCHIVED, most)
-        for each in members:
+        for each in _list_sharing(runtime.store, node):
             yield Node(kind="memory", name=each.id, memory=each, relation="shares it")
         return
+    found = _name_relations(runtime.store, memory)
+    for each in memory_queries.by_ids(runtime.store, found):
+        if not (each.quarantine_reason or each.deleted_at or each.scope_owner_id):
+            yield Node(kind="memory", name=each.id, memory=each, relation=found[each.id])
+    for tag in memory.tags:
+        yield Node(kind="tag", name=tag, relation="has the tag")
+    if memory.topic_key:
+        yield Node(kind="topic", name=memory.topic_key, relation="is on the topic")
+    for place in filter(None, map(anchor.place, memory.anchors)):
+        yield Node(kind="file", name=place.path, relation="is anchored to")
+
+
+def _list_sharing(store: Store, node: Node) -> Iterable[Memory]:
+    """Return the memories with a tag, on a topic or anchored to a file."""
+    sharing, most = filters.Filters(statuses=filters.UNARCHIVED), MOST_OF_ONE + 1
+    if node.kind == "tag":
+        return filters.list_filtered(store, replace(sharing, tags=(node.name,)), most)
+    seqs = memory_queries.find_sharing(store, node.kind, node.name)
+    return filters.visible(seqs, store, sharing, filters.UNARCHIVED, most)
+
+
+def _name_relations(store: Store, memory: Memory) -> dict[str, str]:
+    """Map ids of other memories to how they relate to one, with "?" for what waits."""
     found: dict[str, str] = {}
     for pair in verdicts.list_all(store, memory, limit=ALL):
         other = pair.target if pair.source == memory.id else pair.source
@@ -298,12 +315,4 @@ def _neighbours(runtime: Runtime, node: Node) -> Iterator[Node]:
         found.setdefault(memory.superseded_by, "merged into")
     for part in memory_queries.merged_into(store, id=memory.id):
         found.setdefault(part.id, "merged from")
-    for each in memory_queries.by_ids(store, found):
-        if not (each.quarantine_reason or each.deleted_at or each.scope_owner_id):
-            yield Node(kind="memory", name=each.id, memory=each, relation=found[each.id])
-    for tag in memory.tags:
-        yield Node(kind="tag", name=tag, relation="has the tag")
-    if memory.topic_key:
-        yield Node(kind="topic", name=memory.topic_key, relation="is on the topic")
-    for place in filter(None, map(anchor.place, memory.anchors)):
-        yield Node(kind="file", name=place.path, relation="is anchored to")
+    return found

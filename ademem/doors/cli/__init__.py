@@ -53,45 +53,14 @@ def main() -> NoReturn:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's threads cost more than they bring
     bytecode.use()
     clone_variables.withdraw(os.environ)
-    # Streams that were closed at the start get no number that another file would get.
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:
-            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
+    _open_streams()
     try:
-        if sys.argv[1:] == ["--version"]:
-            print(f"ademem {__version__}")
-            sys.exit(0)
-        if sys.argv[1:] in BARE and "_ADEMEM_COMPLETE" not in os.environ:
-            from ademem.doors.cli import overview
-
-            overview.run(sys.argv[1:])
-            sys.exit(0)
-        if sys.argv[1:2] in (["--help"], ["-h"]) and "_ADEMEM_COMPLETE" not in os.environ:
-            from ademem.doors.cli import help
-
-            help.show()
-            sys.exit(0)
-        if sys.argv[1:] == ["init"]:
-            _enrol_without_packages()
-        from ademem.doors.cli import commands
-
-        arguments = commands.complete_form(sys.argv[1:])
-        if commands.run(arguments):
-            sys.exit(0)
-        from ademem.doors.cli import typer_app
-
-        typer_app.run(arguments)
+        _run(sys.argv[1:])
+        sys.exit(0)
     except AdememError as error:
         _fail(error)
     except ModuleNotFoundError as error:
-        if "ademem" in str(error.name):
-            from ademem.doors.crashes import log_crash
-
-            _fail(log_crash(error))
-        from ademem.doors.cli import extras
-
-        why = f"this command needs the package {error.name}, which is not installed"
-        _fail(AdememError(why, extras.describe_install()))
+        _fail(_explain_missing(error))
     except BrokenPipeError:  # of a print that no `show` made
         from ademem.doors.cli import show
 
@@ -102,6 +71,49 @@ def main() -> NoReturn:
         from ademem.doors.crashes import log_crash
 
         _fail(explain_machine_error(error) or log_crash(error))
+
+
+def _open_streams() -> None:
+    """Open streams that were closed at the start, so that no other file gets their numbers."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
+
+
+def _run(arguments: list[str]) -> None:
+    """Run a command line; each form loads what it needs, and typer comes last."""
+    completes = "_ADEMEM_COMPLETE" in os.environ
+    if arguments == ["--version"]:
+        return print(f"ademem {__version__}")
+    if arguments in BARE and not completes:
+        from ademem.doors.cli import overview
+
+        return overview.run(arguments)
+    if arguments[:1] in (["--help"], ["-h"]) and not completes:
+        from ademem.doors.cli import help
+
+        return help.show()
+    if arguments == ["init"]:
+        _enrol_without_packages()
+    from ademem.doors.cli import commands
+
+    arguments = commands.complete_form(arguments)
+    if not commands.run(arguments):
+        from ademem.doors.cli import typer_app
+
+        typer_app.run(arguments)
+    return None
+
+
+def _explain_missing(error: ModuleNotFoundError) -> AdememError:
+    if "ademem" in str(error.name):
+        from ademem.doors.crashes import log_crash
+
+        return log_crash(error)
+    from ademem.doors.cli import extras
+
+    why = f"this command needs the package {error.name}, which is not installed"
+    return AdememError(why, extras.describe_install())
 
 
 def _fail(error: AdememError) -> NoReturn:

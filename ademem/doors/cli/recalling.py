@@ -20,6 +20,7 @@ from ademem.operations.parameters import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ademem.search.engine import Filters
     from ademem.store.runtime import Runtime
 
 
@@ -57,16 +58,9 @@ def recall(
         from ademem.operations import reports
 
         return show.table(reports.get_knowledge(memories))
-    filters = None
     wanted = (category, type_, scope, owner, path, branch)
-    if candidates or all_ or recent_ is not None or any(each is not None for each in wanted):
-        from ademem.doors.cli.filtering import make_filters
-        from ademem.store.filters import choose_statuses
-
-        if type_:
-            searching.check_type(memories, type_)
-        statuses = choose_statuses(candidates=candidates or recent_ is not None, archived=all_)
-        filters = make_filters(category, type_, scope, owner, path, branch, statuses)
+    with_candidates = candidates or recent_ is not None
+    filters = _filter(memories, wanted, candidates=with_candidates, archived=all_)
     if recent_ is not None or (not query and type_):
         newest = searching.list_memories(memories, filters, 10 if recent_ is None else recent_)
         show.memories(newest, searching.find_later(memories, newest))
@@ -86,3 +80,20 @@ def recall(
         show.results(found, explain=explain, drifted=drifted, weaker=all_)
         show.words_alone(found.mode, memories)
     raise SystemExit(show.exit_code(found.answers or found.instructions))
+
+
+def _filter(
+    memories: Runtime, wanted: tuple[str | None, ...], *, candidates: bool, archived: bool
+) -> Filters | None:
+    """Return filters of category, type, scope, owner, path and branch; None where none is given."""
+    if not (candidates or archived or any(each is not None for each in wanted)):
+        return None
+    from ademem.doors.cli.filtering import make_filters
+    from ademem.operations import searching
+    from ademem.store.filters import choose_statuses
+
+    category, type, scope, owner, path, branch = wanted
+    if type:
+        searching.check_type(memories, type)
+    statuses = choose_statuses(candidates=candidates, archived=archived)
+    return make_filters(category, type, scope, owner, path, branch, statuses)

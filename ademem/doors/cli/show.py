@@ -191,9 +191,9 @@ def name_undo(event: str) -> str:
 
 def words_alone(mode: str, runtime: Runtime) -> None:
     """Tell where words alone decided though a model is installed."""
-    from ademem.operations import overview
+    from ademem.search.embedding import cache
 
-    if "lexical" in mode and runtime.settings.search.hybrid and overview.has_model(runtime):
+    if "lexical" in mode and runtime.settings.search.hybrid and cache.installed_for(runtime):
         part = "" if mode == "lexical" else "in part "
         echo(f"(answered {part}by words alone)", err=not to_model())
 

@@ -16,6 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ademem.store.runtime import Runtime
+
 DIMENSIONS = 384
 MAX_TOKENS = 256
 """Of a text the model sees so many word pieces, the two marks at its ends included."""
@@ -77,6 +79,10 @@ def folder(environment: Mapping[str, str], dtype: str) -> str:
 def installed(environment: Mapping[str, str], dtype: str) -> str | None:
     place = folder(environment, dtype)
     return place if is_whole(place) else None
+
+
+def installed_for(runtime: Runtime) -> str | None:
+    return installed(runtime.environment, runtime.settings.embed.dtype)
 
 
 def list_own_folders(environment: Mapping[str, str], dtype: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ademem.operations import overview
+from ademem.search.embedding import cache
 
 
 def test_a_search_shows_previews_and_the_way_to_the_next_page(ademem):
@@ -22,7 +22,7 @@ def test_an_answer_by_words_alone_is_named_where_a_model_is_installed(ademem, mo
     ademem("add", "The invoices need a lock")
     assert "by words" not in ademem(command, "invoices")
 
-    monkeypatch.setattr(overview, "has_model", lambda _runtime: True)
+    monkeypatch.setattr(cache, "installed_for", lambda _runtime: "minilm")
     assert "(answered by words alone)" in ademem(command, "invoices")
 
 
