@@ -114,6 +114,11 @@ class Stage(StrEnum):
     CONFIRMED = "confirmed"
 
 
+STAGE_DAYS = {Stage.HEARD: 14.0, Stage.CANDIDATE: 30.0, Stage.SUPPORTED: 90.0}
+"""Days without a change or new evidence after which what an agent wrote, and no person confirmed,
+ends if nobody used it; if somebody did, it is shown to who asks alone."""
+
+
 def stage_of(status: Status, stage: Stage) -> Stage:
     """Return the stage that a memory of this *status* has, which had *stage* before."""
     if status is Status.PROMOTED:

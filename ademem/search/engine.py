@@ -170,15 +170,22 @@ def suggest(
     most: int = evidence.MOST,
     embedder: Embedder | None = None,
 ) -> list[Hit]:
-    """The memories to show a reader who did not ask: often one, and none that a later replaces."""
+    """The memories to show a reader who did not ask: often one, and none that a later replaces.
+
+    Without a *floor* they are for a prompt: the floor is that of `evidence`, and what an agent
+    wrote is among them while something supports it.
+    """
     limit = max(most, evidence.LOOKED_AT)
     asked = ask(query, store, filters, now, limit, embedder, UNASKED)
+    is_for_prompt = floor is None
     if floor is None:
         from ademem.search.embedding.language import is_english
 
         floor = evidence.prompt_floor(asked.mode, is_english=is_english(query))
-    results = answer(query, replace(asked, floor=floor))
-    chosen = evidence.choose(current(results), floor=floor, most=most)
+    hits = current(answer(query, replace(asked, floor=floor)))
+    if is_for_prompt:
+        hits = drop_unsupported(hits, store, now)
+    chosen = evidence.choose(hits, floor=floor, most=most)
     return ranking.prefer_newer(chosen, asked)
 
 
@@ -233,6 +240,33 @@ def recall(
 
 def current(results: Results) -> list[Hit]:
     return [hit for hit in results.hits if not (hit.later and hit.later.replaces)]
+
+
+def drop_unsupported(hits: Sequence[Hit], store: Store, now: datetime) -> list[Hit]:
+    """Leave out what an agent wrote so long ago that it would have ended if nobody had used it.
+
+    Use tells that it was found, and not that it still holds.
+    """
+    old = {hit.memory.id: hit.memory for hit in hits if _has_waited(hit.memory, now)}
+    if not old:
+        return list(hits)
+    from ademem.core import clock
+    from ademem.store.evidence import EvidenceKind, list_by_memory
+
+    for id, rows in list_by_memory(store, old).items():
+        latest = replace(old[id], updated_at=clock.parse(rows[-1].at))
+        has_file = any(row.kind == EvidenceKind.CLIENT_FILE for row in rows)
+        if has_file or not _has_waited(latest, now):
+            del old[id]
+    return [hit for hit in hits if hit.memory.id not in old]
+
+
+def _has_waited(memory: Memory, now: datetime) -> bool:
+    from ademem.core.clock import days_between
+    from ademem.core.memory import STAGE_DAYS, STATEMENTS
+
+    is_open = memory.stays_here and memory.category in STATEMENTS
+    return is_open and days_between(memory.updated_at, now) >= STAGE_DAYS[memory.stage]
 
 
 def as_shown(hits: Iterable[Hit]) -> list[Shown]:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 from ademem.core.clock import days_between, parse
 from ademem.core.failure_log import describe
 from ademem.core.memory import (
+    STAGE_DAYS,
     STATEMENTS,
     Category,
     Importance,
@@ -48,8 +49,6 @@ DEMOTE_SCORE = 0.05
 """Score below which an active memory fades, however recently it was used."""
 ARCHIVE_SCORE = 0.005
 """Score below which a fading memory or a candidate is archived."""
-STAGE_DAYS = {Stage.HEARD: 14.0, Stage.CANDIDATE: 30.0, Stage.SUPPORTED: 90.0}
-"""Days without new evidence after which what an agent wrote and nobody used ends, unconfirmed."""
 WEAK_CONFIDENCE = 0.3
 WEAK_DAYS = 30.0
 """A candidate with less confidence is archived after so many days without access."""

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from datetime import timedelta
+
 import pytest
 
+from ademem.core.memory import Stage, Status, Trust
 from ademem.core.value import Value
 from ademem.search import evidence
-from ademem.search.engine import Filters, suggest
+from ademem.search.engine import Filters, search, suggest
+from ademem.store import evidence as store_evidence
 from tests.builders import NOW, insert, memory
 
 
@@ -92,6 +97,36 @@ def test_a_project_with_one_memory_already_suggests_it(store):
     (shown,) = suggest("may deploys run from a branch?", store, Filters(), NOW)
     assert shown.memory.content.startswith("Deploys")
     assert suggest("Write a poem about the sea", store, Filters(), NOW) == []
+
+
+AGENTS = {"status": Status.CANDIDATE, "promoted_at": None}
+
+
+@pytest.mark.parametrize(
+    ("days", "changes", "evidence_days", "is_shown"),
+    [
+        pytest.param(29, AGENTS, None, True, id="an agent wrote it lately"),
+        pytest.param(31, AGENTS, None, False, id="an agent wrote it long ago"),
+        pytest.param(90, AGENTS, 3, True, id="it was met again"),
+        pytest.param(31, AGENTS | {"stage": Stage.SUPPORTED}, None, True, id="two things speak"),
+        pytest.param(91, AGENTS | {"stage": Stage.SUPPORTED}, None, False, id="they did once"),
+        pytest.param(400, AGENTS | {"trust": Trust.USER}, None, True, id="a person said it"),
+        pytest.param(400, {}, None, True, id="a person confirmed it"),
+    ],
+)
+def test_use_alone_shows_nobody_unasked_what_an_agent_wrote_long_ago(
+    store, days, changes, evidence_days, is_shown
+):
+    learned = NOW - timedelta(days=days)
+    times = {"created_at": learned, "updated_at": learned, "last_accessed_at": NOW}
+    (kept,) = insert(store, memory("Rows of billing live in PostgreSQL", **times, **changes))
+    if evidence_days is not None:
+        met = NOW - timedelta(days=evidence_days)
+        store_evidence.add(store, kept.id, "error_met", met, quote="PostgreSQL refused a row")
+    prompt = "where do the rows of billing live?"
+
+    assert bool(suggest(prompt, store, Filters(), NOW)) is is_shown
+    assert search(prompt, store, Filters(), NOW).answers
 
 
 @pytest.mark.parametrize("prompt", ["ja", "si", "mach weiter"])
