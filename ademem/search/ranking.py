@@ -215,6 +215,8 @@ def rank(search: Search, statuses: tuple[str, ...]) -> list[Hit]:
     for mine in signals.values():
         mine["relevance"] = weighted_mean(mine, weights)
         mine["evidence"] = evidence.weigh(mine, asked, background)
+        if "cosine" in mine:
+            mine["subject"] = evidence.weigh_subject(mine, asked, background)
     best = _find_best(signals.values(), search)
 
     kept = list(signals)
@@ -510,49 +512,84 @@ def stand_together(hits: Sequence[Hit], search: Search) -> list[Hit]:
     """Put two hits that are each the nearest to the other together, the newer one first.
 
     It is not known which of them holds: both are there, and the earlier names the newer. A query
-    of many terms describes what it looks for, and keeps the order that it gives the two.
+    of many terms describes what it looks for: it keeps the order that it gives the two, and brings
+    none from beyond the first ten, where it would take the place of another answer.
     """
-    later = {
-        id: other
-        for id, other in relations.find_later(search.store, (hit.memory for hit in hits)).items()
-        if other.is_near
-    }
+    later = _find_near_later(hits, search.store)
     if not later:
         return list(hits)
-    found = {hit.memory.id: hit for hit in hits}
-    earlier = {other.id: id for id, other in later.items()}
-    asks_today = len(search.query.terms) <= MOST_ASKED
+    in_reach = hits if _asks_today(search) else hits[:REORDERED]
+    partners = _find_partners(later, {hit.memory.id: hit for hit in in_reach})
     placed: dict[str, Hit] = {}
     swapped: dict[str, Hit] = {}
-    for id, hit in found.items():
-        hit = swapped.get(id, hit)
-        newer = found.get(later[id].id) if id in later else None
-        beside = newer or found.get(earlier.get(id, ""))
-        pair = [hit]
-        if beside is not None and beside.score >= FOUND * hit.score and id not in swapped:
-            pair = [hit, beside]
-            if newer and asks_today and not _asks_for_earlier(search.query.text, hit, newer):
-                pair = [_lead(newer, hit), hit]
-            if "copy" in beside.signals:  # which keeps its place behind what says something else
-                pair, swapped[beside.memory.id] = pair[:1], hit if pair[1] is hit else beside
+    for hit in hits:
+        pair = [swapped.get(hit.memory.id, hit)]
+        if beside := partners.get(hit.memory.id):
+            pair = _order_pair(hit, beside, search, later.get(hit.memory.id))
+            if "copy" in beside.signals and len(pair) == 2:  # it stays behind what differs
+                swapped[beside.memory.id] = pair.pop()
+                partners.pop(beside.memory.id, None)
         for one in pair:
             mine = later.get(one.memory.id)
             placed.setdefault(one.memory.id, replace(one, later=mine) if mine else one)
     return list(placed.values())
 
 
+def _asks_today(search: Search) -> bool:
+    return len(search.query.terms) <= MOST_ASKED
+
+
+def _find_near_later(hits: Iterable[Hit], store: Store) -> dict[str, Later]:
+    later = relations.find_later(store, (hit.memory for hit in hits))
+    return {id: other for id, other in later.items() if other.is_near}
+
+
+def _find_partners(later: Mapping[str, Later], reach: Mapping[str, Hit]) -> dict[str, Hit]:
+    """Return by id the hit in *reach* that is near to it, the newer one where there are two."""
+    earlier = {other.id: reach[id] for id, other in later.items() if id in reach}
+    newer = {id: reach[other.id] for id, other in later.items() if other.id in reach}
+    return earlier | newer
+
+
+def _order_pair(hit: Hit, beside: Hit, search: Search, later: Later | None) -> list[Hit]:
+    """Return both, the newer first if the query asks for it, or *hit* if *beside* is far off."""
+    if beside.score < FOUND * hit.score:
+        return [hit]
+    is_newer = later is not None and later.id == beside.memory.id
+    if is_newer and _asks_today(search) and not _asks_for_earlier(search.query.text, hit, beside):
+        return [_lead(beside, hit), hit]
+    return [hit, beside]
+
+
 def prefer_newer(hits: Iterable[Hit], search: Search) -> list[Hit]:
-    """Put in place of each hit the newer one that is near to it, for who is shown only one."""
+    """Put in place of each hit the newer one that is much like it, for who is shown only one.
+
+    Two of a pair that are less alike stand together in an answer, and say of different matters.
+    """
     shown = list(hits)
-    newer = {hit.later.id for hit in shown if hit.later and hit.later.is_near}
-    known = {one.id: one for one in _visible_by_id(newer, search.store, search.filters)}
+    newer = _find_newer(shown, search)
     placed: dict[str, Hit] = {}
     for hit in shown:
-        one = known.get(hit.later.id) if hit.later and hit.later.is_near else None
+        one = newer.get(hit.memory.id)
         if one and one.status is hit.memory.status:
             hit = replace(hit, memory=one, later=None)
         placed.setdefault(hit.memory.id, hit)
     return list(placed.values())
+
+
+def _find_newer(hits: Iterable[Hit], search: Search) -> dict[str, Memory]:
+    """Return by the id of a hit the newer memory that is much like it."""
+    later = {hit.memory.id: hit.later.id for hit in hits if hit.later and hit.later.is_near}
+    if not later:
+        return {}
+    from ademem.store import neighbours
+
+    cosines = neighbours.list_cosines(search.store, later)
+    alike = {id: other for id, other in later.items() if cosines[id] >= evidence.NEWER}
+    known = {
+        one.id: one for one in _visible_by_id(set(alike.values()), search.store, search.filters)
+    }
+    return {id: known[other] for id, other in alike.items() if other in known}
 
 
 def _lead(newer: Hit, hit: Hit) -> Hit:

@@ -92,6 +92,12 @@ def list_all(store: Store) -> list[Nearest]:
     return [Nearest(**row) for row in store.dicts(f"{query} from memory_neighbours")]
 
 
+def list_cosines(store: Store, ids: Iterable[str]) -> dict[str, float]:
+    """Return by id the whitened cosine to the memory that is nearest."""
+    query = "select memory_id, cosine from memory_neighbours where memory_id in"
+    return dict(store.tuples(f"{query} (select value from json_each(?))", (array(ids),)))
+
+
 def save(store: Store, stale: Iterable[str], found: Iterable[Nearest]) -> None:
     """Replace the rows of *stale* memories, and those that were *found*."""
     with store.transaction() as db:

@@ -68,16 +68,39 @@ def test_each_feature_moves_the_evidence_its_way():
 @pytest.mark.parametrize(
     ("signals", "is_english", "expected"),
     [
-        pytest.param({"evidence": -2.0, "cosine": 0.4}, True, True, id="near"),
-        pytest.param({"evidence": -2.0, "cosine": 0.2}, True, False, id="ahead of others, and far"),
-        pytest.param({"evidence": -1.0, "cosine": 0.2}, True, True, id="far with clear words"),
-        pytest.param({"evidence": -2.0, "cosine": 0.2}, False, True, id="not read by the model"),
+        pytest.param({"evidence": -3.0, "subject": 0.7}, True, True, id="about the subject"),
+        pytest.param({"evidence": -1.0, "subject": 0.5}, True, False, id="ahead, and far"),
+        pytest.param({"evidence": -1.0, "subject": 0.5}, False, True, id="not read by the model"),
         pytest.param({"evidence": -2.0}, True, True, id="without a vector"),
-        pytest.param({"evidence": -3.0, "cosine": 0.4}, True, False, id="behind others"),
+        pytest.param({"evidence": -3.0}, True, False, id="without a vector, with few words"),
     ],
 )
-def test_a_hit_answers_that_is_ahead_of_others_and_about_the_subject(signals, is_english, expected):
+def test_a_hit_answers_that_is_about_the_subject(signals, is_english, expected):
     assert evidence.is_answer(signals, is_english=is_english) is expected
+
+
+def test_a_question_is_about_the_subject_of_rows_that_are_all_near_it():
+    signals = {"share": 0.4, "cosine": 0.4}
+    least = evidence.weigh_subject(signals, 1.0, 0.1)
+
+    assert evidence.weigh_subject(signals | {"cosine": 0.5}, 1.0, 0.1) > least
+    assert evidence.weigh_subject(signals | {"share": 0.5}, 1.0, 0.1) > least
+    assert evidence.weigh_subject(signals, 1.0, 0.3) > least, "as a whole near, in which it is"
+    assert evidence.weigh_subject(signals, 4.0, 0.1) < least, "a longer question"
+
+
+@pytest.mark.parametrize(
+    ("best", "beside_best", "least"),
+    [
+        pytest.param(-math.inf, True, math.inf, id="none answers"),
+        pytest.param(2.0, True, -2.0, id="not far below the best"),
+        pytest.param(0.0, True, -3.0, id="not below all that answers"),
+        pytest.param(2.0, False, -3.0, id="of a dialogue, however far below the best"),
+        pytest.param(-3.5, True, -3.5, id="the best answers in any case"),
+    ],
+)
+def test_a_hit_beside_one_that_answers(best, beside_best, least):
+    assert evidence.least_answering(best, beside_best=beside_best) == least
 
 
 def test_a_row_without_vector_is_weighed_by_its_words_alone():

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from ademem.core.clock import stamp
 from ademem.core.memory import DIALOGUE, Category, Trust
+from ademem.search import evidence
 from ademem.search import neighbours as search_neighbours
-from ademem.search.engine import Filters, search
+from ademem.search.engine import Filters, search, suggest
 from ademem.store import memories, neighbours, relations, transitions
 from ademem.store.memories import Change
 from ademem.store.relations import CONFLICT, RELATED
@@ -76,6 +77,36 @@ def test_a_text_of_many_words_keeps_the_order_that_it_gives_the_two(put, first):
     put(OLD, NEW)
 
     assert first(f"{OLD} within thirty days of delivery, as agreed in May") == OLD
+
+
+def test_a_text_of_many_words_brings_none_from_beyond_the_first_ten(put, store):
+    days = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday May June July August".split()
+    reports = [f"Invoices are paid by transfer within thirty days, {day} report" for day in days]
+    old, new = put(OLD, NEW, around=(*NOTES, *reports))
+    described = f"{OLD} within thirty days, as the report of the month says"
+    found = search(described, store, Filters(), NOW, 10, Spelling()).hits
+
+    ids = [hit.memory.id for hit in found]
+    assert old.id in ids
+    assert new.id not in ids
+    asked = search(QUESTION, store, Filters(), NOW, 10, Spelling()).hits
+    assert {old.id, new.id} <= {hit.memory.id for hit in asked}
+
+
+@pytest.mark.parametrize(
+    ("cosine", "expected"),
+    [
+        pytest.param(evidence.NEWER, NEW, id="much alike"),
+        pytest.param(evidence.NEWER - 0.01, OLD, id="neighbours that may say of different matters"),
+    ],
+)
+def test_a_prompt_is_shown_the_newer_of_two_that_are_much_alike(put, store, cosine, expected):
+    put(OLD, NEW)
+    store.db.execute("update memory_neighbours set cosine = ?", (cosine,))
+    store.db.execute("update memory_neighbours set second = 0.0")
+
+    (shown,) = suggest(f"{OLD}, tell them", store, Filters(), NOW, embedder=Spelling())
+    assert shown.memory.content == expected
 
 
 def test_an_explanation_shows_why(put, store):
