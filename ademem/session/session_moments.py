@@ -96,7 +96,8 @@ def _read(sent: Sent, of: Mapping[str, Effect]) -> Moment:
 
 def _moment(sent: Sent, text: str, outcome: str, instead: str = "") -> Moment:
     is_compacted = sent.place == "briefing" and sent.query == "compact"
-    name = "compaction" if is_compacted else NAMES.get(sent.place) or sent.query or "call"
+    query = sent.query.rpartition("/")[2] if sent.query.startswith("/") else sent.query
+    name = "compaction" if is_compacted else NAMES.get(sent.place) or query or "call"
     return Moment(
         at=sent.created_at,
         name=visible(in_one_line(name)),

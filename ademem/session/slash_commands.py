@@ -46,7 +46,12 @@ HITS = 5
 LISTED = 20
 MOST_DIGITS = 3
 """Longest number of an item in a list; a memory's id is longer."""
-CHARS = 100
+CHARS = 50
+"""Longest text in a line, behind the id of its memory: the client breaks lines above 66."""
+ITEM_CHARS = 100
+"""Longest text of a line of a file, for the model."""
+TEXT_CHARS = 41
+"""Behind what was done with it."""
 DECIDE_CHANGE = (
     "/ademem:review take ID lets theirs hold, /ademem:review mine ID yours, for everybody"
 )
@@ -87,7 +92,9 @@ def recall(text: str, payload: Payload, runtime: Runtime) -> str:
     rest = f" ({weaker} weaker: `ademem recall --all`)" if weaker else ""
     items = _find_items(text, runtime)
     if not hits and not items:
-        return client.block(f"ademem: nothing found for “{preview(visible(text), CHARS)}”{rest}")
+        return client.block(
+            f"ademem: nothing found for “{preview(visible(text), TEXT_CHARS // 2)}”{rest}"
+        )
     entries = [
         untrusted.entry(hit.memory, mark=hit.mark, newer=hit.newer.line if hit.newer else "")
         for hit in hits
@@ -98,7 +105,7 @@ def recall(text: str, payload: Payload, runtime: Runtime) -> str:
         _note_lookup(text, hits, entries, context, payload, runtime)
     number = counted(len(hits), "memory")
     lines = [f"ademem: {number}{rest}", *(_line(hit.memory) for hit in hits)]
-    lines += (f"  {visible(item)}" for item in items)
+    lines += (preview(f"  {visible(item)}", review_list.CHARS) for item in items)
     return client.context("UserPromptSubmit", context, ["\n".join(lines)])
 
 
@@ -110,7 +117,7 @@ def _find_items(text: str, runtime: Runtime) -> list[str]:
 
     found = instruction_search.search(runtime, text)
     return [
-        f"{each.where} [{each.kind}] {preview(each.text, CHARS)}"
+        f"{each.where} [{each.kind}] {preview(each.text, ITEM_CHARS)}"
         for each in found
         if not each.loaded
     ]
@@ -428,10 +435,8 @@ def _change_lines(runtime: Runtime) -> Iterator[str]:
 
 
 def _text(memory: Memory | None) -> str:
-    return preview(visible(memory.content), CHARS) if memory else "it is gone"
+    return preview(visible(memory.content), TEXT_CHARS) if memory else "it is gone"
 
 
 def _line(memory: Memory) -> str:
-    file = f", {memory.source}" if memory.source != memory.source_type else ""
-    made = f"{memory.trust}{file}, {memory.created_at.date().isoformat()}"
-    return f"  {memory.id}  [{memory.category}] {preview(visible(memory.content), CHARS)} ({made})"
+    return f"  {memory.id}  {preview(visible(memory.content), CHARS)}"

@@ -172,6 +172,14 @@ def test_recall_shows_hits_to_the_person_and_to_the_model(world):
     assert "Deploys" not in answer["systemMessage"]
 
 
+def test_a_recall_fits_the_width_that_the_client_does_not_break(world):
+    world.know(f"Login tokens expire in UTC{' and are renewed at midnight' * 6}")
+    answer = typed(world, "/ademem:recall login tokens")
+
+    assert max(map(len, answer["systemMessage"].splitlines())) <= 66
+    assert answer["hookSpecificOutput"]["additionalContext"].count("renewed at midnight") == 6
+
+
 @pytest.mark.parametrize("prompt", ["/ademem:recall", "/ademem:recall zebras"])
 def test_a_recall_without_hits_asks_the_model_nothing(world, prompt):
     world.know("Login tokens expire in UTC")
@@ -337,7 +345,7 @@ def test_keep_confirms_what_was_asked_about_last_and_drop_ends_it(world):
         world.fire("user_prompt_submit", prompt=text, prompt_id=f"s{number}")
         done = {"keep": "confirmed", "drop": "removed"}[verb]
 
-        assert answered(world, f"/ademem:{verb}") == f"ademem: {done}: {text}"
+        assert answered(world, f"/ademem:{verb}").startswith(f"ademem: {done}: {text[:38]}")
         found = world.row("select status from unified_memories where content = ?", text)
         assert found[0] == status
 
