@@ -1,10 +1,22 @@
 """What commands do, and what a text says that they do."""
 
+import re
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ademem.guard.acts import ACTS, COMMANDS, FAMILIES, acts_in, acts_of, families_of, programs_of
+from ademem.guard.acts import (
+    ACTS,
+    COMMANDS,
+    FAMILIES,
+    acts_in,
+    acts_of,
+    families_of,
+    find_acts,
+    programs_of,
+)
+from tests.examples import examples
 
 
 @pytest.mark.parametrize(
@@ -131,3 +143,19 @@ def test_no_words_raise(words):
 @given(st.text())
 def test_no_text_raises(text):
     assert set(acts_in(text)) <= set(ACTS)
+
+
+ALL = "|".join(f"(?P<{act.replace(' ', '_')}>{pattern})" for act, pattern in ACTS.items())
+WORDS = st.from_regex(rf"(?ia:{'|'.join(ACTS.values())})", fullmatch=True)
+OTHERS = st.sampled_from(
+    "hard with branches, node versions packages removing files x/push".split(" ")
+)
+
+
+@settings(max_examples=examples(300), deadline=None)
+@given(words=st.lists(st.one_of(WORDS, OTHERS), max_size=5))
+def test_looking_for_the_acts_that_a_text_may_name_loses_none(words):
+    text = " ".join(words)
+    matches = re.finditer(rf"(?i)(?<![\w./-])(?:{ALL})(?![\w/]|-\w|\.\w)", text)
+
+    assert find_acts(text) == [found.lastgroup.replace("_", " ") for found in matches]
