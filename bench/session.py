@@ -1,13 +1,16 @@
 """What a session of 200 calls costs: processor time of its hooks and of what they start, by event.
 
     PYTHONPATH=. python bench/session.py [--files 6,40] [--trace] [--said FILE] [--ademem PROGRAM]
+        [--settings FILE]
 
 A person types 20 prompts; Read and Grep are 40 % of the calls, Bash 35 %, Edit and Write 25 %. The
 project has 30 memories at files and commands, and hooks run as the client runs them: those of the
 settings that `ademem install` wrote whose matcher has the tool. The unit is the processor time of
 `python -I -c "import json, sqlite3"`. A hook that costs half of it or more has started Python.
 `--said` writes what each hook answered, so that two trees can be compared with `diff`; `--trace`
-counts written bytes and syncs with strace, in a run that is not timed.
+counts written bytes and syncs with strace, in a run that is not timed. PROGRAM is of an
+installation as people have it, best of a wheel: a checkout starts hooks more slowly. `--settings`
+runs the hooks of another program in the same session, from a settings file of the client.
 """
 
 from __future__ import annotations
@@ -108,8 +111,9 @@ class Project:
         self.type_memories()
         self.run("work")
 
-    def list_hooks(self) -> list[Hook]:
-        settings = json.loads((self.root / ".claude/settings.local.json").read_text())["hooks"]
+    def list_hooks(self, file: str) -> list[Hook]:
+        path = Path(file) if file else self.root / ".claude/settings.local.json"
+        settings = json.loads(path.read_text())["hooks"]
         return [
             Hook(event, group.get("matcher", ""), each["command"])
             for event, groups in settings.items()
@@ -184,6 +188,9 @@ class Day:
     def __init__(self, project: Project) -> None:
         self.project, self.session = project, "bench"
         self.prompt = ""
+        self.transcript = project.root.parent / "transcript.jsonl"
+        self.last: str | None = None
+        """The last entry of the transcript."""
         tools = [name for name, share in SHARES for _ in range(CALLS * share // 100)]
         self.tools = project.rng.sample(tools, len(tools))
 
@@ -194,25 +201,46 @@ class Day:
             self.prompt = self.fresh()
             prompt = self.project.fill(self.project.rng.choice(ASKED))
             yield "UserPromptSubmit", "", self.head("UserPromptSubmit") | {"prompt": prompt}
+            self.record("user", prompt)
             first, end = turn * CALLS // PROMPTS, (turn + 1) * CALLS // PROMPTS
             for tool in self.tools[first:end]:
                 yield from self.call(tool)
+            self.record("assistant", [{"type": "text", "text": "Done."}])
             yield "Stop", "", self.head("Stop") | {"last_assistant_message": "Done."}
         yield "SessionEnd", "other", self.head("SessionEnd") | {"reason": "other"}
 
     def call(self, tool: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
         given = {"tool_name": tool, "tool_input": self.project.inputs(tool)}
-        given |= {"tool_use_id": f"toolu_{self.fresh()[:12]}"}
+        given |= {"tool_use_id": (id := f"toolu_{self.fresh()[:12]}")}
+        use = {"type": "tool_use", "id": id, "name": tool, "input": given["tool_input"]}
+        self.record("assistant", [use])
         yield "PreToolUse", tool, self.head("PreToolUse") | given
         answer = {"stdout": "ok", "stderr": ""} if tool == "Bash" else {"type": "text"}
         done = given | {"tool_response": answer, "duration_ms": 40}
         yield "PostToolUse", tool, self.head("PostToolUse") | done
         yield "PostToolBatch", tool, self.head("PostToolBatch") | {"tool_calls": [done]}
+        self.record("user", [{"type": "tool_result", "tool_use_id": id, "content": "ok"}])
+
+    def record(self, who: str, content: object) -> None:
+        """Append an entry to the transcript, as the client does before and after hooks."""
+        uuid = self.fresh()
+        entry = {
+            "parentUuid": self.last,
+            "isSidechain": False,
+            "type": who,
+            "message": {"role": who, "content": content},
+            "uuid": uuid,
+            "sessionId": self.session,
+            "promptId": self.prompt,
+        }
+        self.last = uuid
+        with self.transcript.open("a") as file:
+            file.write(json.dumps(entry, separators=(",", ":")) + "\n")
 
     def head(self, event: str) -> dict[str, Any]:
         return {
             "session_id": self.session,
-            "transcript_path": str(self.project.root.parent / "transcript.jsonl"),
+            "transcript_path": str(self.transcript),
             "cwd": str(self.project.root),
             "prompt_id": self.prompt,
             "permission_mode": "default",
@@ -253,18 +281,18 @@ def run_hook(hook: Hook, payload: dict[str, Any], root: Path, trace: Path | None
     return done.stdout.decode("utf-8", "replace")
 
 
-def yardstick() -> float:
+def yardstick(python: str) -> float:
     costs = []
     for _ in range(12):
         before = spent()
-        command = [sys.executable, "-I", "-c", "import json, sqlite3"]
+        command = [python, "-I", "-c", "import json, sqlite3"]
         subprocess.run(command, check=True)
         costs.append(spent() - before)
     return statistics.median(costs[2:])
 
 
-def live(project: Project, trace: Path | None = None) -> list[Ran]:
-    ran, hooks = [], project.list_hooks()
+def live(project: Project, settings: str, trace: Path | None = None) -> list[Ran]:
+    ran, hooks = [], project.list_hooks(settings)
     for event, tool, payload in Day(project).events():
         for hook in hooks:
             if hook.event == event and hook.runs_at(tool):
@@ -326,10 +354,10 @@ def measure(files: int, given: argparse.Namespace) -> None:
     """Live through the day in a project that was built, as a client does."""
     project = Project(Path(given.root), files, given.ademem)
     if given.trace:
-        return trace(project)
+        return trace(project, given.settings)
     end_background(project)
-    unit = yardstick()
-    ran = live(project)
+    unit = yardstick(str(Path(given.ademem).with_name("python")))
+    ran = live(project, given.settings)
     resident = resident_mb()
     behind = end_background(project)
     if given.said:
@@ -352,12 +380,12 @@ def measure(files: int, given: argparse.Namespace) -> None:
         print(f"  still running: {size:.0f} MB  {name}")
 
 
-def trace(project: Project) -> None:
+def trace(project: Project, settings: str) -> None:
     if not shutil.which("strace"):
         return print("  no strace here: bytes and syncs are not counted")
     traced = project.root.parent / "trace"
     traced.mkdir()
-    live(project, traced)
+    live(project, settings, traced)
     end_background(project)
     size, syncs = count_writes(traced)
     return print(f"  written {size / 1024:,.0f} KiB, {syncs} syncs")
@@ -368,6 +396,7 @@ def main() -> None:
     parser.add_argument("--files", default="6,40")
     parser.add_argument("--ademem", default=str(Path(sys.executable).parent / "ademem"))
     parser.add_argument("--said", default="")
+    parser.add_argument("--settings", default="")
     parser.add_argument("--trace", action="store_true")
     parser.add_argument("--root", default="", help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -381,6 +410,7 @@ def main() -> None:
                 project = Project(Path(place) / "project", files, given.ademem)
                 project.build()
                 again = ["--files", str(files), "--ademem", given.ademem, "--said", given.said]
+                again += ["--settings", given.settings]
                 again += ["--root", str(project.root), *(["--trace"] if traced else [])]
                 run_below_login([sys.executable, __file__, *again])
     return None

@@ -72,7 +72,12 @@ case $id in
       # A path with a quote in it was cut there; a link may lead to any place.
       case $call in *\\) call=$text ;; esac
       [ ! -L "$call" ] || id=
-      call="$call $(cd -P "${call%/*}" 2>/dev/null && pwd -P)/"
+      rest=${call%/*}
+      case $call in
+      *//* | */./* | */../*) ;;
+      /*) until [ -z "$rest" ] || [ -L "$rest" ]; do rest=${rest%/*}; done ;;
+      esac
+      if [ -z "$rest" ]; then call="$call ${call%/*}/"; else call="$call $(cd -P "${call%/*}" 2>/dev/null && pwd -P)/"; fi
     fi
     # A command that may be ours is read in every turn: approving is for people. So is one at a place
     # of ours, by any tool, and a call in such a place, which need not name it.
@@ -92,25 +97,61 @@ case $id in
     '' | *[!A-Za-z0-9_-]*) ;;
     *) [ ! -f "$list$reader.words" ] || list=$list$reader. ;;
     esac
-    # 1: no line has one. Anything else, a list that cannot be read as well, is for Python.
-    for name in always runs words pieces texts weak rare; do [ ! -L "$list$name" ] || id=; done
+    # Lists of an earlier prompt hold if this one follows the last entry before it; after a rewind
+    # what was said since is not in the conversation any more.
+    if [ -s "${list}after" ]; then
+      name= && [ -L "${list}after" ] || read -r name <"${list}after"
+      case $head in *'"transcript_path":"/'*) noted=${head#*'"transcript_path":"'} noted=${noted%%'"'*} ;; *) noted= ;; esac
+      if [ -n "$name" ] && grep -qF -e '"parentUuid":"'"$name"'"' "$noted" 2>/dev/null; then
+        : >"${list}after"
+      else
+        list=$marks/keys/
+      fi
+    fi
+    for name in always runs words writers pieces trees texts weak rare; do [ ! -L "$list$name" ] || id=; done
     if [ -n "$id" ]; then
-      # As it is in JSON, where an escape is two backslashes, and as it is meant.
+      # 0: no line has one. Anything else, a list that cannot be read as well, is for Python.
       lacks() {
         asked=$1 how=$2
         shift 2
-        for name; do shift && set -- "$@" -f "$list$name"; done
-        printf '%s\n%b\n' "$asked" "$asked" 2>/dev/null | LC_ALL=C grep -q "$how" "$@" 2>/dev/null
-        [ $? -eq 1 ]
+        for name; do shift && { [ -f "$list$name" ] && [ ! -s "$list$name" ] || set -- "$@" -f "$list$name"; }; done
+        [ $# -gt 0 ] || return 0
+        # As it is in JSON, where an escape is two backslashes, and as it is meant.
+        case $asked in *\\*) asked="$asked
+$(printf '%b' "$asked" 2>/dev/null)" ;; esac 2>/dev/null
+        # One process; a pipe would take two, and Python is asked where the text cannot be handed over.
+        found=$(
+          LC_ALL=C grep -c "$how" "$@" 2>/dev/null <<END
+$asked
+END
+        )
+        [ "$found" = 0 ]
+      }
+      # Places that words suggest are asked with the sure ones, and on their own only after a hit.
+      meets_none() {
+        lacks "$call" -iF always pieces "$@" weak || { lacks "$call" -iF always pieces "$@" && lacks "$body" -iF rare; }
       }
       if [ -n "$reads" ]; then
         if lacks "$call" -iF always && lacks "$call" -iwF runs && lacks "$text" -iF texts; then exit 0; fi
       elif [ -n "$part" ]; then
-        if lacks "$call" -iF always pieces && lacks "$call" -iwF words && lacks "$text" -iF texts &&
-          { lacks "$call" -iF weak || lacks "$body" -iF rare; }; then exit 0; fi
-      elif lacks "$call" -iF always pieces && lacks "$call" -iwF runs words && lacks "$text" -iF texts &&
-        { lacks "$call" -iF weak || lacks "$body" -iF rare; }; then
+        if lacks "$call" -iwF words && meets_none && lacks "$text" -iF texts; then exit 0; fi
+      elif lacks "$call" -iwF runs words writers && meets_none trees && lacks "$text" -iF texts; then
         exit 0
+      else
+        # Python noted commands that run targets and scripts, and met nothing, while the files that
+        # say what these run were as they are.
+        noted=$marks/keys/unbound.commands
+        case $head in
+        *'"agent_id"'* | *'"agent_type"'*) noted= ;; # an agent may have memories of its own
+        *'"cwd":"'"$folder"'"'*'"tool_name":"Bash"'*) ;;
+        *) noted= ;;
+        esac
+        [ -f "$noted" ] && [ ! -L "$noted" ] || noted=
+        for name in "$folder" "$folder/GNUmakefile" "$folder/makefile" "$folder/Makefile" "$folder/package.json"; do
+          [ ! "$name" -nt "$noted" ] || noted=
+        done
+        call=${text#*'"command":"'} call=${call%%'"'*}
+        if [ -n "$noted" ] && LC_ALL=C grep -qxF -e "$call" "$noted" 2>/dev/null; then exit 0; fi
       fi
     fi
   fi

@@ -4,10 +4,13 @@
 # about $command, as it stands in JSON with quotes of one kind: $reads is set if each part of a
 # pipeline only reads.
 reads=1
-case $command in '' | *[\\\;\&\<\>\`\$\(\)\{\}\!\#\~\^]* | *'||'*) reads= ;; esac
+case $command in
+'' | *[\\\;\&\<\>\`\$\(\)\{\}\!\#\~\^]* | *'||'* | *\'-*) reads= ;;
+esac
 while [ -n "$reads" ]; do
   part=${command%%'|'*} reads= name=${part#"${part%%[! ]*}"} name="$name "
-  second=${name#*' '} name=${name%%' '*} second=${second%%' '*}
+  case $name in 'python -m pytest '* | 'python -m tox '* | 'python -m unittest '* | 'python -m mypy '* | 'python -m flake8 '* | 'python -m pylint '* | 'python -m pip '* | 'python -m ruff '* | 'python3 -m pytest '* | 'python3 -m tox '* | 'python3 -m unittest '* | 'python3 -m mypy '* | 'python3 -m flake8 '* | 'python3 -m pylint '* | 'python3 -m pip '* | 'python3 -m ruff '*) name=${name#*' -m '} ;; esac
+  second=${name#*' '} third=${second#*' '} name=${name%%' '*} second=${second%%' '*}
   case $name in
   ls | ll | dir | exa | eza | stat | du | df | pwd | realpath | readlink | basename | dirname | locate | which | whereis | cat | batcat | head | tail | more | nl | tac | rev | wc | cut | paste | join | comm | cmp | diff | colordiff | delta | tr | fold | fmt | column | expand | strings | size | od | hexdump | md5 | md5sum | sha1sum | sha256sum | sha512sum | shasum | cksum | grep | egrep | fgrep | zgrep | jq | zcat | zipinfo | nm | objdump | readelf | ldd | otool | cloc | tokei | dirs | true | false | exit | return | break | continue | shift | set | wait | jobs | type | ulimit | umask | times | getopts | shopt | printenv | sleep | yes | seq | help | info | tldr | apropos | tput | clear | tty | expr | bc | factor | numfmt | cal | id | who | whoami | w | groups | last | uname | uptime | arch | nproc | getconf | locale | free | vmstat | iostat | lscpu | lsblk | lsof | ps | pgrep | pidof | pstree | top | htop | ping | dig | nslookup | host | whois | getent | netstat | tox | nox | unittest | mocha | rspec | phpunit | bats | ctest | pyright | flake8 | bandit | shellcheck | yamllint | actionlint | hadolint | staticcheck) reads=1 ;;
   tree) case $part in *' -'*o*) ;; *) reads=1 ;; esac ;;
@@ -33,6 +36,13 @@ while [ -n "$reads" ]; do
   prettier) case $part in *' --w' | *' --w '* | *' --w='* | *' --wr'* | *' -'*w*) ;; *) reads=1 ;; esac ;;
   gofmt) case $part in *' -'*w*) ;; *) reads=1 ;; esac ;;
   find) case $part in *' -d'* | *' -e'* | *' -f'* | *' -o'*) ;; *) reads=1 ;; esac ;;
+  pytest | py.test) case $part in *' --'* | *' - '* | *' -') ;; *) reads=1 ;; esac ;;
+  sed)
+    third=${third%%' '*} third=${third#\'} third=${third%\'}
+    case $second$third in -n*[!0-9,p]* | *,*,* | *,p | *p?*) ;; -n[0-9]*p)
+      case $part in *' -'*' -'*) ;; *) reads=1 ;; esac ;;
+    esac
+    ;;
   alembic)
     case $second in
     branches | check | current | heads | history | show) reads=1 ;;

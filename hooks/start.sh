@@ -27,7 +27,7 @@ of_clone() {
 
 # These may be exported in the user's environment, and a variable that is stays so when it is set
 # again: a large payload in the environment keeps every program from starting.
-unset payload head folder id reader list about marks run package call rest part moved reads command name body
+unset payload head folder id reader list about marks run package call rest part moved reads command name body asked how found noted second third text flag log
 
 # Only a project with `.ade/` takes part, or a worktree (there `.git` is a file) whose main one has it.
 # The payload's own `cwd` follows the model's `cd`, so the search starts where the session did, and
@@ -46,7 +46,7 @@ until [ -z "$hook" ] || [ -d "$folder/.ade" ] || [ -f "$folder/.git" ]; do
 done
 
 case $hook in
-pre_tool_use | post_tool_use)
+pre_tool_use | post_tool_use | stop)
   payload=$(cat)
   [ ${#payload} -gt 100000 ] || . "$hooks/$hook.sh" # Python reads what is longer faster
   ;;
@@ -114,7 +114,7 @@ start_python() {
 }
 
 case $hook in
-pre_tool_use | post_tool_use) { printf '%s' "$payload" | start_python; } 2>/dev/null ;;
+pre_tool_use | post_tool_use | stop) { printf '%s' "$payload" | start_python; } 2>/dev/null ;;
 late_recall)
   # The client reads what stands on the other stream when this ends with 2, which the trap makes of 3.
   text=$(start_python)

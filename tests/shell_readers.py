@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ademem.guard import programs
+from ademem.guard.mutation import judge
 from ademem.guard.readers import list_reading
 
 FILE = Path(__file__).parents[1] / "hooks/readers.sh"
@@ -19,10 +20,13 @@ HEAD = """\
 # about $command, as it stands in JSON with quotes of one kind: $reads is set if each part of a
 # pipeline only reads.
 reads=1
-case $command in '' | *[\\\\\\;\\&\\<\\>\\`\\$\\(\\)\\{\\}\\!\\#\\~\\^]* | *'||'*) reads= ;; esac
+case $command in
+'' | *[\\\\\\;\\&\\<\\>\\`\\$\\(\\)\\{\\}\\!\\#\\~\\^]* | *'||'* | *\\'-*) reads= ;;
+esac
 while [ -n "$reads" ]; do
   part=${command%%'|'*} reads= name=${part#"${part%%[! ]*}"} name="$name "
-  second=${name#*' '} name=${name%%' '*} second=${second%%' '*}
+  case $name in PYTHON) name=${name#*' -m '} ;; esac
+  second=${name#*' '} third=${second#*' '} name=${name%%' '*} second=${second%%' '*}
   case $name in
 """
 TAIL = """\
@@ -31,7 +35,18 @@ TAIL = """\
 done
 part=
 """
-FIND = "find) case $part in *' -d'* | *' -e'* | *' -f'* | *' -o'*) ;; *) reads=1 ;; esac ;;"
+OTHERS = (
+    "find) case $part in *' -d'* | *' -e'* | *' -f'* | *' -o'*) ;; *) reads=1 ;; esac ;;",
+    "pytest | py.test) case $part in *' --'* | *' - '* | *' -') ;; *) reads=1 ;; esac ;;",
+    # lines by their numbers
+    "sed)",
+    "  third=${third%%' '*} third=${third#\\'} third=${third%\\'}",
+    "  case $second$third in -n*[!0-9,p]* | *,*,* | *,p | *p?*) ;; -n[0-9]*p)",
+    "    case $part in *' -'*' -'*) ;; *) reads=1 ;; esac ;;",
+    "  esac",
+    "  ;;",
+)
+"""Arms of programs that `list_reading` leaves out, as some of their arguments do more than read."""
 
 
 def patterns(name: str) -> list[str]:
@@ -53,13 +68,26 @@ def patterns(name: str) -> list[str]:
 def script() -> str:
     names = list_reading()
     lines = _arms([name for name in names if " " not in name], "$part")
-    lines.append(FIND)
-    programs_ = dict.fromkeys(name.partition(" ")[0] for name in names if " " in name)
+    lines += OTHERS
+    programs_ = dict.fromkeys(_program(name) for name in names if " " in name)
     for program in programs_:
         own = [name for name in names if name.startswith(f"{program} ")]
         lines += [f"{program})", "  case $second in", *(f"  {arm}" for arm in _arms(own, "$part"))]
         lines += ["  esac", "  ;;"]
-    return HEAD + "".join(f"  {line}\n" for line in lines) + TAIL
+    modules = dict.fromkeys(["pytest", *map(_program, filter(_is_module, names))])
+    python = " | ".join(
+        f"'{name} -m {module} '*" for name in ("python", "python3") for module in modules
+    )
+    head = HEAD.replace("PYTHON", python)
+    return head + "".join(f"  {line}\n" for line in lines) + TAIL
+
+
+def _program(name: str) -> str:
+    return name.partition(" ")[0]
+
+
+def _is_module(name: str) -> bool:
+    return not judge(f"python -m {name}").mutates
 
 
 def _arms(names: list[str], text: str) -> list[str]:

@@ -150,6 +150,24 @@ def touch(root: str, path: str) -> None:
     os.close(_open(root, path, os.O_WRONLY | os.O_CREAT, 0o600, make=True))
 
 
+def set_time(root: str, path: str, ns: int) -> None:
+    """Set the times of a file, in nanoseconds."""
+    handle = _open(root, path, os.O_RDONLY)
+    try:
+        os.utime(handle, ns=(ns, ns))
+    finally:
+        os.close(handle)
+
+
+def time_of_root(root: str) -> int:
+    """Return when a name in the root folder changed last, in nanoseconds."""
+    handle = os.open(root, _FOLDER)
+    try:
+        return os.fstat(handle).st_mtime_ns
+    finally:
+        os.close(handle)
+
+
 def create_file(root: str, path: str, *, mode: int = 0o666) -> BinaryIO:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     return open(_open(root, path, flags, mode, make=True), "wb")

@@ -17,7 +17,7 @@ from ademem.guard.writers import Written, written_by
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
     from ademem.guard.shell import Script
@@ -47,6 +47,8 @@ class Touch(Value):
     """Scripts by their absolute path; `make:target` and `script:name` of a package.json."""
     argvs: tuple[tuple[str, ...], ...] = ()
     """Simple commands behind wrappers, as typed and with the usual name of their subcommand."""
+    looked_up: tuple[str, ...] = ()
+    """Files that tell what targets and scripts run, absolute, whether or not they exist."""
     acts: frozenset[str] = frozenset()
     command: str = ""
     """The line that a shell runs, as it is typed."""
@@ -205,6 +207,7 @@ class _Walk:
         self.writes: dict[str, None] = {}
         self.works: dict[str, None] = {}
         self.runs: dict[str, None] = {}
+        self.looked_up: dict[str, None] = {}
         self.argvs: dict[tuple[str, ...], None] = {}
         self.acts: set[str] = set()
         self.texts: list[str] = []
@@ -223,6 +226,7 @@ class _Walk:
             writes=writes,
             works=tuple(self.works),
             runs=tuple(self.runs),
+            looked_up=tuple(self.looked_up),
             argvs=tuple(self.argvs),
             acts=frozenset(self.acts),
             text="\n".join(self.texts),
@@ -381,7 +385,7 @@ class _Walk:
         ]
         text = ""
         for name in files or ("GNUmakefile", "makefile", "Makefile"):
-            if text := _read(_absolute(name, folder)):
+            if text := self._look_up(_absolute(name, folder)):
                 break
         recipes = _recipes(text, dict(word.partition("=")[::2] for word in words if "=" in word))
         for target in targets or list(recipes)[:1]:
@@ -398,13 +402,17 @@ class _Walk:
         script = {"t": "test", "tst": "test"}.get(wanted[0], wanted[0])
         if not runs and name == "npm" and script not in ("test", "start", "stop", "restart"):
             return
-        folder, scripts = _package_scripts(folder)
+        folder, scripts = _package_scripts(folder, self._look_up)
         if not runs and script not in scripts:
             return
         self.runs[f"script:{script}"] = None
         self.acts.update(acts.acts_named(script))
         for each in (f"pre{script}", script, f"post{script}"):
             self._read_recipe(scripts.get(each, ""), folder)
+
+    def _look_up(self, path: str) -> str:
+        self.looked_up[path] = None
+        return _read(path)
 
     def _read_recipe(self, text: str, folder: str) -> None:
         if not text or self.is_recipe:
@@ -541,12 +549,12 @@ def _recipes(text: str, given: dict[str, str]) -> dict[str, str]:
     return recipes
 
 
-def _package_scripts(folder: str) -> tuple[str, dict[str, str]]:
+def _package_scripts(folder: str, look_up: Callable[[str], str]) -> tuple[str, dict[str, str]]:
     """Return the nearest folder at or above *folder* with a package.json, and its scripts."""
     from ademem.core.json_text import loads
 
     at = folder
-    while not (text := _read(os.path.join(at, "package.json"))):
+    while not (text := look_up(os.path.join(at, "package.json"))):
         parent = os.path.dirname(at)
         if parent == at or os.path.lexists(os.path.join(at, ".git")):
             return folder, {}

@@ -14,7 +14,7 @@ from ademem.store.bindings import STRENGTHS
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from ademem.store import Store
 
@@ -54,8 +54,7 @@ def announced(
     rows = table.at_keys(store, keys, agent) if keys else []
     found = [row for row in rows if _holds(row, paths, words, named)]
     if kinds - {"act", "family"}:
-        telling = set(_telling(words))
-        found += [row for row in table.chosen(store, agent) if _is_named(row, telling, named)]
+        found += _named_among(table.chosen(store, agent), set(_telling(words)), named)
     kept: dict[str, Met] = {}
     for row in found:
         meeting.keep(row, kept)
@@ -75,6 +74,19 @@ def _holds(row: sqlite3.Row, paths: list[str], words: list[str], named: set[str]
     if kind == "glob":
         return any(meeting.matches(path, pattern) for path in paths)
     return True
+
+
+def _named_among(
+    rows: Iterable[sqlite3.Row], words: set[str], named: set[str]
+) -> Iterator[sqlite3.Row]:
+    """Yield the rows whose place is named; many memories have the same one."""
+    known: dict[tuple[str, ...], bool] = {}
+    for row in rows:
+        place = row["bound_kind"], row["bound_key"], row["bound_pattern"]
+        if place not in known:
+            known[place] = _is_named(row, words, named)
+        if known[place]:
+            yield row
 
 
 def _is_named(row: sqlite3.Row, words: set[str], named: set[str]) -> bool:

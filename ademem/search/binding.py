@@ -1,10 +1,11 @@
 """Where memories apply: bindings that follow from them, and lists of their keys for the shell.
 
-A hook's shell line reads lists of fixed strings before it starts Python, in `.ade/run/keys`. A
-call that can meet a memory names one of `runs` as a whole word, or one of `always` anywhere; unless
-it surely only reads, `words` and `pieces` are asked in the same way, and `texts` of what it writes
-or runs. Places that words alone suggest count for an edit whose lines share a rare word with their
-memory: it names one of `weak`, and its text has one of `rare`.
+A hook's shell line reads lists of fixed strings before it starts Python, in `.ade/run/keys`. A call
+that can meet a memory names one of `runs` as a whole word, or one of `always` anywhere; unless it
+surely only reads, `words` and `pieces` are asked in the same way, of a command `writers` and
+`trees` as well, and `texts` of what it writes or runs. Places that words alone suggest count for an
+edit whose lines share a rare word with their memory: it names one of `weak`, and its text has one
+of `rare`.
 
 A reader, a session or a subagent, to whom some was said has lists with the rest, `<reader>.words`.
 They hold more than there is rather than less; one that is stale or missing costs time.
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from ademem.store.runtime import Runtime
     from ademem.store.tree_index import Tree
 
-LISTS = ("always", "runs", "words", "pieces", "texts", "weak", "rare")
+LISTS = ("always", "runs", "words", "writers", "pieces", "trees", "texts", "weak", "rare")
 ALWAYS = (
     *("\\\\", ".ade", "ademem", "settings", "promote"),
     *(".a", ".[", ".?", ".*", ".{", ".$", ".'"),  # what may stand for the name of our folder
@@ -265,8 +266,15 @@ def renew_lists(runtime: Runtime) -> None:
 
 
 def write_lists(project: Project, store: Store) -> None:
+    with suppress(OSError):
+        confined.remove(project.root, commands_path(project))
     if _write(project, "", _listed(project, store)):
         prune_lists(project)
+
+
+def commands_path(project: Project) -> str:
+    """Return the list of commands that met nothing; see `session/unbound_commands.py`."""
+    return os.path.join(_folder(project), "unbound.commands")
 
 
 def write_rest(project: Project, store: Store, key: TurnKey, said: Iterable[str]) -> None:
@@ -276,6 +284,29 @@ def write_rest(project: Project, store: Store, key: TurnKey, said: Iterable[str]
         remove_lists(project, key)
     elif reader := _reader(key):
         _write(project, f"{reader}.", _listed(project, store, said))
+        with suppress(OSError):
+            confined.remove(project.root, _after_path(project, key))
+
+
+def keep_lists(project: Project, key: TurnKey, after: str) -> None:
+    """Let the lists of a session hold for its next prompt, if the conversation goes on there.
+
+    *after* is the entry of the transcript that the prompt follows, unless the person goes back to
+    an earlier one; the shell looks whether it does, and notes by an empty file that it did. Without
+    that note of the prompt before, or without an entry, the lists are removed.
+    """
+    path = _after_path(project, key)
+    if not after or may_be_rewound(project, key):
+        remove_lists(project, key)
+    elif not lacks_lists(project, key):
+        try:
+            confined.write_text(project.root, path, f"{after}\n", mode=0o600, sync=False)
+        except OSError:
+            remove_lists(project, key)
+
+
+def _after_path(project: Project, key: TurnKey) -> str:
+    return f"{_folder(project)}/{_reader(key)}.after"
 
 
 def _listed(project: Project, store: Store, hidden: Iterable[str] = ()) -> dict[str, list[str]]:
@@ -292,14 +323,24 @@ def _listed(project: Project, store: Store, hidden: Iterable[str] = ()) -> dict[
 
 
 def lacks_lists(project: Project, key: TurnKey) -> bool:
-    """Tell whether there are lists, and none of the reader."""
+    """Tell whether there are lists, and none of the reader that hold."""
     folder, root = _folder(project), project.root
+    if not confined.is_folder(root, folder):
+        return False
     own = f"{folder}/{_reader(key)}.{LISTS[0]}"
-    return confined.is_folder(root, folder) and not confined.is_file(root, own)
+    return may_be_rewound(project, key) or not confined.is_file(root, own)
+
+
+def may_be_rewound(project: Project, key: TurnKey) -> bool:
+    """Tell whether the conversation was not seen to go on since the last prompt."""
+    with suppress(OSError):
+        after = confined.status(project.root, _after_path(project, key))
+        return bool(after and after.st_size)
+    return False
 
 
 def remove_lists(project: Project, key: TurnKey) -> None:
-    for name in LISTS:
+    for name in (*LISTS, "after"):
         with suppress(OSError):
             confined.remove(project.root, f"{_folder(project)}/{_reader(key)}.{name}")
 
@@ -326,16 +367,18 @@ def list_lines(
         for name, found in _strings(each).items():
             lines[name].update(dict.fromkeys(found))
     if is_placed:  # a call may write a whole tree without the name of a folder in it
-        lines["pieces"].update(dict.fromkeys(_WHOLE_TREE))
-        lines["words"].update(dict.fromkeys(_TREE_WRITERS))
+        lines["trees"].update(dict.fromkeys(_WHOLE_TREE))
+        lines["writers"].update(dict.fromkeys(_TREE_WRITERS))
     if bindings:
-        lines["words"].update(dict.fromkeys(_RUNNERS))
+        lines["writers"].update(dict.fromkeys(_RUNNERS))
     for each, text in weak:
         if rare := sorted(rare_words(text)):
             lines["rare"].update(dict.fromkeys(form for word in rare for form in _cases(word)))
             lines["weak"].update(dict.fromkeys(chain.from_iterable(_strings(each).values())))
     if lines["weak"]:
-        lines["weak"].update(dict.fromkeys((*_WHOLE_TREE, *_TREE_WRITERS, *_RUNNERS)))
+        every = {*_WHOLE_TREE, *_TREE_WRITERS, *_RUNNERS}
+        asked = {*lines["trees"], *lines["writers"]}
+        lines["weak"].update(dict.fromkeys(sorted(every - asked)))
     if bindings or lines["weak"]:
         lines["always"][SERVER] = None
     is_open = bindings is None or any(ANYTHING in found for found in lines.values())

@@ -12,6 +12,7 @@ import re
 from ademem.core.errors import suppress
 from ademem.core.value import Value
 from ademem.search.hint_patterns import is_run_by
+from ademem.store import adopted
 from ademem.store import bindings as table
 from ademem.store.bindings import BROAD, STRENGTHS, Binding
 
@@ -53,14 +54,7 @@ def meet(
 
     Who asks often gives the *literals* that the table has.
     """
-    paths, keys = named_keys(touch, root)
-    keys |= {("act", act) for act in touch.acts}
-    families = _families(touch)
-    if touch.changes:  # to look something up with the other program is no fault
-        keys |= {("family", name) for name in families}
-        known = table.list_literals(store) if literals is None else literals
-        typed = _typed(touch).lower()
-        keys |= {("literal", key) for key in known if key in typed}
+    paths, families, keys = _keys_of(touch, root, store, literals)
     if not keys:
         return []
     rows = table.at_keys(store, keys, agent)
@@ -71,6 +65,30 @@ def meet(
         if holds(row, touch, paths, families):
             keep(row, found)
     return sorted(found.values(), key=lambda each: (each.rank, -each.binding.weight))
+
+
+def _keys_of(
+    touch: Touch, root: str, store: Store, literals: Iterable[str] | None
+) -> tuple[list[str], dict[str, set[str]], set[tuple[str, str]]]:
+    """Return the paths that a call writes, its families of programs, and the keys of bindings."""
+    paths, keys = named_keys(touch, root)
+    keys |= {("act", act) for act in touch.acts}
+    families = _families(touch)
+    if touch.changes:  # to look something up with the other program is no fault
+        keys |= {("family", name) for name in families}
+        known = table.list_literals(store) if literals is None else literals
+        typed = _typed(touch).lower()
+        keys |= {("literal", key) for key in known if key in typed}
+    return paths, families, keys
+
+
+def has_binding(touch: Touch, root: str, store: Store) -> bool:
+    """Tell whether a memory or an adopted item is bound to a key of a call that writes no file.
+
+    What else such a binding asks, and to whom it was said, is not looked at.
+    """
+    _, _, keys = _keys_of(touch, root, store, None)
+    return bool(table.at_keys(store, keys, "") or adopted.at_keys(store, root, keys))
 
 
 def would_meet(touch: Touch, binding: Binding, root: str) -> bool:
@@ -166,6 +184,8 @@ def written_folder(path: str, root: str) -> str:
 
 def _families(touch: Touch) -> dict[str, set[str]]:
     """Map families of programs to their members that a call runs."""
+    if not touch.argvs:
+        return {}
     from ademem.guard import acts
 
     found: dict[str, set[str]] = {}
@@ -242,7 +262,7 @@ def matches(path: str, glob: str) -> bool:
     from ademem.search.hint_patterns import expand_glob
 
     globs = [each.replace("[^", "[!") for each in expand_glob(glob)]
-    if any(fnmatchcase(path, each) for each in globs):
+    if any(fnmatchcase(path, each) if set(each) & set("*?[") else path == each for each in globs):
         return True
     plain = glob.split("*")[0].split("?")[0]
     return path == "." or plain.startswith(f"{path}/")

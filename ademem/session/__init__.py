@@ -144,8 +144,12 @@ def _handle(event: str, handle: Handle, payload: client.Payload, runtime: Runtim
     """Answer the event, with what is brought in step before and after it."""
     if runtime.is_read_only:
         return handle(payload, runtime) or ""
+    version = None
     if event in FOLLOWING:
+        from ademem.session import idle_turns
+
         _follow(event, payload, runtime)
+        version = idle_turns.look(event, payload, runtime)
     text = handle(payload, runtime) or ""
     if event in WRITING:
         from ademem.search import binding
@@ -155,6 +159,8 @@ def _handle(event: str, handle: Handle, payload: client.Payload, runtime: Runtim
         from ademem.store import logs  # most hooks print nothing
 
         logs.count_output(runtime.store, event, len(text), runtime.now)
+    if version is not None:
+        idle_turns.note(payload, version, runtime)
     return text
 
 

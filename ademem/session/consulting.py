@@ -8,12 +8,12 @@ from ademem.core import client
 from ademem.core.memory import STOP, is_rule
 from ademem.core.value import replace
 from ademem.guard import touch as touches
-from ademem.guard.policy import MOST_CARRIED, Carry, Finding, Show, ToolCall, Wait, consult
+from ademem.guard.policy import Carry, Finding, Show, ToolCall, Wait, consult
 from ademem.search import binding as bindings
 from ademem.search import meeting
 from ademem.search.common_words import rare_words
-from ademem.search.meeting import GIVEN, GUESSED, NAMED, READ, WORDED, Met
-from ademem.session import flags, hint_events, linked_files
+from ademem.search.meeting import GIVEN, GUESSED, NAMED, WORDED, Met
+from ademem.session import announcing, flags, hint_events, linked_files, unbound_commands
 from ademem.session.turn_tracking import log_decision, set_flag
 from ademem.store import adopted, ledger, logs, memories, outcomes, turns
 from ademem.store.bindings import BROAD
@@ -53,9 +53,11 @@ def before_call(call: ToolCall, payload: Payload, key: TurnKey, runtime: Runtime
     passes, answer = (True, None)
     if found:
         passes, answer = _decide(call, touch, found, key, payload, runtime)
+    elif touch.looked_up and not touch.writes:
+        unbound_commands.note(payload, touch, runtime)
     is_settled = passes and _note_passed(call, touch, found, key, payload, runtime)
     if answer or is_settled or bindings.lacks_lists(runtime.project, key):
-        write_rest_lists(key, runtime)
+        write_rest_lists(payload, key, runtime)
     return answer
 
 
@@ -86,13 +88,20 @@ def _line_of(call: ToolCall, payload: Payload, runtime: Runtime) -> str:
     return call.command or f"{call.tool} {_what(call, payload, runtime)}"
 
 
-def write_rest_lists(key: TurnKey, runtime: Runtime) -> None:
+def write_rest_lists(payload: Payload, key: TurnKey, runtime: Runtime) -> None:
     """Let the shell leave out what was said; what was not accepted here is said at each call.
 
     A memory whose denial waits for its outcome is asked for, as a call may overrule it.
     """
     store = runtime.store
     said = logs.list_said(store, key, runtime.now) if store.is_trusted else set()
+    if said:
+        from ademem.session import conversation_branch
+
+        left = conversation_branch.find_left(payload.transcript_path, payload.tool_use_id)
+        if left is None and bindings.may_be_rewound(runtime.project, key):
+            return
+        said = logs.list_said(store, key, runtime.now, left) if left else said
     said -= outcomes.list_waiting(store, key)
     hidden = memories.find_accepted(store, said)
     hidden |= adopted.find_said(store, runtime.project.root, said)
@@ -101,12 +110,13 @@ def write_rest_lists(key: TurnKey, runtime: Runtime) -> None:
 
 def find(touch: Touch, payload: Payload, runtime: Runtime) -> list[Met]:
     """Return what a call meets on this branch, in the order in which it is said."""
+    here = (None, runtime.branch)
     met = [
         each
         for each in meeting.meet(
             touch, runtime.project.root, runtime.store, payload.agent_type or ""
         )
-        if each.memory.source_branch in (None, runtime.branch)
+        if each.memory.source_branch in here
         and not ledger.is_own_error(runtime.store, each.memory, payload.session_id)
     ]
     if met:
@@ -169,20 +179,6 @@ def as_met(item: MetItem, runtime: Runtime) -> Met | None:
     return Met(memory=memory, binding=binding, is_adopted=True)
 
 
-def find_announced(prompt: str, is_question: bool, runtime: Runtime) -> list[Memory]:
-    """Return memories that a prompt brings up by what it names; only a firm binding does."""
-    from ademem.search.announced import announced
-
-    found = [
-        each
-        for each in announced(prompt, runtime.store, is_question=is_question)
-        if each.memory.source_branch in (None, runtime.branch)
-    ]
-    firm = [each.memory for each in found if is_firm(each)]
-    firm.sort(key=lambda memory: (memory.status == "candidate", not is_rule(memory)))
-    return firm[:MOST_CARRIED]
-
-
 def _put_current_first(met: list[Met], payload: Payload, runtime: Runtime) -> list[Met]:
     """Put a later memory that may be shown before what it says otherwise, or in its place."""
     by_id = {each.memory.id: each for each in met}
@@ -193,22 +189,6 @@ def _put_current_first(met: list[Met], payload: Payload, runtime: Runtime) -> li
     return [by_id.get(id) or Met(memory=memory, binding=first) for id, memory in later.items()]
 
 
-def is_firm(each: Met, doubted: Iterable[tuple[str, str]] = ()) -> bool:
-    """Tell whether a place was chosen, or is named by a rule that somebody typed.
-
-    One that an agent chose too broadly is firm only for a memory marked to stop calls. One that is
-    *doubted* was overruled too often: it stays firm only where a person chose it.
-    """
-    if each.binding.strength != GIVEN and (each.memory.id, each.binding.place) in doubted:
-        return False
-    if each.binding.state == BROAD and STOP not in each.memory.tags:
-        return False
-    is_typed_rule = is_rule(each.memory) and is_typed(each.memory)
-    return each.binding.strength in (GIVEN, READ) or (
-        each.binding.strength == NAMED and is_typed_rule
-    )
-
-
 def judge(met: Sequence[Met], changes: bool, store: Store) -> list[Finding]:
     """Judge what a call meets, each by its binding; *changes* tells that the call does."""
     ids = [each.memory.id for each in met]
@@ -217,7 +197,7 @@ def judge(met: Sequence[Met], changes: bool, store: Store) -> list[Finding]:
     return [
         to_finding(
             each,
-            is_confirmed=each.memory.id in confirmed or is_typed(each.memory),
+            is_confirmed=each.memory.id in confirmed or announcing.is_typed(each.memory),
             may_deny=store.is_trusted and each.memory.claimed_author is None,
             changes=changes,
             doubted=doubted,
@@ -246,7 +226,7 @@ def to_finding(
         id=memory.id,
         is_rule=is_rule(memory) and (is_confirmed or is_marked) and not is_supported,
         is_marked=is_marked,
-        is_firm=is_firm(each, doubted),
+        is_firm=announcing.is_firm(each, doubted),
         is_named=binding.state == BROAD
         or (binding.strength == NAMED and binding.kind in ("path", "dir", "program", "runs")),
         is_beside=changes,
@@ -379,13 +359,6 @@ def _carry(
 
 def _what(call: ToolCall, payload: Payload, runtime: Runtime) -> str:
     return hint_events.name_target(payload, runtime) or call.path or call.tool
-
-
-def is_typed(memory: Memory) -> bool:
-    """Tell whether its author typed it: a person here, or by accepted files somebody there."""
-    from ademem.core.memory import Trust
-
-    return memory.trust in (Trust.USER, Trust.IMPORT)
 
 
 def _find_seen(

@@ -7,20 +7,25 @@ UserPromptSubmit it is not written yet.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from ademem.core.json_text import loads
 from ademem.core.transcript_lines import read_lines
 
+LAST_BYTES = 100_000
+"""End of a transcript in which its last entry is looked for."""
 READ_BYTES = 4_000_000
 """End of a transcript that is read; what lies before counts as on the branch."""
 
 
-def find_left(transcript: str, tool_use_id: str) -> set[str]:
+@lru_cache(maxsize=1)
+def find_left(transcript: str, tool_use_id: str) -> frozenset[str] | None:
     """Return the ids of prompts in the end of a transcript that are not above the call.
 
-    Empty where nothing can be told: no transcript, or no entry with the call yet.
+    None where nothing can be told: no transcript, or no entry with the call yet.
     """
     if not transcript or not tool_use_id:
-        return set()
+        return None
     parents: dict[str, str] = {}
     prompts: dict[str, str] = {}
     at = ""
@@ -35,31 +40,51 @@ def find_left(transcript: str, tool_use_id: str) -> set[str]:
         if row.get("type") == "assistant" and _has_call(row, tool_use_id):
             at = uuid
     if not at:
-        return set()
+        return None
     kept: set[str] = set()
     while at in parents:
         if at in prompts:
             kept.add(prompts[at])
         at = parents.pop(at)
-    return set(prompts.values()) - kept
+    return frozenset(prompts.values()) - kept
+
+
+def find_last(transcript: str) -> str:
+    """Return the id of the last entry of the conversation; empty where it cannot be told.
+
+    A prompt that is sent now has it as its parent, unless the conversation was rewound.
+    """
+    if not transcript:
+        return ""
+    for line in reversed(_lines(transcript, LAST_BYTES)):
+        uuid = (_parse(line) or {}).get("uuid")
+        if isinstance(uuid, str) and _is_plain(uuid):
+            return uuid
+    return ""
+
+
+def _is_plain(uuid: str) -> bool:
+    return uuid.isascii() and uuid.replace("-", "").isalnum()
 
 
 def _rows(transcript: str) -> list[dict[str, object]]:
+    return [row for line in _lines(transcript, READ_BYTES) if (row := _parse(line))]
+
+
+def _lines(transcript: str, tail: int) -> list[bytes]:
     try:
-        lines = [*read_lines(transcript, tail=READ_BYTES)]
+        return [line for line in read_lines(transcript, tail=tail) if b'"uuid"' in line]
     except OSError:
         return []
-    rows = []
-    for line in lines:
-        if b'"uuid"' not in line:
-            continue
-        try:
-            row = loads(line.decode())
-        except (ValueError, RecursionError):  # also what is no UTF-8
-            continue
-        if isinstance(row, dict) and not row.get("isSidechain"):
-            rows.append(row)
-    return rows
+
+
+def _parse(line: bytes) -> dict[str, object] | None:
+    """Return an entry of the main conversation; None for what is none."""
+    try:
+        row = loads(line.decode())
+    except (ValueError, RecursionError):  # also what is no UTF-8
+        return None
+    return row if isinstance(row, dict) and not row.get("isSidechain") else None
 
 
 def _has_call(row: dict[str, object], tool_use_id: str) -> bool:

@@ -1,7 +1,8 @@
 """Flag files by which a hook's shell line ends before Python starts.
 
 The name of a flag is the id of a turn, or of a subagent, so a stale, copied or missing flag costs
-time and decides nothing. It means that no call of the turn waits for a search of memory.
+time and decides nothing. It means that no call of the turn waits for a search of memory; one that
+is not empty, that its end has nothing to do (`idle_turns`).
 """
 
 from __future__ import annotations
@@ -26,10 +27,15 @@ def set_quiet(project: Project, key: TurnKey, quiet: bool) -> None:
     if quiet:
         _write(project, key, "")
         return
-    path = _path(project, key)
+    flag = path(project, key)
     with suppress(OSError):
-        if path:
-            confined.remove(project.root, path)
+        if flag:
+            confined.remove(project.root, flag)
+
+
+def is_quiet(project: Project, key: TurnKey) -> bool:
+    flag = path(project, key)
+    return bool(flag) and confined.is_file(project.root, flag)
 
 
 def set_carrying(project: Project, carrying: bool) -> None:
@@ -58,13 +64,13 @@ def prune(project: Project, now: datetime) -> None:
 
 
 def _write(project: Project, key: TurnKey, text: str) -> None:
-    path = _path(project, key)
+    flag = path(project, key)
     with suppress(OSError):
-        if path:
-            confined.write_text(project.root, path, text, mode=0o600, sync=False)
+        if flag:
+            confined.write_text(project.root, flag, text, mode=0o600, sync=False)
 
 
-def _path(project: Project, key: TurnKey) -> str:
+def path(project: Project, key: TurnKey) -> str:
     name = key.agent_id or key.prompt_id
     if not name or not name.replace("-", "").replace("_", "").isalnum():
         return ""

@@ -11,9 +11,9 @@ from ademem.core.text import sha256_hex, truncate, whole_words
 from ademem.core.typed_text import is_machine_text
 from ademem.core.value import Value, replace
 from ademem.guard.prompts import TurnClass, classify
-from ademem.search.binding import remove_lists
+from ademem.search.binding import keep_lists
 from ademem.search.query import keywords, names_key, names_subject
-from ademem.session import asking, linked_files
+from ademem.session import asking, conversation_branch, linked_files
 from ademem.session.turn_tracking import mark_read, new_key, set_flag
 from ademem.store import adopted, injections, ledger, logs, outcomes, receipts, sessions, turns
 from ademem.store.injections import SAVED, place, place_entries
@@ -88,7 +88,8 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         keep = all(memory.shown_scope != "personal" for memory, _ in found.hits)
         text = "\n".join(lines)
         injections.record(runtime, "user_prompt_submit", text, key, placed, keep_text=keep)
-    remove_lists(runtime.project, TurnKey(session_id=key.session_id))
+    after = conversation_branch.find_last(payload.transcript_path)
+    keep_lists(runtime.project, TurnKey(session_id=key.session_id), after)
     set_flag(key, runtime)
     told = _tell(payload, dictated, bool(heard), [memory for memory, _ in found.hits], runtime)
     return client.context("UserPromptSubmit", "\n".join(lines), told) or None
@@ -197,12 +198,12 @@ def _find_bound(
 
     A prompt that is sent again, as after a rewind, is answered again.
     """
-    from ademem.session import consulting  # not for a machine's text or a slash command
+    from ademem.session import announcing  # not for a machine's text or a slash command
 
     is_question = classified.turn is not TurnClass.REQUIRED and prompt.rstrip().endswith(
         ("?", "？")
     )
-    bound = consulting.find_announced(prompt, is_question, runtime)
+    bound = announcing.find_announced(prompt, is_question, runtime)
     if not bound or sessions.was_typed(runtime.store, key.session_id, prompt):
         return bound
     said = logs.list_said(runtime.store, TurnKey(session_id=key.session_id), runtime.now)

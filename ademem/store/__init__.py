@@ -225,6 +225,11 @@ def schema_version(store: Store) -> int:
     return database.version(store.db)
 
 
+def data_version(store: Store) -> int:
+    """Return a number that differs once another connection has changed the database."""
+    return store.number("pragma data_version")
+
+
 def creation_time(store: Store) -> str:
     """Return the time at which this database was made; one that replaces it has another."""
     query = "select created_at from projects where id = ?"

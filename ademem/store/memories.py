@@ -10,6 +10,7 @@ from ademem.core.json_text import array, flat, loads
 from ademem.core.memory import (
     DIALOGUE,
     EPISODE,
+    STOP,
     Category,
     Importance,
     Memory,
@@ -341,9 +342,10 @@ def find_confirmed(store: Store, ids: Iterable[str]) -> set[str]:
 
 
 def find_accepted(store: Store, ids: Iterable[str]) -> set[str]:
-    """Return those that are of this clone, or were accepted in it."""
+    """Return those of this clone, or accepted in it, that need not be said in each turn."""
     query = (
         "select id from unified_memories where claimed_author is null"
+        f" and instr(' ' || tags || ' ', ' {STOP} ') = 0"
         " and id in (select value from json_each(?))"
     )
     return set(store.column(query, (array(ids),)))

@@ -44,7 +44,7 @@ def start(runtime: Runtime, *, patient: bool = False) -> None:
     from ademem.store import jobs
 
     if not jobs.any_due(runtime.store, runtime.clock(), but=CONDITIONAL):
-        if patient and _is_idle(runtime):
+        if patient and is_idle(runtime):
             return
         from ademem.worker import running  # the table usually has a due job, if there is one
 
@@ -57,7 +57,8 @@ def start(runtime: Runtime, *, patient: bool = False) -> None:
         _detach([sys.executable, "-I", "-c", program, package_folder(), runtime.project.root])
 
 
-def _is_idle(runtime: Runtime) -> bool:
+def is_idle(runtime: Runtime) -> bool:
+    """Tell whether nothing was due at a look of the last ten minutes, and nothing stored since."""
     from ademem.core import confined
 
     project = runtime.project

@@ -42,8 +42,8 @@ def transcript(tmp_path):
     [
         pytest.param("t3", {"p2"}, id="a call after the rewind"),
         pytest.param("t2", {"p3"}, id="one on the branch that was left"),
-        pytest.param("t9", set(), id="a call that is not written yet"),
-        pytest.param("", set(), id="no call"),
+        pytest.param("t9", None, id="a call that is not written yet"),
+        pytest.param("", None, id="no call"),
     ],
 )
 def test_prompts_off_the_chain_of_a_call_were_left(transcript, at, left):
@@ -60,7 +60,7 @@ def test_a_pipe_a_folder_and_nothing_tell_nothing(tmp_path):
     os.mkfifo(tmp_path / "pipe")
 
     for name in ("pipe", ".", "missing"):
-        assert conversation_branch.find_left(str(tmp_path / name), "t3") == set()
+        assert conversation_branch.find_left(str(tmp_path / name), "t3") is None
 
 
 def test_a_rule_said_before_a_rewind_stops_its_call_again(world, transcript):

@@ -51,6 +51,16 @@ def test_the_file_is_that_of_the_tables():
         ("cat `rm x`", False),
         ("ls \\n rm x", False),
         ("'rm' x", False),
+        ("sort '-o' x y", False),
+        ("python -m pytest -q tests/test_a.py", True),
+        ("python3 -m mypy --html-report x", False),
+        ("python -m pip install x", False),
+        ("pytest --junit-xml=x", False),
+        ("sed -n 1,40p src/a.py", True),
+        ("sed -n '5p' a | head", True),
+        ("sed -n 1,40p -i a", False),
+        ("sed -n 1w a", False),
+        ("sed -i s/a/b/ a", False),
         ("git", False),
         ("", False),
         (" | ls", False),
@@ -61,6 +71,7 @@ def test_a_command_reads_if_each_part_of_its_pipeline_does(command, expected, sh
 
 
 NAMES = [*readers.list_reading(), "find", "git", "rm", "sh", "tee", "xargs", "git push", "sed"]
+NAMES += ["pytest", "python -m pytest", "python3 -m ruff check", "sed -n 1,4p", "sed -n 5p"]
 WORDS = st.sampled_from(
     "a -o -uo --output --out=x --o -w -n -i --fix --write -delete -exec rm {} + -x * ? src . -- | ;"
     " > < & ' \\ $x `x` = -c -u --pre=sh --update drop x=1 sh || && ~ ! (x) log -d -D".split()

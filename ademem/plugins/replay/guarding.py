@@ -16,7 +16,7 @@ from ademem.plugins.replay.counting import Effects, Met, typed_text
 from ademem.plugins.replay.naming import contains, forbidden_in, longest_token, names_in, tokens
 from ademem.search import binding, instruction_meeting, meeting
 from ademem.search.query import names_subject
-from ademem.session import consulting
+from ademem.session import announcing, consulting
 from ademem.store import adopted, bindings
 from ademem.store.runtime import Runtime
 
@@ -108,7 +108,7 @@ class TodaysGuard:
 
     def announce(self, prompt: Prompt) -> set[str]:
         is_question = prompt.text.rstrip().endswith(("?", "？"))
-        found = consulting.find_announced(prompt.text, is_question, self.runtime)
+        found = announcing.find_announced(prompt.text, is_question, self.runtime)
         said = {each.id for each in found if self._was_said(each.id, prompt.at)}
         self.came_up |= said
         return said

@@ -10,7 +10,7 @@ from ademem.core import client
 from ademem.core.value import replace
 from ademem.guard import touch as touches
 from ademem.guard.policy import Carry, Show, consult
-from ademem.session import consulting
+from ademem.session import announcing, consulting
 from ademem.session.turn_tracking import key_of
 from ademem.store import memories
 from tests.examples import examples
@@ -97,7 +97,7 @@ class Python:
             replace(
                 consulting.to_finding(
                     each,
-                    each.memory.id in confirmed or consulting.is_typed(each.memory),
+                    each.memory.id in confirmed or announcing.is_typed(each.memory),
                     runtime.store.is_trusted and each.memory.claimed_author is None,
                     touch.changes,
                 ),
