@@ -146,7 +146,7 @@ END
         *'"cwd":"'"$folder"'"'*'"tool_name":"Bash"'*) ;;
         *) noted= ;;
         esac
-        [ -f "$noted" ] && [ ! -L "$noted" ] || noted=
+        [ -f "$noted" ] && [ ! -L "$noted" ] && lacks "$call" -iF always || noted=
         for name in "$folder" "$folder/GNUmakefile" "$folder/makefile" "$folder/Makefile" "$folder/package.json"; do
           [ ! "$name" -nt "$noted" ] || noted=
         done

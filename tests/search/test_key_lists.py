@@ -274,7 +274,9 @@ def test_a_file_behind_a_link_is_at_the_place_it_leads_to(listed, named):
     assert not listed.lets_through(write(str(listed.root / "other.md")), "Write")
 
 
-@pytest.mark.parametrize("command", ["ls lib", "head a.txt", "cat <a.txt >b.txt; cd lib"])
+@pytest.mark.parametrize(
+    "command", ["ls lib", "head a.txt", "cat <a.txt >b.txt; cd lib", 'find . -name "*.py" | head']
+)
 def test_a_command_about_something_else_starts_no_python(listed, command):
     listed.know("one", anchors=("@ src/auth.py", "@ act:deploy"))
 
