@@ -4,8 +4,9 @@
 
 The command lines are those that `ademem install` writes. Every round runs the yardstick and each
 hook once, in turn, so that a slow moment of the machine hits all of them; figures are ratios of
-medians, and the 95th percentile over the hook's own median. Where a process may name itself, hooks
-are started as by a client that a person runs in a terminal: below a login, with a socket for input.
+medians of processor time, and the 95th percentile over the hook's own median. Where a process may
+name itself, hooks are started as by a client that a person runs in a terminal: below a login, with
+a socket for input.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ import argparse
 import json
 import os
 import random
+import resource
 import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import threading
-import time
 import uuid
 from contextlib import suppress
 from pathlib import Path
@@ -121,7 +122,7 @@ def timed(command: list[str], stdin: str, cwd: str) -> float:
     with ours, theirs:
         sending = threading.Thread(target=send, args=(ours, stdin.encode()))
         sending.start()
-        started = time.perf_counter()
+        before = spent()
         subprocess.run(
             command,
             stdin=theirs.fileno(),
@@ -131,10 +132,15 @@ def timed(command: list[str], stdin: str, cwd: str) -> float:
             env=environment,
             check=False,
         )
-        spent = time.perf_counter() - started
+        took = spent() - before
         theirs.close()
         sending.join()
-    return spent
+    return took
+
+
+def spent() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def send(to: socket.socket, text: bytes) -> None:
@@ -234,13 +240,13 @@ def measure(size: int, runs: int) -> list[tuple[Scene, float, float]]:
         yardstick: list[float] = []
         times: dict[str, list[float]] = {scene.name: [] for scene in SCENES}
         for round_ in range(runs + 2):  # the first two warm caches and bytecode
-            spent = timed([sys.executable, "-I", "-c", "import json, sqlite3"], "", root)
+            took = timed([sys.executable, "-I", "-c", "import json, sqlite3"], "", root)
             if round_ > 1:
-                yardstick.append(spent)
+                yardstick.append(took)
             for scene in SCENES:
-                spent = bench.run(scene)
+                took = bench.run(scene)
                 if round_ > 1:
-                    times[scene.name].append(spent)
+                    times[scene.name].append(took)
         bench.memories.close()
     base = statistics.median(yardstick)
     spread = p95(yardstick) / base

@@ -30,7 +30,7 @@ CALLS = 100
 MORE = (
     *("npm test", "make test", "npm run build", "rm -r build", "git checkout -b {word}"),
     *("sed -i s/{word}/{other}/ src/{name}.py", 'git push origin "{word}"', "make {word}"),
-    *("python3 -m unittest", "cd src && ls", "cp src/{name}.py /tmp/{word}.py", "git pull"),
+    *("npx jest", "cd src && ls", "cp src/{name}.py /tmp/{word}.py", "git pull"),
 )
 LESSON = 'echo "LEARNED: the {word} of {name} needs {other}"'
 STRANGERS = Path(__file__).parents[1] / "tests/strangers"

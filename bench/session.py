@@ -21,7 +21,6 @@ import json
 import os
 import random
 import re
-import resource
 import shlex
 import shutil
 import signal
@@ -38,7 +37,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hooks import NOUNS, run_below_login, send
+from hooks import NOUNS, run_below_login, send, spent
 from tests.persons import type_command
 
 if TYPE_CHECKING:
@@ -249,11 +248,6 @@ class Day:
 
     def fresh(self) -> str:
         return str(uuid.UUID(int=self.project.rng.getrandbits(128), version=4))
-
-
-def spent() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 def run_hook(hook: Hook, payload: dict[str, Any], root: Path, trace: Path | None) -> str:

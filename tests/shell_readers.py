@@ -76,7 +76,7 @@ def script() -> str:
         lines += ["  esac", "  ;;"]
     modules = dict.fromkeys(["pytest", *map(_program, filter(_is_module, names))])
     python = " | ".join(
-        f"'{name} -m {module} '*" for name in ("python", "python3") for module in modules
+        f"{name}' -m {module} '*" for name in ("python", "python3") for module in modules
     )
     head = HEAD.replace("PYTHON", python)
     return head + "".join(f"  {line}\n" for line in lines) + TAIL
