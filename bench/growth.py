@@ -170,8 +170,8 @@ class Place:
     def stop(self) -> float:
         return self.hook("Stop", last_assistant_message="Done.")
 
-    def prompt(self) -> float:
-        return self.hook("UserPromptSubmit", prompt=f"Fix the {self.text()} please")
+    def prompt(self, **turn: str) -> float:
+        return self.hook("UserPromptSubmit", prompt=f"Fix the {self.text()} please", **turn)
 
     def work_after_add(self) -> float:
         self.run(ADEMEM, "add", f"The {self.text()}", **QUIET)
@@ -184,7 +184,7 @@ class Place:
         return self.run(ADEMEM, "work")
 
     def text(self) -> str:
-        return " ".join(self.rng.sample(stores.NAMES, 10))
+        return " ".join([*self.rng.sample(stores.NAMES, 10), uuid.uuid4().hex[:8]])
 
 
 def relate(folder: Path, size: int) -> float:

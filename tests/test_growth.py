@@ -11,7 +11,6 @@ import pytest
 
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.operations import overview, reports, writing
-from ademem.search import binding
 from ademem.session import session_start
 from ademem.store import database
 from tests.world import World
@@ -29,6 +28,10 @@ select printf('%016x', n), printf('%032x', n), :project, 'project', 'convention'
   'Alpha' || n || ' beta' || n || ' in src/module' || n || '.py',
   iif(n % 10, 'promoted', 'candidate'), iif(n % 10, 'confirmed', 'candidate'), printf('%x', n),
   :at, :at, :at from number
+"""
+BIND = """
+insert into memory_bindings (memory_seq, kind, key, strength, source)
+select seq, 'path', 'src/module' || seq || '.py', 'named', 'text' from unified_memories
 """
 
 
@@ -59,9 +62,9 @@ def fill(root, size):
     with world.memories() as memories:
         values = {"size": size, "project": memories.store.project_id}
         memories.store.db.execute(FILL, values | {"at": "2026-01-31T12:00:00.000Z"})
+        memories.store.db.execute("delete from memory_bindings")
+        memories.store.db.execute(BIND)
     world.know("Use pnpm, never npm", origin=Origin(trust=Trust.USER, source_type="user"))
-    with world.memories() as memories:
-        binding.refresh(memories, seconds=float("inf"))
     return world
 
 

@@ -199,7 +199,8 @@ class _SessionFiles:
 
 
 def refresh(runtime: Runtime, seconds: float = DERIVE_S) -> None:
-    if update_bindings(runtime.store, runtime.project, seconds):
+    is_listed = table.is_listed_due(runtime.store)
+    if update_bindings(runtime.store, runtime.project, seconds) and is_listed:
         renew_lists(runtime)
 
 

@@ -194,6 +194,16 @@ def is_shown_due(store: Store) -> bool:
     )
 
 
+def is_listed_due(store: Store) -> bool:
+    """Tell whether a memory is due that the lists have or had; new candidates are in none."""
+    return store.has_row(
+        "select 1 from memory_bindings as binding"
+        " left join unified_memories as memory on memory.seq = binding.memory_seq"
+        " where binding.kind = 'due' and not ifnull(memory.status = 'candidate'"
+        " and memory.stage in ('candidate', 'heard') and memory.revision_count = 1, 0) limit 1"
+    )
+
+
 def list_due(store: Store) -> list[int]:
     """Return the row numbers of memories that are to be read again, those that are shown first."""
     return store.column(
