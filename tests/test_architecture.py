@@ -454,6 +454,7 @@ OPENERS = {
     "synthesis/episode_building.py": "size of a transcript",
     "core/plugins.py": "which parts came with the package",
     "core/judge.py": "the judges, which came with the package",
+    "core/credential_judge.py": "the weights, which came with the package",
     "operations/judging.py": "what a judge was trained on, in a checkout of the repository",
     "plugins/evaluation/commands.py": "files that the person named",
     "core/prompt_notes.py": "what the module in the client notes, in the person's own folder",

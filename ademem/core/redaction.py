@@ -1,14 +1,14 @@
 """Redact secrets and private spans before a text is hashed, stored or logged.
 
-`redaction_patterns` has the credentials of a known form and those behind a name;
-`redaction_prose` finds passwords, codes and phrases by the sentence around them.
+`redaction_patterns` has the credentials of a known form and those behind a name in code;
+`credential_judge` finds others near a name, in prose and in configuration.
 """
 
 from __future__ import annotations
 
+from ademem.core.credential_judge import credential_spans
 from ademem.core.redaction_lists import list_spans
 from ademem.core.redaction_patterns import IS, LONG, LONG_CHARS, TABLE
-from ademem.core.redaction_prose import sentence_spans
 from ademem.core.value import Value
 
 TYPE_CHECKING = False
@@ -146,7 +146,7 @@ def _spans_in(text: str) -> Iterator[tuple[int, int, int]]:
             for match in re.compile(pattern, re.ASCII).finditer(text, start, end):
                 if not is_placeholder(match[match.lastindex or 0]):
                     yield *match.span(match.lastindex or 0), _RANKS["secret"]
-    for start, end, name in sentence_spans(text):
+    for start, end, name in credential_spans(text):
         if not is_placeholder(text[start:end]):
             yield start, end, _RANKS[name]
     for start, end in list_spans(text):

@@ -77,7 +77,7 @@ _PASSWORD = _assignment(
 _SECRET = _assignment(
     r"(?:api|access|secret|auth|encryption|signing|private|account|service|master|shared|admin"
     r"|app|client|session|hmac|jwt|license|deploy)"
-    r"[_ -]?key|secret|token|credentials?"
+    r"[_ -]?key|secret|(?<!publickey)token|credentials?"
     rf"|{FOREIGN_KEYS}",
     quoted=rf"(?=\S{{8}}){OPAQUE}",
     bare=rf"(?={_BARE}{{8}}){OPAQUE}",
@@ -93,7 +93,7 @@ _KEY_BODY = (
 
 _PEM = (
     r"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----(?:"
-    r"(?=[^-]{0,200}?[A-Za-z0-9+/]{8})[^-]*+(?:-(?!----(?:BEGIN|END) )[^-]*+)*"
+    r"(?=[^-]{0,200}?[A-Za-z0-9+/]{16})[^-]*+(?:-(?!----(?:BEGIN|END) )[^-]*+)*"
     r"-----END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----"
     # without its end, as far as lines look like base64; the last one may be short
     r"|(?:(?:\\[nr]|\s)+[A-Z][A-Za-z-]+: [^\n\\]*+)*"
@@ -119,26 +119,21 @@ _PAIRS = (
 
 _COMMANDS = (
     ("mysql|mariadb", _login(r"(?:mysql|mariadb)[\w-]*", "-p")),
-    ("sshpass", _login("sshpass", r"-p\s*")),
     ("docker login|podman login", _login(r"(?:docker|podman)\s+login", r"(?:-p|--password)[ =]")),
     ("redis-cli", _login("redis-cli", r"-a\s+")),
-    ("mongo", _login(r"mongo(?:sh|dump|restore|export|import)?", r"-p\s*")),
     ("ldap", _login(r"ldap\w+", r"-w\s*")),
     ("smbclient|rpcclient", _login(r"(?:smb|rpc)client", r"-U\s*[^\s%]{1,64}%")),
-    ("openssl", _login("openssl", r"-pass(?:in|out)?\s+pass:")),
     ("htpasswd", _login("htpasswd", r"-\w*b\w*\s+\S{1,200}\s+\S{1,100}\s+")),
     ("ssh-keygen", _login("ssh-keygen", r"-N\s*")),
     ("zip -p", _login(r"(?:un)?zip", r"-P\s+")),
-    ("az login", _login(r"az\s+login", r"-p\s+")),
     ("7z|rar", _login(r"(?:7z[ar]?|rar)", r"-h?p")),
-    ("openssl", _login("openssl", r"-k\s+")),
     ("mosquitto|ipmitool|sqlcmd|bcp", _login(r"(?:mosquitto_\w+|ipmitool|sqlcmd|bcp)", r"-P\s*")),
     ("clickhouse|gpg|svn", _login(r"(?:clickhouse[\w-]*|gpg2?|svn)", r"--pass(?:word|phrase)[ =]")),
     ("keytool|jarsigner", _login(r"(?:keytool|jarsigner)", r"-(?:store|key)pass(?:\s+|:)")),
     ("xfreerdp|cmdkey", _login(r"(?:xfreerdp|cmdkey)", r"/p(?:ass)?:")),
     ("lftp", _login("lftp", r"-u\s+[^\s,]{1,64},")),
     ("wpa_passphrase", _login("wpa_passphrase", r"(?:\"[^\"]{1,32}\"|\S{1,32})\s+")),
-    ("vault login", _login(r"vault\s+login", r"(?:-\S+\s+)*(?:token=)?")),
+    ("vault login", _login(r"vault\s+login", r"(?:-\S+\s+)*(?:token=|(?![\w-]+=))")),
     ("net use ", _login(r"net\s+use", r"(?:/user:|\S{0,3}\s*\\\\)\S{1,80}\s+(?!/)")),
     ("net user", _login(r"net\s+user", r"\S{1,80}\s+(?![/\\])")),
     ("gh secret", _login(r"gh\s+secret\s+set", r"(?:--body|-b)[ =]")),
@@ -185,7 +180,7 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("private-key", ("PRIVATE KEY-", "PRIVATE KEY BLOCK-"), _PEM),
     _key("putty-key", "Private-Lines:", r" \d+\s+((?:[A-Za-z0-9+/=]{4,}+(?!\S)\s*+)+)"),
     _key("age-secret-key", "AGE-SECRET-KEY-", r"1[A-Z0-9]{50,}"),
-    _key("aws-access-key", "AKIA|ASIA|ABIA|ACCA", r"[A-Z0-9]{16}(?![A-Za-z0-9])"),
+    _key("aws-access-key", "AKIA|ASIA|ABIA|ACCA", r"(?=[A-Z]*\d)[A-Z0-9]{16}(?![A-Za-z0-9])"),
     (
         "aws-secret-key",
         ("secret",),
@@ -226,7 +221,7 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
     _key(
         "discord-token",
         "MT|Mj|Mz|ND|NT|Nj|Nz|OD|OT",
-        r"[\w-]{20,26}\.[\w-]{6}\.[\w-]{27,}",
+        r"[\w-]{20,26}\.[\w-]{6,7}\.[\w-]{27,}",
         _START,
     ),
     ("telegram-token", (":A",), r"(?<!\d)\d{6,12}:A[\w-]{32,}"),
@@ -406,7 +401,7 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
         "cookie",
         ("sess", "connect.sid"),
         r"(?i)(?:sess(?:ion)?(?:_?id)?|\bconnect\.sid)="
-        rf"{_COOKIE}({_VALUE})",
+        rf"(?!{_UUID}){_COOKIE}({_VALUE})",
     ),
     (
         "pgpass",
@@ -431,12 +426,6 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
         r"(?i)\b(?:api|app|auth)[ :]{1,2}([0-9a-f]{32,64})(?![\w-])",
     ),
     (
-        "secret",
-        ("auth",),
-        rf"(?<![A-Za-z])auth[\"']?:[ \t]*[\"'](?!{_WORDS})"
-        r"(?=[\w+/]*[a-z])(?=[\w+/]*[A-Z])(?=[\w+/]*\d)([\w+/-]{24,}={0,2})[\"']",
-    ),
-    (
         "password",
         ("snmp-server community", "enable secret", "enable password", "username "),
         r"\b(?:snmp-server\s+community|(?:enable|username\s+\S{1,40})\s+(?:secret|password)(?:\s+\d)?)\s+"
@@ -456,6 +445,12 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
         r"(?![^\s\"']*(?i:pass|secret|token|key|your|change|default|none))"
         r"([A-Za-z]+[-_+!.&*#][A-Za-z]+(?:[-_+!.&*#][A-Za-z]+)*)[\"']?[ \t]*(?=\n|\Z)",
     ),
+    ("password", ("$",), r"(?<![\w$])\$\w{1,10}\$[\w./$=,+-]{20,}"),  # as crypt(5) stores them
+    (  # of one application, as Google and WordPress print it
+        "password",
+        ("passw",),
+        rf"(?i)passw\w*{IS}(?:{_QUOTE})?([a-z0-9]{{4}}(?: [a-z0-9]{{4}}){{3,7}})(?![\w-])",
+    ),
     ("wifi", ("WIFI:",), r"WIFI:[^\n]{0,120}?P:([^;\n]{4,})"),
     ("signature", ("-signature=",), r"(?i)-signature=([\w%]{40,})"),
     (
@@ -468,34 +463,10 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
         rf"{_REFERENCE}(?:[\"'](?:{_DIGIT}|{_SYMBOL}|{_MIXED})([^\"'\n]{{5,}})[\"']"
         rf"|(?:{_DIGIT}{_LETTER}|{_MIXED})({_BARE}{{6,}}))",
     ),
-    (  # `DB_PASSWORD=a&b;c` in a file of variables
-        "password",
-        ("password=", "passphrase=", "_pass=", "secret=", "token="),
-        rf"(?im)^[ \t]*(?:(?:export|set|-e|-)[ \t]+)?[\w.-]{{0,60}}?(?:password|{_NAMES})="
-        rf"{_REFERENCE}(?:{_DIGIT}|{_SYMBOL})(?=[^\n&|;,]*[&|;,])"
-        r"([^\s\"'`()\[\]{}<>$\\]{6,})[ \t]*$",
-    ),
     (
         "pin",
         ("pin", "puk"),
         r"(?i)(?<![a-z])(?:pin|puk)(?:_?code)?[\"']?[ \t]*[:=][ \t]*[\"']?(\d{4,12})(?![\w.])",
-    ),
-    (
-        "secret",
-        ("_KEY=",),
-        rf"(?<!PUBLIC)_KEY=[\"']?{_REFERENCE}(?=[\w+/=:.-]{{16}}){OPAQUE}([\w+/=:.-]+)",
-    ),
-    (
-        "password",
-        ("assword(",),
-        rf"(?i)(?:set|with|use)_?\w{{0,20}}?password\([ \t]*[\"']"
-        rf"(?:{_DIGIT}|{_SYMBOL}|{_MIXED})([^\"'\n]{{4,}})",
-    ),
-    (
-        "password",
-        ("define(",),
-        r"define\(\s*['\"]\w*(?:PASSWORD|SECRET|TOKEN|KEY|SALT)['\"]\s*,\s*"
-        rf"['\"](?:{_DIGIT}|{_SYMBOL})([^'\"\n]{{6,}})['\"]",
     ),
     (  # the value when a variable is missing, or the second argument: `get("TOKEN", "…")`
         "secret",

@@ -229,7 +229,7 @@ SECRETS = [
         secret("secret", f"https://x.io/js{sign}key=", MIX[:39], "&v=3", id=f"{sign}key")
         for sign in ("?", "?a=1&")
     ),
-    secret("password", "define('DB_PASSWORD', '", "wpS3cure!", "');", id="php constant"),
+    secret("secret", "define('DB_PASSWORD', '", "wpS3cure!", "');", id="php constant"),
     secret("password", '<add key="Password" value="', "sm7pMail", '"/>', id="xml attribute"),
     *(
         secret("password", before, "hunter2", after, id=before.partition(" -")[0])
@@ -372,8 +372,6 @@ SECRETS = [
             ('{"name": "DB_TOKEN", "value": "', "OvenMitt33", '"}'),
             ("export signingPassword=", "kelp&forest&04", "\n"),
             ("DB_PASS=", "kelp&forest&04", "\n"),
-            ("APP_SECRET=", "kelp&forest&04", "\n"),
-            ("APP_TOKEN=", "kelp&forest&04", "\n"),
             ('c.setPassword("', "oven-mitt-3", '")'),
             ("7z a -p", "OvenMitt", " a.7z b"),
             ("rar a -hp", "OvenMitt", " a.rar b"),
@@ -416,6 +414,8 @@ SECRETS = [
             ("password: >-\n    ", MIX[:26], "\n  size: 8"),
             ("pass === '", "curtain!call!5", "'"),
             ('static final String SALT_PW = "', "Kettle+Drum_6", '";'),
+            ("clave-secreta: ", HEX[:40], "\n"),
+            ("mnemonic: '", " ".join(SEED * 2), "'"),
         )
     ),
     *(secret("pin", f'"{name}":"', "804417", '"', id=name) for name in ("pin", "puk")),
@@ -433,7 +433,8 @@ SECRETS = [
             ("bank.WithToken('", MIX[:44], "')"),
             ("API_KEY: &'static str = '", MIX[:20], "';"),
             ("docker run -e APP_KEY=", "base64:" + MIX[:43] + "=", " img"),
-            ("clave-secreta: ", HEX[:40], "\n"),
+            ("APP_SECRET=", "kelp&forest&04", "\n"),
+            ("APP_TOKEN=", "kelp&forest&04", "\n"),
             ("Unseal Key 2: ", MIX[:43] + "=", ""),
             ("the API key ends up as ", MIX[:24], " in staging"),
             ("Klucz do API brzmi ", MIX[:28], "."),
@@ -442,7 +443,6 @@ SECRETS = [
             ("Seed phrase:\n", " ".join(SEED), "\n"),
             ("wallet, write it down\n1. ", "\n2. ".join(SEED), "\n"),
             ('{"mnemonic": ["', '", "'.join(SEED), '"]}'),
-            ("mnemonic: '", " ".join(SEED * 2), "'"),
             (
                 "recovery codes of the registrar\n",
                 "2be9f-ef9bf\n85989-5607d\n29968-0abc1",
@@ -807,6 +807,7 @@ BAIT = [
         "a_b_c-",
         "A1b2",
     ),
+    *("passphrase a b c d ", "user / a1b2c3 ", "« Key-9a ", "code 12 34 ", "DB_PASS_"),
     *("MIIEpAIBA" + "A" * 24 + "\n", "AKIA" + "A" * 16 + " ", "kv put a=", "net use ", "WIFI:P"),
 ]
 

@@ -1,0 +1,338 @@
+"""Judge whether a word near the name of a credential is one: by its form and by its place.
+
+`bench/judge/credentials.py` trains the weights on texts of several authors. Apart from phrases, no
+word of a text is a feature but the name of the credential: a new language needs its names.
+"""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_left, bisect_right
+from functools import cache, cached_property
+from itertools import islice
+
+from ademem.core.credential_forms import NOT_SECRET, Form, is_harmless, is_pairs_of_digits
+from ademem.core.credential_nouns import Noun, find_nouns
+from ademem.core.json_text import loads
+from ademem.core.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+WEIGHTS = os.path.join(os.path.dirname(__file__), "judges", "credentials.json")
+AFTER_CHARS, BEFORE_CHARS = 220, 110
+"""Characters behind and before a name in which a candidate lies."""
+MOST_WORDS, MOST_WORDS_BEFORE, MOST_WORDS_OF_PLAIN = 9, 6, 1
+"""Words between a name and a candidate: behind it, before it, and if the candidate is a word."""
+MOST_WORDS_OF_OPAQUE = 9
+PINS = ("pin", "pincode", "puk", "пин", "暗証", "geheimzahl", "clave")
+"""Names of passwords of digits alone; those of others stand right behind their name."""
+NAME_CHARS = 40
+"""Longest `[redacted:NAME`."""
+BIAS = "bias"
+"""Feature of every candidate; its weight has the limit in it."""
+
+_IDEOGRAPHS = r"\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3"
+_TOKEN = rf"[^\s\"'`<>()\[\]{{}}„“”«»‘’「」『』，。、；！？（）：|{_IDEOGRAPHS}]+"
+_QUOTED = (
+    r'"((?:[^"\\\n]|\\.){4,120})"'
+    r"|'((?:[^'\\\n]|\\.|''){4,120})'"
+    r"|[`„“«「]\s?([^`“”»」\n]{4,120}?)\s?[`“”»」]"
+    r"|:[ \t]*[|>][+-]?[ \t]*\n[ \t]+(\S[^\n]{3,120})"  # a block of YAML
+)
+_PAIRS_OF_DIGITS = r"(?<![\w.,:/-])\d\d(?:[ -]\d\d){1,3}(?![\w,:/-]|\.\d)"
+_CLAUSE = r"[^.;!?\n。！？]{0,120}"
+_PHRASE = r"[^\W\d_]+(?: [^\W\d_]+){2,8}(?= ?(?:[.,;!?()\n—–-]|\Z))"
+_WORD = r"[^\W\d_][\w'’]*|\d+"
+_BREAK = r"[.!?;](?=\s)|[。！？\n|]|&&"
+_AFFIX = rf"(?:(?![{_IDEOGRAPHS}])[\w-]){{0,60}}"
+_OPENED = (
+    r"acc[eèé]s|zugang|toegang|dost[eę]p|доступ|recover|r[ée]cup|recup|wiederherst|herstel"
+    r"|odzysk|восстан|backup|reserv|резерв|zapas|secours|emergenc|notfall|(?:un|b)lock|sblocc"
+    r"|security|sicherheit|2fa|mfa|door|gate|entry|alarm|safe|vault|digi|\bpin|schlüssel"
+    r"|恢复|備|备用|リカバリ|バックアップ|認証|tür|deur|\bport(?!s?\b)|puert|cancel|drzwi|bram|двер"
+    r"|ворот|подъезд|домофон|[門门]|玄関|現関"
+)
+"""What a code opens, or for what it is kept; others say what failed or where a parcel goes."""
+_PUBLIC = (
+    *("publi", "públi", "öffentl", "hash", "commit", "finger", "checksum", "digest"),
+    *("cache", "partition", "primary", "foreign", "sort", "dedup", "idempot"),
+)
+"""What tells of a key or a value of chance that it opens nothing."""
+_IDENTIFIER = r"(?:v\d)?[A-Za-z_.-]+(?:\d[A-Z_][A-Za-z_]*)?[_-]?(?:v?\d)?"
+
+
+class Candidate(Value):
+    start: int
+    end: int
+    is_quoted: bool
+
+
+class Reading:
+    """A text with its candidates, words, and ends of sentences and lines."""
+
+    def __init__(self, text: str, nouns: list[Noun]) -> None:
+        import re
+
+        self.text = text
+        self.nouns = [noun.start for noun in nouns if noun.kind in ("password", "secret")]
+        self.candidates = sorted(self._read_candidates(), key=lambda each: each.start)
+        self.starts = [each.start for each in self.candidates]
+        self.words = [found.start() for found in re.finditer(_WORD, text)]
+        self.breaks = [found.start() for found in re.finditer(_BREAK, text)]
+        self._forms: dict[str, Form | None] = {}
+
+    def _read_candidates(self) -> Iterator[Candidate]:
+        import re
+
+        text = self.text
+        for found in re.finditer(_QUOTED, text):
+            start, end = found.span(found.lastindex or 0)
+            yield Candidate(start=start, end=end, is_quoted=True)
+        for found in re.finditer(_PAIRS_OF_DIGITS, text):
+            yield Candidate(start=found.start(), end=found.end(), is_quoted=False)
+        for found in re.finditer(_TOKEN, text):
+            token = found[0]
+            start = found.end() - len(token.lstrip("'=:,.;→>"))
+            end = start + len(text[start : found.end()].rstrip(".,;:…"))
+            yield Candidate(start=start, end=end, is_quoted=False)
+            name = re.match(r"[A-Za-z_.-]{2,}[=:](?=.{4})", text[start:end])
+            if name and not text.startswith(NOT_SECRET, start):
+                yield Candidate(start=start + name.end(), end=end, is_quoted=False)
+
+    def count_words(self, start: int, end: int) -> int:
+        return bisect_left(self.words, end) - bisect_left(self.words, start)
+
+    def form(self, each: Candidate) -> Form | None:
+        """Return None for what no password looks like."""
+        value = self.text[each.start : each.end]
+        if value not in self._forms:
+            is_other = is_harmless(value, each.is_quoted) or self._is_placeholder(each)
+            self._forms[value] = None if is_other else Form(value)
+        return self._forms[value]
+
+    def is_redacted(self, noun: Noun) -> bool:
+        """Tell of the name of what was found before, as in `[redacted:password]`."""
+        opened = self.text.rfind("[redacted:", max(0, noun.start - NAME_CHARS), noun.end)
+        return opened >= 0 and "]" not in self.text[opened : noun.start]
+
+    def _is_placeholder(self, each: Candidate) -> bool:
+        """Tell of "your_password" and `vault#password`."""
+        first = bisect_left(self.nouns, each.start)
+        if first == len(self.nouns) or self.nouns[first] >= each.end:
+            return False
+        import re
+
+        value = self.text[each.start : each.end]
+        return not any(map(str.isdigit, value)) or re.fullmatch(_IDENTIFIER, value) is not None
+
+    def has_break(self, start: int, end: int) -> bool:
+        return bisect_left(self.breaks, end) > bisect_left(self.breaks, start)
+
+
+class Name:
+    """A noun with the rest of its word, and the features of both."""
+
+    def __init__(self, noun: Noun, text: str) -> None:
+        import re
+
+        before = text[max(0, noun.start - 60) : noun.start]
+        prefix = re.search(rf"{_AFFIX}\Z", before)
+        suffix = re.compile(_AFFIX).match(text, noun.end)
+        self.prefix, self.suffix = prefix[0] if prefix else "", suffix[0] if suffix else ""
+        self.kind, self.stem = noun.kind, noun.stem
+        self.start, self.end = noun.start - len(self.prefix), noun.end + len(self.suffix)
+        near = (before[-24:] + text[noun.start : self.end + 16]).lower()
+        self.is_public = any(word in near.replace("publish", "") for word in _PUBLIC)
+
+    @cached_property
+    def features(self) -> list[str]:
+        found = ["n=" + self.kind, "nw=" + self.stem]
+        found += ["suf=" + self.suffix.lower()[:12]] if self.suffix else []
+        found += ["pre=" + self.prefix.lower()[-10:]] if self.prefix else []
+        found += ["ident"] if "_" in self.prefix + self.suffix else []
+        return [*found, "neg"] if self.is_public else found
+
+
+def candidates_near(text: str) -> Iterator[tuple[Candidate, list[str]]]:
+    """Yield each candidate with its features, once for each name that it stands near."""
+    nouns = find_nouns(text)
+    if not nouns:
+        return
+    reading = Reading(text, nouns)
+    for noun in nouns:
+        if reading.is_redacted(noun):
+            continue
+        name = Name(noun, text)
+        for each, is_before in _around(reading, name):
+            place = _Place(reading, name, each, is_before)
+            form = reading.form(each) if place.is_near() else None
+            if form and place.is_of_kind(name, form):
+                yield each, [*name.features, *form.features, *place.features(name, form)]
+
+
+def _phrases(text: str, name: Name) -> Iterator[Candidate]:
+    """Yield the plain words from behind a name up to the end of a clause."""
+    import re
+
+    clause = re.compile(_CLAUSE).match(text, name.end)
+    if name.kind != "phrase" or not clause:
+        return
+    starts = re.compile(r"(?<![\w'’])[^\W\d_]").finditer(text, name.end, clause.end())
+    for start in islice(starts, MOST_WORDS):
+        found = re.compile(_PHRASE).match(text, start.start())
+        if found:
+            yield Candidate(start=found.start(), end=found.end(), is_quoted=False)
+
+
+def _around(reading: Reading, name: Name) -> Iterator[tuple[Candidate, bool]]:
+    first = bisect_left(reading.starts, name.end)
+    last = bisect_right(reading.starts, name.end + AFTER_CHARS)
+    yield from ((each, False) for each in reading.candidates[first:last])
+    yield from ((each, False) for each in _phrases(reading.text, name))
+    first = bisect_left(reading.starts, name.start - BEFORE_CHARS)
+    last = bisect_left(reading.starts, name.start)
+    for each in reading.candidates[first:last]:
+        if each.end <= name.start and not each.is_quoted:
+            yield each, True
+
+
+class _Place:
+    """Where a candidate stands from a name."""
+
+    def __init__(self, reading: Reading, name: Name, each: Candidate, is_before: bool) -> None:
+        self.text, self.each, self.is_before = reading.text, each, is_before
+        self.start, self.end = (each.end, name.start) if is_before else (name.end, each.start)
+        self.words = reading.count_words(self.start, self.end)
+        self.breaks = reading.has_break(self.start, self.end)
+
+    @property
+    def gap(self) -> str:
+        return self.text[self.start : self.end]
+
+    def is_near(self) -> bool:
+        value = self.text[self.each.start : self.each.end]
+        if self.text[self.each.end : self.each.end + 1] in ("(", "["):
+            return False  # a call
+        is_plain = value.replace("_", "").isalpha()
+        if self.is_before:
+            return not is_plain and self.words <= MOST_WORDS_BEFORE and "\n" not in self.gap
+        most = MOST_WORDS_OF_PLAIN if is_plain else MOST_WORDS
+        if not self.words:
+            return "\n" not in self.gap or self.gap.strip()[:1] == ":"
+        return self.words <= most and not self._is_of_another_name()
+
+    def _is_of_another_name(self) -> bool:
+        gap = self.gap.rstrip("\"'")
+        return "\n" in gap or gap[-1:] == "=" or gap[-2:] in ('":', "':") or gap[-3:] == '": '
+
+    def is_of_kind(self, name: Name, form: Form) -> bool:
+        """Tell whether such a name can have such a value: a key is no code of a door."""
+        if form.mask == "commit":
+            return not self.words and not self.is_before
+        if form.mask.startswith(("hex", "opaque")):
+            is_direct = not self.is_before and self.words <= MOST_WORDS_OF_OPAQUE
+            is_public = name.is_public or any(word in self.gap.lower() for word in _PUBLIC)
+            return is_direct and name.kind in ("secret", "password") and not is_public
+        if form.has_letter:
+            return True
+        if name.stem in PINS:
+            return True
+        value = self.text[self.each.start : self.each.end]
+        if name.kind != "code" and (self.words or is_pairs_of_digits(value)):
+            return False
+        is_year = len(value) == 4 and value[:2] in ("19", "20")
+        return name.kind in ("code", "password") and not is_year
+
+    def features(self, name: Name, form: Form) -> list[str]:
+        gap, side = self.gap, "lr"[not self.is_before]
+        count, kind = str(min(self.words, 6)), name.kind
+        nearest = gap.lstrip(" ")[:1] if self.is_before else gap.rstrip(" ")[-1:]
+        link = f"{side}{min(self.words, 4)}"
+        found = [side + "gap" + count, *self._signs(side, nearest), *self._borders()]
+        found += self._opens(name, form)
+        if not self.words and not self.is_before and not any(map(str.isalnum, gap)):
+            link = "sep" + "".join(gap.split()).strip("\"'`])>")[:2] + "q" * self.each.is_quoted
+            link = "--" + link if name.prefix[:2] == "--" else link
+            found += [link, "rsep=" + " ".join(gap.split())[:6]]
+        return [
+            *found,
+            f"p{form.parts}*{link}*{kind}",
+            f"p{form.parts}*{form.flags}*{link}",
+            f"{form.mask}*{side}*{kind}",
+            f"{form.mask}*{link}",
+            f"{form.mask}*{link}*{kind}",
+            f"{form.flags}*{link}*{kind}",
+            f"{form.flags}*{side}*{kind}*{self.breaks}",
+            f"{form.mask}*{min(self.words, 3)}*{kind}*{self.breaks}",
+        ]
+
+    def _signs(self, side: str, nearest: str) -> Iterator[str]:
+        if self.breaks:
+            yield side + "sent"
+        if "\n" in self.gap:
+            yield side + "nl"
+        if nearest and not nearest.isalnum():
+            yield f"{side}last={nearest}"
+        first = self.gap.lstrip(" \"'`)]")[:1]
+        if not self.is_before and first and not first.isalnum():
+            yield "rfirst=" + first
+
+    def _borders(self) -> Iterator[str]:
+        before = self.text[self.each.start - 1 : self.each.start]
+        after = self.text[self.each.end : self.each.end + 1]
+        yield "prev=" + _border(before)
+        yield "next=" + _border(after)
+        if after in ("", "\n"):
+            yield "eol"
+        if self.each.is_quoted:
+            yield "quoted"
+
+    def _opens(self, name: Name, form: Form) -> Iterator[str]:
+        """Tell of a code what it is for: a door or a recovery, as opposed to an error."""
+        import re
+
+        if name.kind != "code":
+            return
+        start = name.start if not self.is_before else self.each.start
+        near = self.text[max(0, start - 60) : name.end] + self.gap
+        if re.search(_OPENED, near.lower().rpartition("\n")[2] if self.is_before else near.lower()):
+            yield "opens"
+            yield f"{form.mask}*opens"
+            yield f"{form.flags}*opens*{min(self.words, 3)}"
+
+
+def _border(char: str) -> str:
+    if char in ("", *"\"'`„“”«»「」"):
+        return char and '"'
+    return "w" if char.isalnum() else char
+
+
+def credential_spans(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield start, end and kind of each candidate over the limit; spans may overlap."""
+    if text.isalpha():
+        return
+    weigh, limit = None, 0
+    for each, features in candidates_near(text):
+        if not weigh:
+            weights = _weights()
+            weigh, limit = weights.get, -weights[BIAS]
+        if sum(weigh(feature, 0) for feature in features) > limit:
+            name = "secret" if "n=secret" in features else "password"
+            yield each.start, each.end, name
+
+
+@cache
+def _weights() -> dict[str, int]:
+    """Read the weights once a process, in hundredths; raises DamagedJudge."""
+    try:
+        with open(WEIGHTS, encoding="utf-8") as file:
+            weights: dict[str, int] = loads(file.read())
+        if not weights[BIAS] < 0:
+            raise ValueError("the limit is missing")
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        from ademem.core.judge import DamagedJudge
+
+        raise DamagedJudge(f"the judge of secrets cannot be read: {error}") from None
+    return weights

@@ -1,0 +1,64 @@
+"""The judge of words near the name of a credential."""
+
+from __future__ import annotations
+
+import pytest
+
+from ademem.core import credential_judge
+from ademem.core.credential_forms import is_harmless
+from ademem.core.credential_nouns import find_nouns
+from ademem.core.judge import DamagedJudge
+from ademem.core.redaction import redact
+
+
+@pytest.mark.parametrize(
+    ("text", "stems"),
+    [
+        pytest.param(
+            "DB_PASS and ftpPass, but no compass", ["pass", "pass", "pass"], id="in names"
+        ),
+        pytest.param("la contraseña del wifi", ["contrase", "wifi"], id="in a sentence"),
+        pytest.param("mot-de-passe, mot de passe", ["mot-de-passe", "mot de passe"], id="joined"),
+        pytest.param("spinning a keyboard", [], id="inside of other words"),
+        pytest.param("暗証番号とコード", ["暗証", "コード"], id="without blanks"),
+    ],
+)
+def test_names_of_credentials_are_found_in_prose_and_in_code(text, stems):
+    assert [noun.stem for noun in find_nouns(text)] == stems
+
+
+OTHER_FORMS = """
+    v2.3.1 2026-11-29 10.0.0.7 OPS-412 postgres:16 vpc-01d11a0201bca4b4d #c0ffee 0x0D src/auth.py
+    notes.txt me@example.org $TOKEN_2 https://x.io/a1 sha256:ab12cd34 max_age=3600 --flag2
+"""
+
+
+@pytest.mark.parametrize("value", OTHER_FORMS.split())
+def test_what_has_a_form_of_its_own_is_no_candidate(value):
+    assert is_harmless(value, is_quoted=False)
+
+
+@pytest.mark.parametrize(
+    ("place", "is_redacted"),
+    [
+        pytest.param("the printer's password is {} since Monday", True, id="behind the name"),
+        pytest.param("we took {} as the root password", True, id="before the name"),
+        pytest.param("adgangskoden til serveren er {}", True, id="in Danish"),
+        pytest.param("the train to {} leaves at nine", False, id="without a name"),
+    ],
+)
+def test_a_name_near_a_word_decides_what_it_is(place, is_redacted):
+    text = place.format("Otter-Kettle#47")
+
+    assert ("Otter-Kettle#47" not in redact(text).text) == is_redacted
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[1]", '{"bias": 1}', "{"])
+def test_damaged_weights_redact_nothing_silently(content, tmp_path, monkeypatch):
+    path = tmp_path / "credentials.json"
+    path.write_text(content)
+    monkeypatch.setattr(credential_judge, "WEIGHTS", str(path))
+    monkeypatch.setattr(credential_judge, "_weights", credential_judge._weights.__wrapped__)
+
+    with pytest.raises(DamagedJudge, match="judge of secrets"):
+        redact("the printer's password is Otter-Kettle#47")
