@@ -555,17 +555,13 @@ def add(
 
     related = {"repeats": repeats, "replaces": replaces, "contradicts": contradicts}
     stated = changed(stating.read_relation(**related), heard=heard)
-    origin, notes = call.origin(), tuple[str, ...]()
-    is_typed, by_agent = origin.trust is Trust.USER, runtime.by.by is who.By.AGENT
+    origin, by_agent = call.origin(), runtime.by.by is who.By.AGENT
+    is_typed = origin.trust is Trust.USER
     if is_typed and not (category or type):
         from ademem.capture.record import category_of
 
         category = category_of(content)  # as of what a prompt dictates
-    if is_typed:
-        keys = placing.check_keys(runtime, at)
-        places = tuple(anchor.of_key(key, by_person=True) for key in keys)
-    else:
-        places, notes = placing.read_keys(runtime, at)
+    places, notes = placing.choose_places(runtime, at, by_person=is_typed)
     draft = Draft(
         content=content,
         category=writing.categorize(category, type),

@@ -108,6 +108,15 @@ def read_keys(runtime: Runtime, keys: Iterable[str]) -> tuple[tuple[str, ...], t
     return tuple(anchor.of_key(key, by_person=False) for key in shown), tuple(notes)
 
 
+def choose_places(
+    runtime: Runtime, keys: Iterable[str], *, by_person: bool
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the places of a new memory as anchors, and notes on what an agent may not choose."""
+    if not by_person:
+        return read_keys(runtime, keys)
+    return tuple(anchor.of_key(key, by_person=True) for key in check_keys(runtime, keys)), ()
+
+
 def check_keys(runtime: Runtime, keys: Iterable[str]) -> list[str]:
     """Return keys as `ademem at` shows them; raises NoKey."""
     root = runtime.project.root

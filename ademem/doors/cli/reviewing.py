@@ -68,16 +68,10 @@ def review(
     project: Project = None,
 ) -> None:
     """Decide about waiting memories, one by one. Without a terminal, list them and conflicts."""
-    from ademem.core.times import parse_time
     from ademem.files import enrolment
     from ademem.session import linked_files
 
-    selection = Selection(
-        category=parse_choice(Category, category),
-        type=type_,
-        before=parse_time(older, datetime.now(UTC)) if older else None,
-        words=" ".join(words or ()),
-    )
+    selection = _select(category, type_, older, words)
     if accept and reject:
         raise UsageError("--accept and --reject exclude each other", "give one of them")
     if (accept or reject) and selection == EVERYTHING and not imported:
@@ -97,6 +91,19 @@ def review(
         if accept or reject:
             return _decide_all(memories, waiting, accept, dry_run)
         return _review_each(memories, waiting, imported or selection != EVERYTHING, list_)
+
+
+def _select(
+    category: str | None, type: str | None, older: str | None, words: list[str] | None
+) -> Selection:
+    from ademem.core.times import parse_time
+
+    return Selection(
+        category=parse_choice(Category, category),
+        type=type,
+        before=parse_time(older, datetime.now(UTC)) if older else None,
+        words=" ".join(words or ()),
+    )
 
 
 def _decide_one(
