@@ -112,12 +112,16 @@ def explain_search(
     rest = ranking.choose_best(ranked, len(ranked))
     by_words, by_meaning = ranking.find_rows(asked, statuses, limit)
     prompted = engine.suggest_for(query, runtime, embedder=embedder)
+    supported = engine.drop_unsupported(results.hits, store, asked.now)
     return engine.Explained(
         results=results,
         left_out=tuple(
             (hit, engine.BEYOND if hit.memory.seq in live else engine.UNNEEDED) for hit in rest
         ),
         prompted=frozenset(hit.memory.id for hit in prompted),
+        unsupported=frozenset(
+            {hit.memory.id for hit in results.hits} - {hit.memory.id for hit in supported}
+        ),
         by_words=tuple(memories.list_by_number(store, by_words)),
         by_meaning=tuple(memories.list_by_number(store, by_meaning)),
         matched=full_text.find_matched_words(store, asked.query.terms, shown),

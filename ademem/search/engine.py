@@ -149,6 +149,8 @@ class Explained(Value):
     """Candidates for the answer that are not in it, best first, with the reason."""
     prompted: frozenset[str]
     """Ids that a prompt with these words would be shown."""
+    unsupported: frozenset[str]
+    """Ids of hits that no prompt is shown, as an agent wrote them and nothing supports them."""
     by_words: tuple[Memory, ...]
     by_meaning: tuple[Memory, ...]
     matched: frozenset[str]

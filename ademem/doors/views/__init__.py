@@ -81,11 +81,18 @@ def to_history(revisions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return history[::-1]
 
 
-def why_unprompted(hit: Hit, hits: Sequence[Hit]) -> str:
-    """Return the reason for which a prompt with the same words is not shown a hit."""
+UNSUPPORTED = "an agent wrote it, and nothing has supported it for too long"
+"""The reason for which a prompt is not shown a hit, however much evidence it has."""
+
+
+def why_unprompted(hit: Hit, hits: Sequence[Hit], query: str) -> str:
+    """Return the reason for which a prompt that is *query* is not shown a hit."""
+    from ademem.search.embedding.language import is_english
+
     mine = hit.signals["evidence"]
     best = max(each.signals["evidence"] for each in hits)
-    floor = evidence.prompt_floor("hybrid" if "cosine" in hit.signals else "lexical")
+    mode = "hybrid" if "cosine" in hit.signals else "lexical"
+    floor = evidence.prompt_floor(mode, is_english=is_english(query))
     if mine < floor:
         return f"evidence {mine:.2f}, below the floor of {floor}"
     if mine < best - evidence.CUT:

@@ -268,7 +268,9 @@ def _to_stages(found: Explained) -> dict[str, Any]:
         "weights": {"relevance": DEFAULTS.relevance_weights, "score": DEFAULTS.score_weights},
         "left_out": found.left_out,
         "unprompted": {
-            hit.memory.id: views.why_unprompted(hit, hits)
+            hit.memory.id: views.UNSUPPORTED
+            if hit.memory.id in found.unsupported
+            else views.why_unprompted(hit, hits, found.results.query)
             for hit in hits
             if hit.memory.id not in found.prompted
         },

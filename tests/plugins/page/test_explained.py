@@ -1,11 +1,12 @@
 """The ranking explained on the page, what is kept of it, and what is saved."""
 
 import json
+from datetime import timedelta
 
 import pytest
 
 from ademem.core.memory import Draft, Origin, Trust
-from ademem.doors.views import why_unprompted
+from ademem.doors.views import UNSUPPORTED, why_unprompted
 from ademem.operations import files, searching, writing
 from ademem.plugins.evaluation import golden
 from ademem.plugins.page.memory_pages import EXPLAINED_HITS
@@ -15,8 +16,8 @@ from tests.plugins.page.test_pages import LESSONS, texts
 
 
 class Ranked:
-    def __init__(self, evidence):
-        self.signals = {"evidence": evidence}
+    def __init__(self, evidence, **signals):
+        self.signals = {"evidence": evidence} | signals
 
 
 @pytest.mark.parametrize(
@@ -28,7 +29,30 @@ class Ranked:
     ],
 )
 def test_the_reason_why_a_prompt_is_not_shown_a_hit(mine, best, why):
-    assert why in why_unprompted(Ranked(mine), [Ranked(best), Ranked(mine)])
+    assert why in why_unprompted(Ranked(mine), [Ranked(best), Ranked(mine)], "a question")
+
+
+@pytest.mark.parametrize(
+    ("query", "floor"),
+    [
+        pytest.param("where are the rows of billing", "-1.3", id="English"),
+        pytest.param("wo liegen die Zeilen von billing", "-1.9", id="another language"),
+    ],
+)
+def test_the_reason_names_the_floor_for_the_language(query, floor):
+    hit = Ranked(-2.0, cosine=0.4)
+
+    assert why_unprompted(hit, [hit], query).endswith(f"below the floor of {floor}")
+
+
+def test_of_an_old_note_that_nothing_supports_it_is_said_that_no_prompt_is_shown_it(browser):
+    old = builders.NOW - timedelta(days=90)
+    times = {"created_at": old, "updated_at": old, "promoted_at": None}
+    with browser.world.memories() as memories:
+        note = builders.memory("Billing rows live in PostgreSQL", status="candidate", **times)
+        builders.insert(memories.store, note)
+
+    assert UNSUPPORTED in texts(browser.get("/memories?q=billing+rows&explain=1").text)
 
 
 @pytest.fixture
