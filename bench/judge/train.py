@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import struct
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -58,6 +59,9 @@ class Training:
     framed_by: str
     """Kind of notes between which the harmless texts are trained on once more, so that no piece
     across lines is held; none if it is empty."""
+    made_hosts: bool
+    """Give hosts of reserved names made ones: authors name no real host, and more hosts in orders
+    than elsewhere, so that the word `example` would be what is learned."""
     with_manuals: bool
     """Train on harmless sentences out of manuals, too, which speak to a reader as orders do."""
 
@@ -70,6 +74,7 @@ TRAININGS = {
         far=("plain", "docs", "commit"),
         rarity=2,
         framed_by="plain",
+        made_hosts=True,
         with_manuals=True,
     ),
     "states": Training(
@@ -79,6 +84,7 @@ TRAININGS = {
         far=("commit",),
         rarity=0,
         framed_by="",
+        made_hosts=False,
         with_manuals=False,
     ),
 }
@@ -128,7 +134,17 @@ def read_corpus(name: str) -> list[Example]:
             for kind, texts in read_manuals().items()
             for text in texts
         }
+    if TRAININGS[name].made_hosts:
+        found = {replace(each, text=with_hosts(each.text)) for each in found}
     return sorted(found)
+
+
+def with_hosts(text: str) -> str:
+    """Give made names to hosts of the names that RFC 2606 reserves."""
+    made = "".join(chr(ord("a") + int(sign, 16)) for sign in sha256(text.encode()).hexdigest()[:7])
+    ending = ("com", "dev", "io", "net", "org")[ord(made[0]) % 5]
+    text = re.sub(r"(?<=\w)\.(?:example|test|invalid)\b(?!\.?\w)", f".{ending}", text)
+    return re.sub(r"\bexample(?=\.[a-z])", made, text)
 
 
 def digest(examples: Iterable[Example]) -> str:
