@@ -56,9 +56,9 @@ def test_a_command_on_one_memory_loads_what_all_share(here, store, arguments):
     [
         pytest.param(["--help"], 52, id="the help of all commands"),
         pytest.param(["add", "Tokens expire in UTC"], 114, id="add"),
-        pytest.param(["status"], 98, id="status"),
-        pytest.param(["review"], 112, id="review"),
-        pytest.param(["recall", "tokens"], 60, id="recall"),
+        pytest.param(["status"], 101, id="status"),
+        pytest.param(["review"], 114, id="review"),
+        pytest.param(["recall", "tokens"], 62, id="recall"),
     ],
 )
 def test_a_command_loads_the_part_that_does_its_work(here, store, arguments, most):
