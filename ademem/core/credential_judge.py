@@ -28,6 +28,8 @@ MOST_WORDS, MOST_WORDS_BEFORE, MOST_WORDS_OF_PLAIN = 9, 6, 1
 MOST_WORDS_OF_OPAQUE = 9
 PINS = ("pin", "pincode", "puk", "пин", "暗証", "geheimzahl", "clave")
 """Names of passwords of digits alone; those of others stand right behind their name."""
+AFFIX_CHARS = 60
+"""Longest part of a name before its noun, and behind it."""
 NAME_CHARS = 40
 """Longest `[redacted:NAME`."""
 BIAS = "bias"
@@ -46,7 +48,6 @@ _CLAUSE = r"[^.;!?\n。！？]{0,120}"
 _PHRASE = r"[^\W\d_]+(?: [^\W\d_]+){2,8}(?= ?(?:[.,;!?()\n—–-]|\Z))"
 _WORD = r"[^\W\d_][\w'’]*|\d+"
 _BREAK = r"[.!?;](?=\s)|[。！？\n|]|&&"
-_AFFIX = rf"(?:(?![{_IDEOGRAPHS}])[\w-]){{0,60}}"
 _OPENED = (
     r"acc[eèé]s|zugang|toegang|dost[eę]p|доступ|recover|r[ée]cup|recup|wiederherst|herstel"
     r"|odzysk|восстан|backup|reserv|резерв|zapas|secours|emergenc|notfall|(?:un|b)lock|sblocc"
@@ -135,15 +136,14 @@ class Name:
     """A noun with the rest of its word, and the features of both."""
 
     def __init__(self, noun: Noun, text: str) -> None:
-        import re
-
-        before = text[max(0, noun.start - 60) : noun.start]
-        prefix = re.search(rf"{_AFFIX}\Z", before)
-        suffix = re.compile(_AFFIX).match(text, noun.end)
-        self.prefix, self.suffix = prefix[0] if prefix else "", suffix[0] if suffix else ""
+        self.start, self.end = noun.start, noun.end
+        while self.start > noun.start - AFFIX_CHARS and _goes_on(text[self.start - 1 : self.start]):
+            self.start -= 1
+        while self.end < noun.end + AFFIX_CHARS and _goes_on(text[self.end : self.end + 1]):
+            self.end += 1
+        self.prefix, self.suffix = text[self.start : noun.start], text[noun.end : self.end]
         self.kind, self.stem = noun.kind, noun.stem
-        self.start, self.end = noun.start - len(self.prefix), noun.end + len(self.suffix)
-        near = (before[-24:] + text[noun.start : self.end + 16]).lower()
+        near = text[max(0, noun.start - 24) : self.end + 16].lower()
         self.is_public = any(word in near.replace("publish", "") for word in _PUBLIC)
 
     @cached_property
@@ -153,6 +153,12 @@ class Name:
         found += ["pre=" + self.prefix.lower()[-10:]] if self.prefix else []
         found += ["ident"] if "_" in self.prefix + self.suffix else []
         return [*found, "neg"] if self.is_public else found
+
+
+def _goes_on(char: str) -> bool:
+    """Tell of a sign of the same name; ideographs are written without blanks between words."""
+    is_ideograph = "\u3040" <= char <= "\u9fff" or "\uac00" <= char <= "\ud7a3"
+    return (char.isalnum() or char in ("_", "-")) and not is_ideograph
 
 
 def candidates_near(text: str) -> Iterator[tuple[Candidate, list[str]]]:
@@ -217,7 +223,7 @@ class _Place:
             return False  # a call
         is_plain = value.replace("_", "").isalpha()
         if self.is_before:
-            return not is_plain and self.words <= MOST_WORDS_BEFORE and "\n" not in self.gap
+            return not is_plain and self.words <= MOST_WORDS_BEFORE and not self.breaks
         most = MOST_WORDS_OF_PLAIN if is_plain else MOST_WORDS
         if not self.words:
             return "\n" not in self.gap or self.gap.strip()[:1] == ":"
@@ -240,7 +246,7 @@ class _Place:
         if name.stem in PINS:
             return True
         value = self.text[self.each.start : self.each.end]
-        if name.kind != "code" and (self.words or is_pairs_of_digits(value)):
+        if name.kind != "code" and (self.words or self.is_before or is_pairs_of_digits(value)):
             return False
         is_year = len(value) == 4 and value[:2] in ("19", "20")
         return name.kind in ("code", "password") and not is_year

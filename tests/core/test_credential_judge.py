@@ -45,6 +45,7 @@ def test_what_has_a_form_of_its_own_is_no_candidate(value):
         pytest.param("we took {} as the root password", True, id="before the name"),
         pytest.param("adgangskoden til serveren er {}", True, id="in Danish"),
         pytest.param("the train to {} leaves at nine", False, id="without a name"),
+        pytest.param("the train is {}. Password rules stay", False, id="in another sentence"),
     ],
 )
 def test_a_name_near_a_word_decides_what_it_is(place, is_redacted):
