@@ -27,6 +27,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the program sets it
+
 import files
 import stores
 
