@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
-from itertools import islice
 
 from ademem.capture import gate, provenance, stating
 from ademem.capture.gate import RuleEffect, Written
@@ -83,19 +82,23 @@ def write(
 def find_nearest(runtime: Runtime, memory: Memory) -> list[Memory]:
     """Return the live memories that are nearest to one, best first; no score decides.
 
-    By meaning and words with a loaded model, else by words alone.
+    By meaning with a loaded model, which is started where it is of use, else by characters.
     """
-    from ademem.operations import searching
-    from ademem.store.filters import UNARCHIVED, Filters
+    from ademem import worker
+    from ademem.search import statement_search
+    from ademem.store.filters import UNARCHIVED, Filters, visible
+    from ademem.worker import warm
 
     if memory.quarantine_reason:
         return []
     runtime = runtime.holding(memory.id)
+    ranked = warm.rank_nearest(runtime, memory.whole_text, budget_s=warm.SEARCH_S)
+    if ranked is None:
+        worker.start_server(runtime)
+        ranked = statement_search.by_characters(memory.whole_text, runtime.store)
     filters = Filters(statuses=UNARCHIVED, owner=memory.scope_owner_id, heard=False)
-    model = "shared" if runtime.settings.search.warm else "off"
-    found = searching.rank(runtime, memory.whole_text, filters, NEAREST + 1, model).hits
-    others = (hit.memory for hit in found if hit.memory.live and hit.memory.id != memory.id)
-    return [*islice(others, NEAREST)]
+    others = [seq for seq in ranked if seq != memory.seq]
+    return visible(others, runtime.store, filters, UNARCHIVED, NEAREST)
 
 
 def _propose(runtime: Runtime, memory: Memory, nearest: Iterable[Memory]) -> tuple[Candidate, ...]:

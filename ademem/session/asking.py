@@ -33,8 +33,6 @@ LEAST_NEAR_CHARS = 24
 NEAREST = 3
 ALIKE = 0.25
 """Share of the words from which a sentence is named that waits for an answer."""
-ANY = -1e9
-"""A floor of evidence below that of any memory: none decides here."""
 
 
 class Statement(Value):
@@ -75,17 +73,13 @@ def _find_waiting(sentence: str, runtime: Runtime) -> Memory | None:
 
 
 def _find_nearest(sentence: str, runtime: Runtime) -> list[Memory]:
-    from ademem.search.engine import UNARCHIVED, search
-    from ademem.store.filters import of_session, visible
+    from ademem.search import statement_search
+    from ademem.store.filters import UNARCHIVED, of_session, visible
     from ademem.worker import warm
 
-    filters = of_session(runtime, UNARCHIVED)
-    ranked = warm.suggest(runtime, sentence, floor=ANY, most=NEAREST)
-    if ranked:
-        seqs = [seq for seq, *_ in ranked]
-        return visible(seqs, runtime.store, filters, UNARCHIVED, NEAREST)
-    found = search(sentence, runtime.store, filters, runtime.now, NEAREST).hits
-    return [hit.memory for hit in found if hit.memory.live]
+    ranked = warm.rank_nearest(runtime, sentence)
+    ranked = ranked or statement_search.by_characters(sentence, runtime.store)
+    return visible(ranked, runtime.store, of_session(runtime, UNARCHIVED), UNARCHIVED, NEAREST)
 
 
 def put(found: Statement, key: TurnKey, runtime: Runtime) -> str:

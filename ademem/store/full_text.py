@@ -105,6 +105,18 @@ def find_matched_words(
     return frozenset(word.casefold() for part in found for word in re.findall(r"\w+", part))
 
 
+def rank_by_grams(store: Store, grams: Iterable[str], most: int) -> list[tuple[int, str]]:
+    """Return number and content of the rows that have any group of three characters, by BM25."""
+    terms = " OR ".join('"' + gram.replace('"', '""') + '"' for gram in grams)
+    if not terms:
+        return []
+    return store.tuples(
+        "select rowid, content from unified_memories_trigram where unified_memories_trigram match ?"
+        " order by bm25(unified_memories_trigram, 5, 1), rowid desc limit ?",
+        (terms, most),
+    )
+
+
 MOST_TEXTS = 500
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ademem.store.runtime import Runtime
 
 
-PROTOCOL = 6
+PROTOCOL = 7
 """Raised with every change of the messages; other versions are not answered."""
 PATH_BYTES = 100
 """Longest path of a socket; the system's own limit is 104 or 108."""
@@ -71,6 +71,19 @@ def search(runtime: Runtime, query: str, filters: Filters, limit: int) -> Any | 
     }
     params = flat({"query": query, "filters": given, "limit": limit})
     return ask(runtime.project, runtime.environment, "search", params, SEARCH_S)
+
+
+def rank_nearest(
+    runtime: Runtime, statement: str, *, budget_s: float | None = None
+) -> list[int] | None:
+    """Return the rows nearest to a statement by meaning, best first; None without an answer."""
+    settings = runtime.settings.search
+    if not (settings.warm and settings.hybrid):
+        return None
+    budget_s = settings.warm_ms / 1000 if budget_s is None else budget_s
+    params = f'{{"statement":{quoted(statement)}}}'
+    answer = ask(runtime.project, runtime.environment, "nearest", params, budget_s)
+    return answer["rows"] if answer else None
 
 
 def ask(

@@ -17,7 +17,7 @@ from ademem.core.json_text import loads
 from ademem.core.project import at
 from ademem.core.settings import load_configuration
 from ademem.core.shared_files import locked
-from ademem.search import embedding, engine
+from ademem.search import embedding, engine, statement_search
 from ademem.store.runtime import Runtime, open_runtime
 from ademem.worker import warm
 from ademem.worker.warm import PROTOCOL, socket_path, socket_root
@@ -179,6 +179,12 @@ def search(server: Server, runtime: Runtime, params: dict[str, Any]) -> dict[str
     return {"mode": found.mode, "hits": hits}
 
 
+def nearest(server: Server, runtime: Runtime, params: dict[str, Any]) -> dict[str, Any]:
+    """Return row numbers, best first; the client reads rows that it may see."""
+    text = params["statement"][:CHARS]
+    return {"rows": statement_search.by_meaning(text, runtime.store, server.embedder)}
+
+
 def stop(server: Server, runtime: Runtime, params: dict[str, Any]) -> dict[str, Any]:
     if server.role != "serve":
         raise Refused("this process has other work to do, and ends by itself")
@@ -186,7 +192,7 @@ def stop(server: Server, runtime: Runtime, params: dict[str, Any]) -> dict[str, 
     return {"pid": os.getpid()}
 
 
-METHODS = (ping, suggest, search, stop)
+METHODS = (ping, suggest, search, nearest, stop)
 
 
 @contextmanager

@@ -17,12 +17,12 @@ from ademem.core.memory import Draft, Origin, Trust
 from ademem.core.redaction import redact
 from ademem.guard.injection import instruction_in_titled
 from ademem.operations import searching, writing
-from ademem.search import binding, embedding, engine
+from ademem.search import binding, embedding, engine, statement_search
 from ademem.search.engine import UNARCHIVED, Filters
 from ademem.search.lexical import may_answer
 from ademem.search.query import names_key, names_subject
 from ademem.session import asking
-from ademem.store.filters import of_session
+from ademem.store.filters import visible
 from tests.strangers.places import score, score_chosen
 
 HERE = Path(__file__).parent
@@ -266,21 +266,29 @@ def test_statements_that_stand_beside_orders_are_heard_and_confirm_nothing(world
 def test_a_known_text_is_among_the_three_nearest_to_what_is_said_of_it(world, models):
     world.environment |= models
     twins = cases("twins")
-    ids = know(world, [each["known"] for each in twins], "fact")
+    others = (HERE / "memories.txt").read_text(encoding="utf-8").splitlines()
+    ids = know(world, [*(each["known"] for each in twins), *others], "fact")
     world.work()
     found = {}
     with world.terminal() as memories:
+        store = memories.store
         embedder = embedding.load_pair(memories.settings.embed, memories.environment)
-        given = (memories.store, of_session(memories, UNARCHIVED), memories.now)
-        most = {"floor": asking.ANY, "most": asking.NEAREST, "embedder": embedder}
+        ways = {
+            "characters": lambda text: statement_search.by_characters(text, store),
+            "meaning": lambda text: statement_search.by_meaning(text, store, embedder),
+        }
         for field in ("said", "other"):
-            for how, find in (
-                ("words", lambda text: engine.search(text, *given, asking.NEAREST).hits),
-                ("meaning", lambda text: engine.suggest(text, *given, **most)),
-            ):
-                near = [[hit.memory.id for hit in find(each[field])] for each in twins]
-                found[field, how] = sum(map(list.__contains__, near, ids))
+            for way, rank in ways.items():
+                near = [
+                    visible(rank(each[field]), store, Filters(), UNARCHIVED, asking.NEAREST)
+                    for each in twins
+                ]
+                right = [
+                    id in [memory.id for memory in shown]
+                    for id, shown in zip(ids, near, strict=False)
+                ]
+                found[field, way] = sum(right)
 
-    floors = {("said", "words"): 19, ("said", "meaning"): 30}
-    floors |= {("other", "words"): 29, ("other", "meaning"): 31}
+    floors = {("said", "characters"): 22, ("said", "meaning"): 36}
+    floors |= {("other", "characters"): 30, ("other", "meaning"): 35}
     assert {key: found[key] >= floors[key] for key in floors} == dict.fromkeys(floors, True), found

@@ -79,6 +79,15 @@ def test_it_searches_and_hands_out_row_numbers_scores_and_evidence(world):
     assert -2.0 <= evidence < 10
 
 
+def test_it_ranks_what_is_nearest_to_a_statement_by_meaning(world):
+    world.know("Invoices are rounded half to even", "We moved to passkeys in March")
+    (known,) = searching.search(world.memories, "passkeys").hits
+    with answering(world):
+        nearest = warm.rank_nearest(world.runtime, "sign-in")
+
+    assert nearest[0] == known.memory.seq
+
+
 def test_a_server_without_a_model_searches_by_meaning_through_it(world):
     def find(model, **filters):
         page = browsing.find(world.memories, "sign-in", engine.Filters(**filters), model=model)

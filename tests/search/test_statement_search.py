@@ -1,0 +1,45 @@
+"""Statements that come near another, which need not have the words of it."""
+
+from ademem.core.settings import EmbedSettings
+from ademem.search.embedding import Pair
+from ademem.search.statement_search import by_characters, by_meaning
+from tests.search.spelling import Spelling, Translating, embed
+
+KNOWN = (
+    "Preisangaben stehen netto im Katalog",
+    "The press officer answers within a day",
+    "Zeitstempel werden in UTC gespeichert",
+)
+
+
+class Both(Pair):
+    def __init__(self):
+        super().__init__(Spelling(), EmbedSettings(), Translating)
+
+
+def test_another_form_of_a_word_brings_a_memory_of_a_small_store_near(store, keep):
+    first, _, third = (keep(text).seq for text in KNOWN)
+
+    assert by_characters("im katalog sind die preise ohne steuer", store)[0] == first
+    assert by_characters("die zeiten speichern wir als UTC", store)[0] == third
+
+
+def test_a_text_without_words_comes_near_nothing(store, keep):
+    keep(KNOWN[0])
+
+    assert by_characters('" OR * …', store) == by_characters("the", store) == []
+
+
+def test_both_models_read_a_statement_as_they_read_the_memories(store, keep):
+    kept = [keep(text) for text in KNOWN]
+    embed(store, *kept)
+    embed(store, *kept, model=Translating)
+
+    assert by_meaning(KNOWN[2], store, Both())[0] == kept[2].seq
+    assert set(by_meaning(KNOWN[2], store, Spelling())) == {each.seq for each in kept}
+
+
+def test_what_has_no_vector_is_not_compared(store, keep):
+    keep(KNOWN[0])
+
+    assert by_meaning(KNOWN[0], store, Both()) == []
