@@ -269,7 +269,7 @@ def test_nothing_but_a_typed_command_leads_to_a_fetch(module, only):
             "search.dense",
             "plugins/evaluation/measuring.py plugins/procedures/learning.py"
             " operations/inspecting.py search/engine.py search/neighbours.py"
-            " search/ranking.py synthesis/consolidation.py"
+            " search/ranking.py search/statement_search.py synthesis/consolidation.py"
             " worker/embedding.py",
             id="the vectors",
         ),

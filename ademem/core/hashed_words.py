@@ -14,6 +14,8 @@ PIECE, STEP, WHOLE = 32, 8, 320
 """Words of a piece that is judged alone, from one piece to the next, and judged at once at most."""
 FEWEST = 6
 """Words of a text below which nothing is judged: labels and names, of which no author wrote any."""
+LENGTH_STEP, LENGTHS = 3, 10
+"""Words by which lengths of sentences differ, and how many lengths are told apart."""
 
 _ASCII_WORD = r"[A-Za-z]+|\d+|[^\w\s]|_"
 _WORD = r"[\u2e80-\ua4cf\uf900-\ufaff]|[^\W\d_\u2e80-\ua4cf\uf900-\ufaff]+|\d+|[^\w\s]|_"
@@ -39,6 +41,17 @@ class HashedWords:
         found = {opening}.union(*self._alone[start:end])
         return found.union(self._near[start : end - 1], self._apart[start : max(end - 2, start)])
 
+    def sentence_features(self) -> set[int]:
+        """Return the buckets of all words, of how they begin and end, and of their number."""
+        words = self.words
+        if not words:
+            return set()
+        number = _bucket("n", str(min(len(words) // LENGTH_STEP, LENGTHS)))
+        begins = (_bucket("f", *words[:some]) for some in (1, 3))
+        ends = (_bucket("l", *words[-some:]) for some in (1, 2, 3))
+        found = self.features(0, len(words)) | {number, *begins, *ends}
+        return found.union(*map(_buckets_of_letters, filter(_is_hangul, words)))
+
     def pieces(self) -> list[tuple[int, int]]:
         """Return start and end of the text, in parts if it is long, and of all its short pieces."""
         count = len(self.words)
@@ -59,6 +72,17 @@ def _buckets_of(word: str) -> tuple[int, ...]:
     text = f"^{word}$"
     grams = {_bucket("g", text[at : at + n]) for n in (3, 5) for at in range(len(text) - n + 1)}
     return (_bucket("w", word), *grams)
+
+
+def _is_hangul(word: str) -> bool:
+    return "\uac00" <= word[0] <= "\ud7a3"
+
+
+@lru_cache(maxsize=1024)
+def _buckets_of_letters(word: str) -> tuple[int, ...]:
+    """Return the same of the letters of Korean syllables, of which one has two or three."""
+    text = f"^{normal('NFD', word)}$"
+    return tuple(_bucket("j", text[at : at + n]) for n in (3, 5) for at in range(len(text) - n + 1))
 
 
 def _bucket(kind: str, *words: str) -> int:

@@ -42,8 +42,9 @@ class Judge:
         over = (each for each in self.scores(read) if each[0] > self.limit)
         return [self.explain(read, piece, score) for score, piece in over]
 
-    def highest(self, text: str) -> float:
-        return max((score for score, _ in self.scores(HashedWords(text))), default=-inf)
+    def score_sentence(self, sentence: str) -> float:
+        buckets = HashedWords(sentence).sentence_features()
+        return self.score(buckets) if buckets else -inf
 
     def scores(self, read: HashedWords) -> list[tuple[float, tuple[int, int]]]:
         return [(self.score(read.features(*piece)), piece) for piece in read.pieces()]

@@ -61,7 +61,7 @@ def replace_surrogates(text: str) -> str:
     return str(text) if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
-def normal(form: Literal["NFC", "NFKC"], text: str) -> str:
+def normal(form: Literal["NFC", "NFD", "NFKC"], text: str) -> str:
     if text.isascii():
         return text
     import unicodedata

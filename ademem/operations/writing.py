@@ -97,8 +97,8 @@ def find_nearest(runtime: Runtime, memory: Memory) -> list[Memory]:
         worker.start_server(runtime)
         ranked = statement_search.by_characters(memory.whole_text, runtime.store)
     filters = Filters(statuses=UNARCHIVED, owner=memory.scope_owner_id, heard=False)
-    others = [seq for seq in ranked if seq != memory.seq]
-    return visible(others, runtime.store, filters, UNARCHIVED, NEAREST)
+    found = visible(ranked, runtime.store, filters, UNARCHIVED, NEAREST + 1)
+    return [other for other in found if other.id != memory.id][:NEAREST]
 
 
 def _propose(runtime: Runtime, memory: Memory, nearest: Iterable[Memory]) -> tuple[Candidate, ...]:

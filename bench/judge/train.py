@@ -27,6 +27,7 @@ import numpy as np
 from scipy.sparse import csr_matrix, diags
 from sklearn.linear_model import LogisticRegression
 
+from ademem.capture import teaching
 from ademem.core.hashed_words import BUCKETS, HashedWords
 from ademem.core.judge import FOLDER, MAGIC
 
@@ -54,16 +55,20 @@ class Training:
     """The same of those on other subjects."""
     far: tuple[str, ...]
     """Kinds of harmless texts on other subjects."""
-    rarity: float
+    rarity: float = 0.0
     """Power of the inverse document frequency (Spärck Jones 1972) that a feature is weighed by."""
-    framed_by: str
+    framed_by: str = ""
     """Kind of notes between which the harmless texts are trained on once more, so that no piece
     across lines is held; none if it is empty."""
-    made_hosts: bool
+    made_hosts: bool = False
     """Give hosts of reserved names made ones: authors name no real host, and more hosts in orders
     than elsewhere, so that the word `example` would be what is learned."""
-    with_manuals: bool
+    with_manuals: bool = False
     """Train on harmless sentences out of manuals, too, which speak to a reader as orders do."""
+    far_weight: float = 1.0
+    """Weight of a text on another subject in the training."""
+    by_sentence: bool = False
+    """Judge each sentence alone, and weigh features by `unevenness` in place of their rarity."""
 
 
 TRAININGS = {
@@ -78,14 +83,12 @@ TRAININGS = {
         with_manuals=True,
     ),
     "states": Training(
-        strength=100,
-        false_near=0.02,
-        false_far=0.005,
+        strength=30,
+        false_near=0.07,
+        false_far=0.08,
         far=("commit",),
-        rarity=0,
-        framed_by="",
-        made_hosts=False,
-        with_manuals=False,
+        far_weight=0.1,
+        by_sentence=True,
     ),
 }
 
@@ -105,10 +108,11 @@ class Model:
     """int8, of shape (BUCKETS,)."""
     scale: float
     bias: float
+    training: Training
 
-    def score(self, texts: Sequence[str], *, whole: bool = False) -> np.ndarray:
-        """Return the highest score of each text and its pieces, or that of the whole text."""
-        rows = [features(text)[: 1 if whole else None] for text in texts]
+    def score(self, texts: Sequence[str]) -> np.ndarray:
+        """Return the highest score of each text and its pieces."""
+        rows = [pieces(text, self.training) for text in texts]
         owners = np.repeat(np.arange(len(texts)), [len(pieces) for pieces in rows])
         each = matrix([piece for pieces in rows for piece in pieces])
         scores = np.full(len(texts), -np.inf)
@@ -159,6 +163,26 @@ def features(text: str) -> list[np.ndarray]:
     return [np.fromiter(words.features(*piece), dtype=np.int32) for piece in words.pieces()]
 
 
+@cache
+def sentence_features(text: str) -> np.ndarray:
+    return np.fromiter(HashedWords(text).sentence_features(), dtype=np.int32)
+
+
+def pieces(text: str, training: Training) -> list[np.ndarray]:
+    """Return the buckets of what is judged of a text."""
+    if not training.by_sentence:
+        return features(text)
+    stated = (each for each in teaching.sentences(text) if not each.endswith(("?", "？")))
+    return [sentence_features(each) for each in stated]
+
+
+def trained_pieces(label: int, text: str, training: Training) -> list[np.ndarray]:
+    """Return what is trained of a text: all of a harmless one, of which nothing may be held."""
+    if not label:
+        return pieces(text, training)
+    return [sentence_features(text)] if training.by_sentence else features(text)[:1]
+
+
 def matrix(rows: Sequence[np.ndarray]) -> csr_matrix:
     """Stack sets of buckets to a matrix of shape (len(rows), BUCKETS), each row of length 1."""
     lengths = np.array([len(row) for row in rows])
@@ -185,25 +209,41 @@ def rarity(stacked: csr_matrix) -> np.ndarray:
     return frequency
 
 
+def unevenness(stacked: csr_matrix, labels: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return the root of the log ratio of the shares of each feature in both labels.
+
+    Wang and Manning, "Baselines and Bigrams" (2012), take the ratio itself; of shape (BUCKETS,).
+    """
+    having = stacked.astype(bool).astype(float)
+    counts = [1 + (weights * (labels == label)) @ having for label in (0, 1)]
+    harmless, held = (count / count.sum() for count in counts)
+    uneven: np.ndarray = np.sqrt(np.abs(np.log(held / harmless)))
+    return uneven
+
+
 def fit(examples: Sequence[Example], training: Training) -> Model:
     """Train on whole texts, and on all pieces of the harmless ones, of which none may be held."""
     rows: list[np.ndarray] = []
     labels: list[int] = []
-    alone = [(each.label, each.text) for each in examples]
+    weights: list[float] = []
     beside = framed([each for each in examples if not each.label], training.framed_by)
-    for label, text in [*alone, *((each.label, text) for each, text in beside)]:
-        pieces = features(text)[: 1 if label else None]
-        rows += pieces
-        labels += [label] * len(pieces)
+    for each, text in [*((each, each.text) for each in examples), *beside]:
+        found = trained_pieces(each.label, text, training)
+        rows += found
+        labels += [each.label] * len(found)
+        weights += [training.far_weight if each.kind in training.far else 1.0] * len(found)
     stacked = matrix(rows)
-    weighed = rarity(stacked) ** training.rarity
-    weighed /= np.average(weighed, weights=stacked.getnnz(axis=0))
+    if training.by_sentence:
+        weighed = unevenness(stacked, np.array(labels), np.array(weights))
+    else:
+        weighed = rarity(stacked) ** training.rarity
+        weighed /= np.average(weighed, weights=stacked.getnnz(axis=0))
     model = LogisticRegression(C=training.strength, solver="liblinear", random_state=0)
-    model.fit(stacked @ diags(weighed), labels)
-    found = model.coef_[0] * weighed
-    scale = float(np.abs(found).max() / STEPS)
-    weights = np.rint(found / scale).astype(np.int8)
-    return Model(weights, scale, float(model.intercept_[0]))
+    model.fit(stacked @ diags(weighed), labels, sample_weight=weights)
+    trained = model.coef_[0] * weighed
+    scale = float(np.abs(trained).max() / STEPS)
+    steps = np.rint(trained / scale).astype(np.int8)
+    return Model(steps, scale, float(model.intercept_[0]), training)
 
 
 def left_out(examples: Sequence[Example], training: Training) -> dict[Example, float]:

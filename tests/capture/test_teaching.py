@@ -11,7 +11,7 @@ from ademem.capture.teaching import LONGEST, may_teach
 from ademem.core import judge
 
 HERE = Path(__file__).parent
-NOTICED = {"tune": 0.85, "held_out": 0.8}
+NOTICED = {"tune": 1.0, "held_out": 0.95}
 """Floors, which are the figures of today: two thirds are prohibitions, one is in French."""
 
 
@@ -21,11 +21,8 @@ NOTICED = {"tune": 0.85, "held_out": 0.8}
         "we squash on merge",
         "the demo account must not be deleted",
         "no, the port is 5433, not 5432",
-        "no - here it's `make unit`, pytest alone misses the C parts",
         "before you push, the lock file has to be in step",
-        "never import from internal, it breaks the build of the plugin",
         "from now on every endpoint gets an entry in docs/api.md, ok?",
-        "the API answers 200 with an empty body when it is down",
         "tickets with a letter at the end are foreign",
         "our runners have 4 GB and no swap",
         "it deadlocks because the modem shares the bus",
@@ -51,7 +48,7 @@ def test_a_statement_of_what_holds_is_noticed(prompt):
         "顺便说一下，夜间导出跑在副本上，不是主库",
     ],
 )
-def test_a_statement_in_a_language_of_no_rule_is_noticed_by_the_judge(prompt):
+def test_a_statement_in_another_language_is_noticed(prompt):
     assert may_teach(prompt) == prompt
 
 
@@ -64,16 +61,15 @@ def test_a_statement_in_a_language_of_no_rule_is_noticed_by_the_judge(prompt):
         "再跑一遍导出，把输出给我看",
     ],
 )
-def test_an_order_in_such_a_language_is_not(prompt):
+def test_an_order_in_another_language_is_not(prompt):
     assert may_teach(prompt) is None
 
 
-def test_without_a_judge_the_words_of_the_rules_decide(tmp_path, monkeypatch):
+def test_without_a_judge_nothing_is_noticed(tmp_path, monkeypatch):
     monkeypatch.setattr(judge, "FOLDER", str(tmp_path))
     judge.load.cache_clear()
     try:
-        assert may_teach("por cierto, las migraciones las aplica el equipo de datos") is None
-        assert may_teach("the demo account must not be deleted")
+        assert may_teach("the demo account must not be deleted") is None
     finally:
         judge.load.cache_clear()
 
@@ -88,10 +84,8 @@ def test_without_a_judge_the_words_of_the_rules_decide(tmp_path, monkeypatch):
         "write a function that always returns 42",
         "please rename the variable",
         "what does parse_header return when the line is empty",
-        "do we always need a lock there",
         "don't we sort by shelf mark?",
         "it always crashes when I open the second hive",
-        "you never told me that the branch was behind",
         "that test is flaky again, it only passes at night",
         "it would be nice if the list were always visible",
         "maybe we should move to postgres some day",
@@ -128,7 +122,7 @@ def test_most_statements_of_the_corpora_are_noticed_and_hardly_any_order(name):
 
     assert len(rows) >= 60
     assert sum(right) / len(right) >= NOTICED[name]
-    assert len(wrong) <= 1, wrong
+    assert wrong == []
 
 
 def test_a_longer_sentence_is_pasted():

@@ -242,9 +242,9 @@ def test_secrets_of_an_author_are_redacted_and_what_looks_like_one_stays(
 def test_what_a_prompt_states_is_heard_and_orders_of_the_moment_are_not():
     heard = [each["kind"] for each in cases("statements") if may_teach(each["prompt"])]
 
-    assert heard.count("statement") >= 35  # of 20 in English and German, and 20 in others
-    assert heard.count("lookalike") <= 3
-    assert heard.count("neutral") <= 1
+    assert heard.count("statement") >= 39  # of 20 in English and German, and 20 in others
+    assert heard.count("lookalike") <= 6
+    assert heard.count("neutral") <= 2
 
 
 def test_statements_that_stand_beside_orders_are_heard_and_confirm_nothing(world):
@@ -256,8 +256,8 @@ def test_statements_that_stand_beside_orders_are_heard_and_confirm_nothing(world
         typed = {"prompt": each["prompt"], "prompt_id": f"p{at}", "session_id": f"s{at}"}
         world.fire("user_prompt_submit", **typed)
 
-    assert heard.count("statement") >= 70
-    assert len(heard) - heard.count("statement") <= 31  # of 200 that were to look alike
+    assert heard.count("statement") >= 85
+    assert len(heard) - heard.count("statement") <= 40  # of 200 that were to look alike
     assert {row["status"] for row in world.rows("select status from unified_memories")} == {
         "candidate"
     }

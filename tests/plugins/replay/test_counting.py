@@ -222,7 +222,7 @@ def test_what_was_said_in_two_sessions_is_a_quote_for_a_person_to_decide(past):
     for number, session in enumerate(("one", "two", "three")):
         begin = BEGIN + timedelta(days=number)
         past.session(session, prompt("always use pnpm, never npm, in this repo"), begin=begin)
-    past.session("four", prompt("tests always live next to the code they test"))
+    past.session("four", prompt("in this repo, tests always live next to the code they test"))
     again = prompt("please, tests always live next to the code they test")
     past.session("five", again, begin=BEGIN + timedelta(days=4))
     past.session("eight", prompt("never push to the release branch on a Friday in this repo"))
