@@ -293,6 +293,7 @@ def _read_dropped(memory: Memory, given: Iterable[str], runtime: Runtime) -> lis
     """Return the keys of places, each given as its key or in the words that name it."""
     at = table.list_of(runtime.store, memory)
     told = {binding.tell_place(each, tick): each for each in at for tick in ("", binding.TICK)}
+    told |= {binding_keys.show(each): each for each in at}  # a key goes before words
     return [
         binding_keys.show(told[key]) if key in told else check_keys(runtime, [key])[0]
         for key in given

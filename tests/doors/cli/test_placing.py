@@ -55,6 +55,14 @@ def test_a_place_is_dropped_by_the_words_that_name_it(ademem):
     assert keys(ademem, id) == {}
 
 
+def test_a_key_is_dropped_before_another_place_that_the_same_words_name(ademem, id):
+    ademem("at", id, "--at", "tools/flash.sh", "--at", "`tools/flash.sh`")
+    assert set(keys(ademem, id)) == {"tools/flash.sh", "runs:tools/flash.sh"}
+
+    ademem("at", id, "--drop", "tools/flash.sh")
+    assert set(keys(ademem, id)) == {"runs:tools/flash.sh"}
+
+
 def test_a_list_tells_where_each_memory_applies(ademem, id):
     ademem("at", id, "--at", "docs/")
     other = add(ademem, "Giraffes are counted twice in each report")
