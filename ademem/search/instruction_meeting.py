@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ademem.guard.touch import Touch
     from ademem.store.runtime import Runtime
 
-COMMANDS = ("program", "runs")
+COMMANDS = ("program", "family", "runs")
 
 
 class MetItem(Value):
@@ -40,7 +40,7 @@ def meet(
     is where the call works.
     """
     store, root = runtime.store, runtime.project.root
-    paths, keys = meeting.named_keys(touch, root)
+    paths, families, keys = meeting.named_keys(touch, root)
     if not keys:
         return []
     rows = adopted.at_keys(store, root, keys)
@@ -55,7 +55,9 @@ def meet(
             continue
         if is_scope and row["path"] in quiet:
             continue
-        if not (_is_in_scope(row, paths) if is_scope else _is_at(row, touch, paths, works)):
+        if not (
+            _is_in_scope(row, paths) if is_scope else _is_at(row, touch, paths, families, works)
+        ):
             continue
         binding = bindings.from_row(row)
         each = MetItem(row=row, binding=binding, is_scope=is_scope)
@@ -77,8 +79,14 @@ def _is_in_scope(row: sqlite3.Row, paths: Iterable[str]) -> bool:
     return any(scope.holds(path) for path in paths if path != ".")
 
 
-def _is_at(row: sqlite3.Row, touch: Touch, paths: list[str], works: Iterable[str]) -> bool:
-    if not meeting.holds(row, touch, paths, {}):
+def _is_at(
+    row: sqlite3.Row,
+    touch: Touch,
+    paths: list[str],
+    families: dict[str, set[str]],
+    works: Iterable[str],
+) -> bool:
+    if not meeting.holds(row, touch, paths, families):
         return False
     folder = row["folder"]
     if not folder or row["bound_kind"] not in COMMANDS:

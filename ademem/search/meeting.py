@@ -71,11 +71,8 @@ def _keys_of(
     touch: Touch, root: str, store: Store, literals: Iterable[str] | None
 ) -> tuple[list[str], dict[str, set[str]], set[tuple[str, str]]]:
     """Return the paths that a call writes, its families of programs, and the keys of bindings."""
-    paths, keys = named_keys(touch, root)
-    keys |= {("act", act) for act in touch.acts}
-    families = _families(touch)
-    if touch.changes:  # to look something up with the other program is no fault
-        keys |= {("family", name) for name in families}
+    paths, families, keys = named_keys(touch, root)
+    if touch.changes:
         known = table.list_literals(store) if literals is None else literals
         typed = _typed(touch).lower()
         keys |= {("literal", key) for key in known if key in typed}
@@ -93,11 +90,7 @@ def has_binding(touch: Touch, root: str, store: Store) -> bool:
 
 def would_meet(touch: Touch, binding: Binding, root: str) -> bool:
     """Tell whether a call below *root* would meet a binding, which need not be stored."""
-    paths, keys = named_keys(touch, root)
-    families = _families(touch)
-    keys |= {("act", act) for act in touch.acts}
-    if touch.changes:
-        keys |= {("family", name) for name in families}
+    paths, families, keys = named_keys(touch, root)
     folders = filter(None, (written_folder(path, root) for path in paths))
     is_below = binding.kind in BELOW and any(
         folder == "/" or (binding.pattern or binding.key).startswith(folder) for folder in folders
@@ -109,14 +102,20 @@ def would_meet(touch: Touch, binding: Binding, root: str) -> bool:
     return holds(row, touch, paths, families)
 
 
-def named_keys(touch: Touch, root: str) -> tuple[list[str], set[tuple[str, str]]]:
-    """Return the paths below *root* that a call writes, and keys of these and of what it runs."""
+def named_keys(
+    touch: Touch, root: str
+) -> tuple[list[str], dict[str, set[str]], set[tuple[str, str]]]:
+    """Return the paths below *root* that a call writes, its families of programs, and the keys of
+    these and of what it runs and does."""
     paths = relative_paths(touch.writes, root) if touch.changes else []
+    families = _families(touch)
     keys = {key for path in paths for key in path_keys(path)}
     keys |= {("program", argv[0]) for argv in touch.argvs}
-    if touch.changes:
+    keys |= {("act", act) for act in touch.acts}
+    if touch.changes:  # to look something up with the other program is no fault
         keys |= {("runs", name) for name in _runs(touch, root)}
-    return paths, keys
+        keys |= {("family", name) for name in families}
+    return paths, families, keys
 
 
 def meet_failure(error: str, store: Store, agent: str = "") -> list[Met]:

@@ -122,6 +122,17 @@ def places_in(text: str, tree: Tree | None) -> list[Binding]:
     return ranked[:MOST]
 
 
+def forbidden_in(text: str) -> list[Binding]:
+    """Return the places that a text forbids; of replaceable programs, if it wants another one.
+
+    No name is looked up.
+    """
+    found = find_mentions(text)
+    forbidden = (mention for mention in found if mention.stance == FORBIDDEN)
+    places = [each for mention in forbidden for each in _bindings_of(mention, None, set())]
+    return [*places, *(_families(found) if _chooses(found) else ())]
+
+
 def settle(binding: Binding, tree: Tree) -> Binding:
     """Look up a place that was chosen: its whole path, its new one, and its reach.
 
@@ -451,7 +462,11 @@ def _acts(text: str) -> Iterator[Binding]:
 
 def chooses_program(text: str) -> bool:
     """Tell whether a text wants one program and not another it replaces: "use pnpm, not npm"."""
-    stances, sure = _stances_on_programs(find_mentions(text))
+    return _chooses(find_mentions(text))
+
+
+def _chooses(found: Iterable[Mention]) -> bool:
+    stances, sure = _stances_on_programs(found)
     for members in MEMBERS.values():
         said = {stances[each] for each in members if each in stances}
         if said >= {RECOMMENDED, FORBIDDEN} and not sure.isdisjoint(members):

@@ -662,7 +662,7 @@ create virtual table adopted_fts using fts5(
 -- Where items apply: places that they name, and globs of their files.
 create table adopted_bindings (
   item_seq integer not null references adopted(seq) on delete cascade,
-  kind text not null check (kind in ('path', 'dir', 'glob', 'suffix', 'runs', 'program')),
+  kind text not null check (kind in ('path', 'dir', 'glob', 'suffix', 'runs', 'program', 'family', 'act')),
   key text not null,
   pattern text not null default '',
   is_scope integer not null default 0 check (is_scope in (0, 1)),  -- 1: the globs of the item decide

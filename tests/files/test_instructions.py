@@ -339,9 +339,17 @@ def test_the_passing_pages_of_a_memory_bank_are_a_status(tree):
         pytest.param("Run `npm run lint`", ["runs script:lint"], id="a script"),
         pytest.param("Out of `../x.py` and `/etc/passwd`", [], id="outside"),
         pytest.param("Type `string` and `null`", [], id="words"),
+        pytest.param("Use pnpm, never npm", ["family js packages"], id="a choice"),
+        pytest.param("Never leave docker running", [], id="a program without a choice"),
+        pytest.param("Never edit src/a.py by hand", ["path src/a.py"], id="a forbidden file"),
+        pytest.param("Never edit src/gone.py by hand", [], id="a forbidden file that is not there"),
+        pytest.param("Never run npm publish", ["program npm"], id="a forbidden command"),
+        pytest.param("Never run npm; see src/a.py", [], id="a file beside what is forbidden"),
+        pytest.param("Never run `x`, only src/a.py", [], id="what is wanted"),
+        pytest.param("Always update src/a.py first", [], id="what is required"),
     ],
 )
-def test_places_are_what_stands_in_backticks_and_is_there(tree, text, places):
+def test_places_are_what_stands_in_backticks_or_is_forbidden_and_is_there(tree, text, places):
     tree.add("src/a.py", "")
     tree.add("Makefile", "db:\n\ttrue\n")
     tree.add("package.json", '{"scripts": {"lint": "x"}}')

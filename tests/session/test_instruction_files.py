@@ -10,7 +10,7 @@ from ademem.search import binding
 from ademem.store import adopted, injections
 from tests import persons
 from tests.repositories import Repository
-from tests.session.test_consulting import Session
+from tests.session.test_consulting import AGENT, Session
 from tests.session.test_slash_commands import answered
 
 GENERATED = "Never edit `src/gen/api.py`; it is made by a script"
@@ -81,6 +81,19 @@ def test_a_line_stops_a_call_after_a_persons_yes_and_not_before(files, session):
     files.adopt(yes=False)
     session.ask("And on", "p3")
     assert session.tries("git push") == [False, False]
+
+
+def test_a_choice_of_a_program_stops_the_other_one_below_its_file_after_a_yes(files, session):
+    files.write("web/.cursorrules", "- Use pnpm, never npm\n")
+    files.adopt()
+    session.ask("Go on", "p1")
+    assert session.tries("cd web && npm install x", **AGENT) == [False, False]
+    files.adopt(yes=True)
+
+    assert session.tries("npm install x") == [False, False]
+    assert session.tries("cd web && pnpm add x") == [False, False]
+    assert session.tries("cd web && npm view x") == [False, False]
+    assert session.tries("cd web && npm install x") == [True, False]
 
 
 def test_what_claude_code_loads_is_named_by_its_line_and_not_said_again(files, session):

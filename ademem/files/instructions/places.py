@@ -1,7 +1,8 @@
 """Where an item applies: paths and globs of the tree in backticks, and commands that they hold.
 
 What stands in backticks was meant literally. A name that is neither in the tree nor a command of a
-known program or a script of the project is no place.
+known program or a script of the project is no place. In a sentence without such a place, what
+it forbids is read as in a memory.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from ademem.core.json_text import loads
 from ademem.guard import acts
 from ademem.guard.programs import SUBCOMMANDS
 from ademem.search.binding_keys import NoKey, of_command, of_path
-from ademem.search.mentions import FILE_WRITERS, REPLACEABLE, has_many_verbs
+from ademem.search.mentions import FILE_WRITERS, REPLACEABLE, binds, has_many_verbs
 from ademem.store.bindings import Binding
 
 TYPE_CHECKING = False
@@ -61,6 +62,12 @@ class Files:
             self._scripts[folder] = frozenset(found)
         return self._scripts[folder]
 
+    def has_script(self, key: str, folder: str) -> bool:
+        """Tell whether a folder or the root has a target, a script of a manifest or a file."""
+        if key in self.scripts(folder) | self.scripts(""):
+            return True
+        return ":" not in key and self.find(key, folder) is not None
+
     def find(self, path: str, folder: str) -> Binding | None:
         """Return the file or folder of a path, read in the folder of its text, else in the root."""
         plain = path.removeprefix("./").rstrip("/")
@@ -76,14 +83,36 @@ class Files:
 
 
 def find_places(text: str, folder: str, files: Files) -> list[Binding]:
-    """Return the places that a text names in backticks, at most MOST."""
+    """Return the places that a text names in backticks, else what it forbids, at most MOST."""
     found: dict[tuple[str, str, str], Binding] = {}
     for span in dict.fromkeys(_SPAN.findall(text)) if "`" in text else ():
         for each in _places_of(span.strip().removeprefix("$ "), folder, files):
             found.setdefault((each.kind, each.key, each.pattern), each)
-            if len(found) == MOST:
-                return list(found.values())
-    return list(found.values())
+    return list(found.values())[:MOST] or _places_of_order(text, folder, files)
+
+
+def _places_of_order(text: str, folder: str, files: Files) -> list[Binding]:
+    """Return the files and commands that a sentence forbids."""
+    words = (word.strip(".,:;!?") for word in text.lower().split())
+    may_name = any(word in _PROGRAMS or "/" in word or "." in word for word in words)
+    if not may_name or not binds(text):
+        return []
+    from ademem.search.places import forbidden_in
+
+    found = (_in_project(each, folder, files) for each in forbidden_in(text))
+    return [place for place in found if place][:MOST]
+
+
+def _in_project(place: Binding, folder: str, files: Files) -> Binding | None:
+    """Return a place as the project has it; None for a text, and for what is not there."""
+    match place.kind:
+        case "path" | "dir":
+            return files.find(place.key, folder)
+        case "runs":
+            return place if files.has_script(place.key, folder) else None
+        case "program" | "family":
+            return place
+    return None
 
 
 def find_missing(text: str, folder: str, files: Files) -> list[str]:
@@ -123,11 +152,7 @@ def _places_of(span: str, folder: str, files: Files) -> Iterator[Binding]:
     binding = command_of(span)
     if binding is None:
         return
-    if binding.kind == "runs":
-        known = files.scripts(folder) | files.scripts("")
-        if binding.key in known or (":" not in binding.key and files.find(binding.key, folder)):
-            yield binding
-    else:
+    if binding.kind != "runs" or files.has_script(binding.key, folder):
         yield binding
 
 
