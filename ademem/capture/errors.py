@@ -46,7 +46,7 @@ _COUNT = (
     r"(?<![:.\w])(?!0 )(?:\d+ (?:errors|problems|failures|warnings)\b"
     r"|1 (?:error|problem|failure|warning)\b(?!:)"
     r"|(?:(?<=[^\w\s] )|(?<=  )|(?<=[^\w\s#/-])|(?<![^\n]))\d+ fail(?:ed|ing)\b(?!: \S| to )"
-    r"|\d+ fail(?:ed|ing)\b(?=[,;|]? +[|(]? *\d))"
+    r"|\d+ fail(?:ed|ing)\b(?=\|? +[|(]? *\d))"
 )
 """Pattern of a summary of tests or checks.
 

@@ -75,6 +75,16 @@ def test_a_port_before_failed_is_no_count_of_failed_tests(world):
             "dial tcp db.local:5433: i/o timeout",
             id="the port behind a host",
         ),
+        pytest.param(
+            "Could not connect to Redis at 127.0.0.1:6379: Connection refused",
+            "redis.exceptions.ConnectionError: Error 111 connecting to localhost:6379.",
+            id="the port, of a client and of its library",
+        ),
+        pytest.param(
+            "ERROR: permission denied for table orders (SQLSTATE 42501)",
+            "psycopg.errors.InsufficientPrivilege: 42501 on orders",
+            id="the state of SQL",
+        ),
     ],
 )
 def test_an_error_that_comes_back_in_other_words_is_one_candidate(world, first, second):
@@ -111,6 +121,9 @@ def test_another_error_is_not_the_one_of_an_earlier_session(world, command, erro
         pytest.param("Deployment 7/12 failed: quota exceeded", id="one of many"),
         pytest.param("1502 failed: connection refused", id="at the beginning"),
         pytest.param("Error: 2 failed to start", id="what failed"),
+        pytest.param("disk 1 failed, 2 spare", id="a disk, before another number"),
+        pytest.param("phase 2 failed, 3 retries left", id="a phase, before another number"),
+        pytest.param("port 22 failed: No route to host", id="a port"),
     ],
 )
 def test_a_number_before_failed_that_says_why_is_an_error(world, error):
