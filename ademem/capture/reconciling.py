@@ -143,6 +143,7 @@ def reconcile(
     from ademem.store import evidence, stamps, transitions  # noqa: F401
 
     # All of these are loaded before others wait for the end of the transaction.
+    runtime.store.spill_nothing()  # in the worker, too: each row would open a file
     with runtime.store.transaction():
         known = client_files.list_of(runtime.store, folder.path)  # another hook may have been here
         changed, gone = _compare(listing, known, folder, writer)

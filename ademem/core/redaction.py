@@ -42,7 +42,7 @@ def redact(text: str) -> Redacted:
     A replacement can join parts of another secret, so this repeats until nothing is found; a text
     that goes on to produce secrets is withheld whole.
     """
-    if len(text) <= _WORD_CHARS and text.isalpha():
+    if not text or (len(text) <= _WORD_CHARS and text.isalpha()):
         return Redacted(text=text)
     found: tuple[str, ...] = ()
     for _ in range(_ROUNDS):

@@ -288,6 +288,7 @@ def test_two_hundred_files_wait_for_the_worker_and_no_change_takes_no_time(claud
         assert not reconciling.run(memories)
         took = time.process_time() - took
         assert jobs.exists(memories.store, reconciling.JOB)
+        assert memories.store.number("pragma temp_store") == 2, "else each row opens a file"
     claude.world.work()
 
     assert took < 3 * reconciling.HOOK_S
