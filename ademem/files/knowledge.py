@@ -26,7 +26,7 @@ from ademem.files import ARCHIVE, KNOWLEDGE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
     from typing import Any, TypeVar
 
     Line = dict[str, Any]
@@ -59,10 +59,20 @@ HAD = "had"
 """On a tombstone: values of registers that were written after the memory was made."""
 _TOMBSTONE = f'"{TOMBSTONE}"'
 _ID = re.compile(r'"id": ?"([\w-]+)", ?"sync_id"')
+_KEY = re.compile(r'\{"key":("(?:[^"\\]|\\.)*")')
 OWN = "."
 """End of a given key that would else be taken for another: a derived one, or one with an id."""
 UNDECIDED = "undecided"
 """Status that an archived memory has when it comes back, in a line that has its text."""
+
+
+class KnownLine:
+    """The line of a live memory as it was rendered before; its record is read if it must change."""
+
+    __slots__ = ("id", "key", "read", "text")
+
+    def __init__(self, id: str, text: str, read: Callable[[], Record | None]) -> None:
+        self.id, self.key, self.text, self.read = id, _read_key(text), text, read
 
 
 def has_line(status: object, key: object) -> bool:
@@ -71,14 +81,22 @@ def has_line(status: object, key: object) -> bool:
 
 
 def render_lines(
-    live: Iterable[Record], others: Iterable[Record], present: Iterable[str] = ()
+    live: Iterable[Record | KnownLine],
+    others: Iterable[Record],
+    present: Iterable[str] = (),
+    note: Callable[[str, str], None] = lambda _id, _text: None,
 ) -> dict[str, str]:
     """Render the lines, and the archive once there is one; *live* records are oldest first.
 
     The archive has the oldest lines, and those of the *others*, which are hidden or archived. Of
-    its *present* lines, those of tombstones from before there were stamps stay as they are.
+    its *present* lines, those of tombstones from before there were stamps stay as they are. *note*
+    gets the id and the text of each live line whose place follows from the id.
     """
     lines = list(ordered_lines(live))
+    for place, line in lines:
+        id, text = place[-1], line.removesuffix("\n")
+        if place == _place_of_known(id):
+            note(id, text)
     archived, current = rotate(lines, above=ROTATE_ABOVE, by=(ROTATE_ABOVE + 1) // 2)
     rest = list(others)
     hidden = {record.id for record in rest}
@@ -96,7 +114,10 @@ def rotate(lines: Sequence[T], *, above: int, by: int) -> tuple[Sequence[T], Seq
 
 
 def ordered_lines(
-    records: Iterable[Record], present: Iterable[str] = (), *, hidden: Container[str] = ()
+    records: Iterable[Record | KnownLine],
+    present: Iterable[str] = (),
+    *,
+    hidden: Container[str] = (),
 ) -> Iterator[tuple[tuple[bool, bool, str, str], str]]:
     """Yield the place of each line and its text; equal keys are made distinct by the id.
 
@@ -104,19 +125,31 @@ def ordered_lines(
     """
     keys: set[str] = set()
     old = _old_tombstones(present)
-    for record in records:
-        write, raw = old.get(record.id, (None, ""))
-        if write and write == record.registers.get(LIFE) and _is_tombstone(record):
-            yield _place(record), f"{raw}\n"
-            continue
-        key = _key_in_line(record)
-        if key in keys:
-            key = f"{key}-{record.id}{OWN if record.value('key') else ''}"
-        keys.add(key)
-        found = to_line(record, key)
-        if record.id in hidden and record.life == LIVE:
-            found = _as_archived(found, LIVE)
-        yield _place(record), render_line(found)
+    for each in records:
+        if isinstance(each, KnownLine) and each.key not in keys:
+            keys.add(each.key)
+            yield _place_of_known(each.id), f"{each.text}\n"
+        elif record := each.read() if isinstance(each, KnownLine) else each:
+            yield _place(record), _render_record(record, keys, old, hidden)
+
+
+def _render_record(
+    record: Record,
+    keys: set[str],
+    old: Mapping[str, tuple[Write, str]],
+    hidden: Container[str],
+) -> str:
+    write, raw = old.get(record.id, (None, ""))
+    if write and write == record.registers.get(LIFE) and _is_tombstone(record):
+        return f"{raw}\n"
+    key = _key_in_line(record)
+    if key in keys:
+        key = f"{key}-{record.id}{OWN if record.value('key') else ''}"
+    keys.add(key)
+    found = to_line(record, key)
+    if record.id in hidden and record.life == LIVE:
+        found = _as_archived(found, LIVE)
+    return render_line(found)
 
 
 def _old_tombstones(present: Iterable[str]) -> dict[str, tuple[Write, str]]:
@@ -138,6 +171,10 @@ def _place(record: Record) -> tuple[bool, bool, str, str]:
     is_old = replica_of(at) == OLD_REPLICA
     time = (time_of(at) if is_dead else record.created_at) if is_old else ""
     return is_dead, not is_old, time, record.id
+
+
+def _place_of_known(id: str) -> tuple[bool, bool, str, str]:
+    return False, True, "", id
 
 
 def to_line(record: Record, key: str | None = None) -> dict[str, Any]:
@@ -182,6 +219,22 @@ def ids_of_live(lines: Iterable[str]) -> set[str]:
     """Return the ids in lines that show a memory, without parsing each."""
     shown = (raw for raw in lines if f'"status":"{ARCHIVED}"' not in raw)
     return {found[1] for raw in shown if (found := _ID.search(raw))}
+
+
+def map_ids(lines: Iterable[str]) -> dict[str, str]:
+    """Return lines by their ids, without parsing each."""
+    return {found[1]: raw for raw in lines if (found := _ID.search(raw))}
+
+
+def _read_key(line: str) -> str:
+    found = _KEY.match(line)
+    quoted = found[1] if found else '""'
+    return str(json.loads(quoted)) if "\\" in quoted else quoted[1:-1]
+
+
+def has_id_in_key(line: str, id: str) -> bool:
+    """Return True for a key that may end with the id as another memory has the same."""
+    return _read_key(line).endswith((f"-{id}", f"-{id}{OWN}"))
 
 
 def read_tombstones(lines: Iterable[str]) -> Iterator[tuple[str, Record]]:

@@ -64,6 +64,7 @@ from ademem.sync.importer import (
     save_agreement,
     update_store,
 )
+from ademem.sync.known_texts import KnownTexts, read_known, save_known
 from ademem.sync.provenance import Provenance, provenance_of, record_digest
 from ademem.sync.removals import copy_before
 from ademem.sync.tracked_files import (
@@ -155,7 +156,8 @@ def refresh(
             return Refreshed(written=(), removed=(), kept=(), bytes=0)
         report, texts = update_store(runtime, place, provenance, force=force, progress=progress)
         surveyed = _store_state(store, place)
-        found = survey(store, place, texts, report.refused)
+        known = read_known(project)
+        found = survey(store, place, texts, report.refused, known)
         stale = [file for file in found if not file.is_current]
         due = _choose_due(stale, force=force, lazily=lazily)
         refused = refused_lines(texts, report.refused)  # of the files as they were read
@@ -163,6 +165,7 @@ def refresh(
         agreement = agreements.advance(store, base.agreement)
         copied = copy_before(project, store, due)
         _write_files(project, store, found, due, agreement)
+        save_known(project, known)
         agreed = _agreed_texts(found, due, base, texts)
         save_agreement(
             project, replace(base, agreement=agreement, texts=agreed), refused, report.is_sound
@@ -270,19 +273,23 @@ def import_into_copy(
 
 
 def survey(
-    store: Store, place: Place, imported: Texts | None = None, refused: Sequence[Problem] = ()
+    store: Store,
+    place: Place,
+    imported: Texts | None = None,
+    refused: Sequence[Problem] = (),
+    known: KnownTexts | None = None,
 ) -> tuple[File, ...]:
     """Return each file that is wanted or was written by ademem, by path; change nothing.
 
     *imported* are texts, by path, whose changes are in the store: they count as ours. Lines that
-    the import *refused*, now or before, stay.
+    the import *refused*, now or before, stay. Lines that are *known* are not rendered again.
     """
     imported = imported or Texts()
     project = place.project
     texts = present(project)
     document, brief_file = _survey_brief(project, store, texts.get(BRIEF))
     readable = only_text(texts)
-    lines = rendering.lines_in(store, place, readable)
+    lines = rendering.lines_in(store, place, readable, known)
 
     def kept_lines() -> set[str]:
         base = load_base(project, store)
@@ -295,6 +302,7 @@ def survey(
     wanted = rendering.render(
         *(lines, document, readable, place.settings, kept_lines, committed),
         unheard=partial(memory_queries.find_unheard, store),
+        known=known,
     )
     if sheet := _render_candidates(store, readable.get(SHEET), place):
         wanted[SHEET] = sheet

@@ -23,6 +23,7 @@ from ademem.files import (
     knowledge,
     markdown,
 )
+from ademem.files.knowledge import KnownLine
 from ademem.files.markdown import FreeText, TopicFile
 from ademem.files.project_brief import CoreMemory
 from ademem.files.snapshot import topic_of
@@ -38,6 +39,7 @@ from ademem.store import (
     stamps,
 )
 from ademem.sync.branches import Place
+from ademem.sync.known_texts import KnownTexts
 
 _PAGE_FIELDS = (
     *("id", "category", "title", "content", "tags", "file_scope_pattern", "pinned", "tier"),
@@ -62,17 +64,23 @@ class Lines:
     """
 
     def __init__(
-        self, store: Store, place: Place | None = None, there: Collection[str] = ()
+        self,
+        store: Store,
+        place: Place | None = None,
+        there: Collection[str] = (),
+        known: KnownTexts | None = None,
     ) -> None:
         self._store, self._place, self._there = store, place, there
+        self._known = known
 
     def __iter__(self) -> Iterator[Memory]:
         return (memory for memory, _ in self._each())
 
-    def records(self) -> Iterator[Record]:
+    def records(self) -> Iterator[Record | KnownLine]:
+        """Yield the record of each, or its line where that is known."""
         for _, row in self._each():
-            if record := stamps.record_of_row(row):
-                yield record
+            if found := (self._known and self._known.find(row)) or stamps.record_of_row(row):
+                yield found
 
     def others(self, present: Texts) -> Iterator[Record]:
         """Yield records for the archive: duplicates, archived ones, those of *present* files."""
@@ -159,6 +167,7 @@ def render(
     refused: Callable[[], Collection[str]] = tuple,
     committed: Callable[[], Collection[str]] = tuple,
     unheard: Callable[[Collection[str]], Collection[str]] = lambda _: (),
+    known: KnownTexts | None = None,
 ) -> dict[str, str]:
     """Render the memories that may be shown; lines of people in the *present* files stay.
 
@@ -168,8 +177,12 @@ def render(
     without entries stays, as git reports a conflict where one side deletes a file and the other
     changes it.
     """
-    pages = _render_pages(lines, document, present, settings, committed)
-    written = knowledge.render_lines(lines.records(), lines.others(present), present.lines(ARCHIVE))
+    known = known or KnownTexts()
+    free_texts = _free_texts(present, known)
+    pages = _render_pages(lines, document, present, settings, committed, free_texts)
+    written = knowledge.render_lines(
+        lines.records(), lines.others(present), present.lines(ARCHIVE), known.note
+    )
     if ARCHIVE in present and ARCHIVE not in written and ARCHIVE in committed():
         written[ARCHIVE] = ""
     ours = {number(line) for text in written.values() for line in clean_lines(text)}
@@ -186,10 +199,10 @@ def _render_pages(
     present: Texts,
     settings: MirrorSettings,
     committed: Callable[[], Collection[str]],
+    free_texts: Mapping[str, list[FreeText]],
 ) -> dict[str, str]:
     on_page = [(_PageFields(one), is_confirmed) for one, is_confirmed in lines.on_pages()]
     shown: list[Memory] = [one for one, _ in on_page]  # type: ignore[misc]
-    free_texts = _free_texts(present)
     stay = _topics_that_stay({memory.category for memory in shown}, present, committed)
     stay |= {_topic_in(name) for name in free_texts}
     files = markdown.split_topics(shown, settings.topic_entries, stay)
@@ -206,13 +219,18 @@ def _render_pages(
     return rendered
 
 
-def _free_texts(present: Texts) -> dict[str, list[FreeText]]:
+def _free_texts(present: Texts, known: KnownTexts) -> dict[str, list[FreeText]]:
     """Return a person's own lines by the name of their page."""
-    return {
-        path.removeprefix(FOLDER): texts
-        for path in sorted(present)
-        if topic_of(path) and (texts := markdown.free_texts_of(present[path]))
-    }
+    found = {}
+    for path in sorted(filter(topic_of, present)):
+        digest = present.digests[path]
+        if known.is_plain(digest):
+            continue
+        if texts := markdown.free_texts_of(present[path]):
+            found[path.removeprefix(FOLDER)] = texts
+        else:
+            known.note_plain(digest)
+    return found
 
 
 def _place_free_texts(
@@ -241,9 +259,13 @@ def _topics_that_stay(
     return {topic for topic in left if f"{FOLDER}{topic}.md" in there}
 
 
-def lines_in(store: Store, place: Place | None, texts: Texts) -> Lines:
+def lines_in(
+    store: Store, place: Place | None, texts: Texts, known: KnownTexts | None = None
+) -> Lines:
+    if known:
+        known.look_in(texts)
     raw = (line for path in LINE_FILES for line in texts.lines(path))
-    return Lines(store, place, knowledge.ids_of_live(raw))
+    return Lines(store, place, knowledge.ids_of_live(raw), known)
 
 
 def _kept_lines(

@@ -1,0 +1,106 @@
+"""Texts of the files by what they were rendered from, so that only what changed is rendered anew.
+
+The record `run/rendered-texts` has digests that begin with the sources of ademem. One of a row,
+without what an access counts, and of a line says that rendering the row gives the line; one of a
+page says that no line of it is a person's.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from operator import itemgetter
+
+from ademem.core import confined
+from ademem.core.bytecode import source_state
+from ademem.core.errors import suppress
+from ademem.core.text import sha256_hex
+from ademem.files import LINE_FILES, knowledge
+from ademem.files.knowledge import KnownLine
+from ademem.store import database, stamps
+from ademem.store.memories import BOOKKEEPING
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Any
+
+    from ademem.core.project import Project
+    from ademem.files.texts import Texts
+
+DIGEST_CHARS = 32
+
+
+class KnownTexts:
+    def __init__(self, recorded: Iterable[str] = ()) -> None:
+        self.digests: set[str] = set()
+        """Of what the last rendering had."""
+        self._recorded = frozenset(recorded)
+        self._there: dict[str, str] = {}
+        self._unknown: dict[str, str] = {}
+        """States of the rows whose lines are rendered, by id."""
+        self._values: Callable[[Mapping[str, Any]], Any] | None = None
+        self._layout = ""
+
+    def look_in(self, texts: Texts) -> None:
+        """Take the lines of these files for those that are there."""
+        if self._recorded:
+            raw = (line for path in LINE_FILES for line in texts.lines(path))
+            self._there = knowledge.map_ids(raw)
+
+    def find(self, row: Mapping[str, Any]) -> KnownLine | None:
+        """Return the line that is there of a memory if rendering its row would give the same."""
+        id, state = row["id"], self._state_of(row)
+        if (text := self._there.get(id)) is not None and self._is_known(state, text):
+            return KnownLine(id, text, lambda: database.read_row(row, stamps.record_of_row))
+        self._unknown[id] = state
+        return None
+
+    def note(self, id: str, text: str) -> None:
+        """Note the line that was rendered, unless its key has the id as another has the same."""
+        if id in self._unknown and not knowledge.has_id_in_key(text, id):
+            self.digests.add(_digest(self._unknown[id], text))
+
+    def is_plain(self, page: str) -> bool:
+        """Tell of the digest of a page whether it is known to have no line of a person."""
+        return self._is_known(_sources(), page)
+
+    def note_plain(self, page: str) -> None:
+        self.digests.add(_digest(_sources(), page))
+
+    def _is_known(self, source: str, text: str) -> bool:
+        if (digest := _digest(source, text)) not in self._recorded:
+            return False
+        self.digests.add(digest)
+        return True
+
+    def _state_of(self, row: Mapping[str, Any]) -> str:
+        if self._values is None:
+            names = [name for name in row if name not in BOOKKEEPING]
+            self._values = itemgetter(*names)
+            self._layout = sha256_hex(_sources(), *names)
+        return sha256_hex(self._layout, repr(self._values(row)))
+
+
+@cache
+def _sources() -> str:
+    return sha256_hex(str(source_state()))
+
+
+def _digest(source: str, text: str) -> str:
+    return sha256_hex(source, text)[:DIGEST_CHARS]
+
+
+def read_known(project: Project) -> KnownTexts:
+    with suppress(OSError, UnicodeDecodeError):
+        return KnownTexts((confined.read_text(project.root, _path(project)) or "").split())
+    return KnownTexts()
+
+
+def save_known(project: Project, known: KnownTexts) -> None:
+    with suppress(OSError):  # of a project that cannot be written
+        text = "\n".join(sorted(known.digests))
+        confined.write_text(project.root, _path(project), text, sync=False)
+
+
+def _path(project: Project) -> str:
+    return f"{project.run}/rendered-texts"
