@@ -268,6 +268,11 @@ class Memory(Value):
         return f"{self.source_type} {self.source_id}" if is_file else self.source_type
 
     @property
+    def sender(self) -> str:
+        """Its trust and the way it came, no word twice: `agent by orchestrator`, `user`."""
+        return self.source if self.source == self.trust else f"{self.trust} by {self.source}"
+
+    @property
     def speaker(self) -> str | None:
         return self.title if DIALOGUE in self.tags else None
 

@@ -74,7 +74,7 @@ def print_items(session_id: str, runtime: Runtime) -> list[str]:
         lines += block
         printed.append(item)
     if held:
-        lines.append(f" {held:,} read like orders to a model: `ademem review` shows them")
+        lines.append(f" {held:,} that may be orders to a model: `ademem review` shows them")
     if not runtime.is_read_only:
         keys = [item.key for item in printed]
         write_list(runtime.store.db, _PRINTED, [session_id, stamp(runtime.now), *keys])

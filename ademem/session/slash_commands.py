@@ -46,6 +46,7 @@ HITS = 5
 LISTED = 20
 MOST_DIGITS = 3
 """Longest number of an item in a list; a memory's id is longer."""
+WIDTH = review_list.CHARS - len("◆ ")
 CHARS = 50
 """Longest text in a line, behind the id of its memory: the client breaks lines above 66."""
 ITEM_CHARS = 100
@@ -84,7 +85,7 @@ def dictation(prompt: str) -> str:
 def recall(text: str, payload: Payload, runtime: Runtime) -> str:
     """Show the hits to the person and to the model, whose turn counts as one with a search."""
     if not text:
-        return client.block("ademem: name what to look for: /ademem:recall login tokens")
+        return _block("ademem: name what to look for: /ademem:recall login tokens")
     filters = Filters(here=runtime.branch, elsewhere=False, mission=mission_of(runtime.environment))
     found = search(text, runtime.store, filters, runtime.now, limit=HITS)
     hits = [hit for hit in current(found) if not hit.weak]
@@ -92,7 +93,7 @@ def recall(text: str, payload: Payload, runtime: Runtime) -> str:
     rest = f" ({weaker} weaker: `ademem recall --all`)" if weaker else ""
     items = _find_items(text, runtime)
     if not hits and not items:
-        return client.block(
+        return _block(
             f"ademem: nothing found for “{preview(visible(text), TEXT_CHARS // 2)}”{rest}"
         )
     entries = [
@@ -143,9 +144,9 @@ def _note_lookup(
 def review(text: str, payload: Payload, runtime: Runtime) -> str:
     verb, *ids = text.split() or [""]
     if verb == "changes":
-        return client.block("\n".join(_change_lines(runtime)))
+        return _block("\n".join(_change_lines(runtime)))
     if verb not in DECISIONS:
-        return client.block("\n".join(_waiting_lines(payload, runtime)))
+        return _block("\n".join(_waiting_lines(payload, runtime)))
     return _act_on(DECISIONS[verb], ids, DECIDE, payload, runtime)
 
 
@@ -165,7 +166,7 @@ def _decide(change: Change, how: str, text: str, payload: Payload, runtime: Runt
     if numbers and len(numbers) + sum(word in review_list.CHOICES for word in words) == len(words):
         printed = review_list.find_printed(payload.session_id, runtime)
         if printed is None:
-            return client.block("\n".join(_waiting_lines(payload, runtime)))
+            return _block("\n".join(_waiting_lines(payload, runtime)))
         return _decide_numbered(change, how, words, printed, payload, runtime)
     ids = words or ledger.list_offered(runtime.store, payload.session_id)
     return _act_on(change, ids, how, payload, runtime)
@@ -186,7 +187,7 @@ def _decide_numbered(
         if word in review_list.CHOICES:
             chosen[last] = word if last else ""
         elif not 0 < int(word) <= len(printed):
-            return client.block("\n".join(_waiting_lines(payload, runtime)))
+            return _block("\n".join(_waiting_lines(payload, runtime)))
         else:
             last = printed[int(word) - 1].key
             chosen[last] = ""
@@ -253,38 +254,36 @@ def why(_text: str, payload: Payload, runtime: Runtime) -> str:
 
     lines = session_moments.describe(payload.session_id, runtime)
     if not lines:
-        return client.block("ademem: this session was shown no memory yet")
-    return client.block("\n".join(lines))
+        return _block("ademem: this session was shown no memory yet")
+    return _block("\n".join(lines))
 
 
 def terminal(text: str, _payload: Payload, runtime: Runtime) -> str:
     """Add a terminal program to those in which commands count as a person's."""
     if not runtime.by.is_person:
-        return client.block(f"ademem: a person adds a terminal, and {who.describe(runtime.by)}")
+        return _block(f"ademem: a person adds a terminal, and {who.describe(runtime.by)}")
     name = text.strip()
     if not name or len(name.split()) > 1 or "/" in name:
-        return client.block(
-            "ademem: name its process, as a refusal shows it: /ademem:terminal newterm"
-        )
+        return _block("ademem: name its process, as a refusal shows it: /ademem:terminal newterm")
     who.add_terminal(name)
-    return client.block(f"ademem: commands below {visible(name)} count as typed by you")
+    return _block(f"ademem: commands below {visible(name)} count as typed by you")
 
 
 def adopt(text: str, _payload: Payload, runtime: Runtime) -> str:
     """Read the instruction files in place; a person says whether their lines may stop calls."""
     if runtime.is_read_only:
-        return client.block(runtime.copy_notice)
+        return _block(runtime.copy_notice)
     if not runtime.by.is_person:
-        return client.block(f"ademem: a person adopts files, and {who.describe(runtime.by)}")
+        return _block(f"ademem: a person adopts files, and {who.describe(runtime.by)}")
     from ademem.search import binding, mentions  # few prompts adopt
     from ademem.store import jobs
     from ademem.sync import adopting, instruction_state
 
     if not instruction_state.is_on(runtime):
-        return client.block("ademem: adopt.files is off: `ademem config set adopt.files auto`")
+        return _block("ademem: adopt.files is off: `ademem config set adopt.files auto`")
     word = text.strip().lower()
     if word not in ("", "yes", "no"):
-        return client.block("ademem: /ademem:adopt reads the files; yes or no behind it decides")
+        return _block("ademem: /ademem:adopt reads the files; yes or no behind it decides")
     adopted.take(runtime.store, runtime.now)
     if word:
         adopted.answer(runtime.store, yes=word == "yes")
@@ -301,7 +300,23 @@ def adopt(text: str, _payload: Payload, runtime: Runtime) -> str:
         lines.append(f"{counted(len(binds), 'line')} may stop a call: /ademem:adopt no ends that")
     elif binds:
         lines.append(f"{counted(len(binds), 'line')} may stop a call after /ademem:adopt yes")
-    return client.block("\n".join(lines))
+    return _block("\n".join(lines))
+
+
+def _block(text: str) -> str:
+    """Answer in place of the model, in lines that the client does not break anew."""
+    return client.block("\n".join(part for line in text.split("\n") for part in _wrap(line)))
+
+
+def _wrap(line: str) -> list[str]:
+    if len(line) <= WIDTH:
+        return [line]
+    from textwrap import wrap
+
+    indent = " " * (len(line) - len(line.lstrip()) + 2)
+    return wrap(
+        line, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
 
 
 COMMANDS: dict[str, Command] = {
@@ -329,14 +344,14 @@ def _act_on(
 ) -> str:
     """Let a person change each memory, and say what was done."""
     if runtime.is_read_only:
-        return client.block(runtime.copy_notice)
+        return _block(runtime.copy_notice)
     if not runtime.by.is_person:
-        return client.block(f"ademem: a person decides this, and {who.describe(runtime.by)}")
+        return _block(f"ademem: a person decides this, and {who.describe(runtime.by)}")
     if not ids:
-        return client.block(f"ademem: name the memory. {how}")
+        return _block(f"ademem: name the memory\n  {how}")
     done = [f"ademem: {_change(change, id, payload, runtime)}" for id in ids]
     notices.update_status_line(runtime, payload.session_id)
-    return client.block("\n".join(done))
+    return _block("\n".join(done))
 
 
 def _change(change: Change, id: str, payload: Payload, runtime: Runtime) -> str:
@@ -352,7 +367,7 @@ def _change(change: Change, id: str, payload: Payload, runtime: Runtime) -> str:
         with store.transaction():
             return change(id, act)
     except AdememError as error:
-        return f"{error} ({error.hint})" if error.hint else str(error)
+        return f"{error}\n  {error.hint}" if error.hint else str(error)
 
 
 def _holding(id: str, runtime: Runtime) -> Runtime:

@@ -26,9 +26,13 @@ def typed(world, prompt):
 
 
 def answered(world, prompt):
-    """Return the text for the person, in place of a request to the model."""
+    """Return the text for the person, in place of a request to the model.
+
+    The client breaks longer lines.
+    """
     answer = typed(world, prompt)
     assert answer["decision"] == "block"
+    assert max(map(len, answer["reason"].splitlines())) <= 66
     return answer["reason"].removeprefix("◆ ")
 
 
@@ -361,14 +365,14 @@ def test_keep_and_drop_take_several_ids(world):
 
 @pytest.mark.parametrize("verb", ["keep", "drop"])
 def test_without_an_id_and_a_line_before_it_they_ask_for_one(world, verb):
-    assert answered(world, f"/ademem:{verb}").startswith("ademem: name the memory.")
+    assert answered(world, f"/ademem:{verb}").startswith("ademem: name the memory\n")
 
 
 @pytest.mark.parametrize("verb", ["keep", "drop"])
 def test_what_was_named_in_another_session_is_not_decided(world, verb):
     world.fire("user_prompt_submit", prompt=STATEMENT, prompt_id="s1", session_id="other")
 
-    assert answered(world, f"/ademem:{verb}").startswith("ademem: name the memory.")
+    assert answered(world, f"/ademem:{verb}").startswith("ademem: name the memory\n")
 
 
 @pytest.mark.parametrize("verb", ["keep", "drop"])

@@ -384,7 +384,7 @@ def whole(
         ("tags", " ".join(memory.tags) or None),
         ("stage", None if memory.stage in ("candidate", "confirmed") else memory.stage),
         *(("evidence", each.line) for each in evidence),
-        ("from", f"{memory.trust} by {memory.source}, {memory.created_at:%Y-%m-%d %H:%M} UTC"),
+        ("from", f"{memory.sender}, {memory.created_at:%Y-%m-%d %H:%M} UTC"),
         ("source", (memory.source_id or None) if is_imported else None),
     ]
     lines = [line(memory, 80, drifted, later), *newer_lines(newer)]

@@ -74,7 +74,7 @@ def memory(
     facts |= {"path": found.file_scope_pattern, "session": found.source_session_id}
     yield from (f"{name}: {value}" for name, value in facts.items() if value)
     yield (
-        f"from {found.trust.value} by {found.source}, {local(found.created_at)}, confidence"
+        f"from {found.sender}, {local(found.created_at)}, confidence"
         f" {found.confidence:.2f}, seen {counted(found.observation_count, 'time')}"
     )
 

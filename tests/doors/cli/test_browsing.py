@@ -44,6 +44,12 @@ def test_a_timeline_marks_the_memory_that_was_asked_for(ademem):
     assert ademem.json("timeline", ids[1])["focus"]["id"] == ids[1]
 
 
+def test_a_memory_that_a_person_wrote_names_them_once(ademem):
+    id = ademem.json("add", "Use pnpm")["memory"]["id"]
+
+    assert "\nfrom: user, " in ademem("get", id)
+
+
 def test_a_long_text_is_shown_in_parts(ademem):
     text = "a lock that expires, " * 900
     id = ademem.json("add", text, "--title", "Locks")["memory"]["id"]
