@@ -275,12 +275,13 @@ def split_topics(
 
 def _split_topic(topic: Topic, found: Sequence[Memory], bound: int) -> Iterator[TopicFile]:
     """Yield the main file, then those of the largest subtopics, in pages."""
+    subtopics = list(map(subtopic, found))
     groups: dict[str, list[Memory]] = defaultdict(list)
-    for memory in found:
-        groups[subtopic(memory)].append(memory)
+    for name, memory in zip(subtopics, found, strict=True):
+        groups[name].append(memory)
     largest = sorted(filter(None, groups), key=lambda name: (-len(groups[name]), name))
     names = sorted(largest[:SUBTOPICS])
-    rest = [memory for memory in found if subtopic(memory) not in names]
+    rest = [memory for name, memory in zip(subtopics, found, strict=True) if name not in names]
     for name, members in (("", rest), *((name, groups[name]) for name in names)):
         starts = range(0, len(members), bound) or (0,)
         pages = tuple(tuple(members[start : start + bound]) for start in starts)
