@@ -195,6 +195,25 @@ def test_a_personal_memory_counts_where_its_session_was(world, memories):
     assert count(memories)["learned"] == 1
 
 
+def test_a_memory_that_was_heeded_is_worth_no_less_than_before_and_in_no_list_of_unused(
+    world, memories, ids
+):
+    def find_worths():
+        rows = reports.get_impressions(memories)["by_memory"]
+        return {row["id"]: (row["unused"], row["worth"]) for row in rows}
+
+    for number in range(13):
+        world.fire("session_start", source="startup", session_id=f"s{number}")
+        heed(memories, ids[0], f"s{number}")
+        show(memories, "prompt", ids[1], f"s{number}")
+
+    worths = find_worths()
+    offered = [each.name for each in reports.get_ledger(memories).unused]
+    assert worths[ids[0]] == (0, 1.0)
+    assert worths[ids[1]] == (13, round(10 / 13, 3))
+    assert ids[0] not in offered
+
+
 def test_what_worked_within_half_a_year_is_not_offered_for_archiving(world, memories):
     own = memories.open_personal(create=True).store
     mine = {"scope": "agent", "scope_owner_id": None, "project_id": own.project_id, "pinned": True}
