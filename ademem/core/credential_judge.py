@@ -12,13 +12,14 @@ from functools import cache, cached_property
 from itertools import islice
 
 from ademem.core.credential_forms import NOT_SECRET, Form, is_harmless, is_pairs_of_digits
-from ademem.core.credential_nouns import Noun, find_nouns
 from ademem.core.json_text import loads
 from ademem.core.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from ademem.core.credential_nouns import Noun
 
 WEIGHTS = os.path.join(os.path.dirname(__file__), "judges", "credentials.json")
 AFTER_CHARS, BEFORE_CHARS = 220, 110
@@ -161,11 +162,8 @@ def _goes_on(char: str) -> bool:
     return (char.isalnum() or char in ("_", "-")) and not is_ideograph
 
 
-def candidates_near(text: str) -> Iterator[tuple[Candidate, list[str]]]:
-    """Yield each candidate with its features, once for each name that it stands near."""
-    nouns = find_nouns(text)
-    if not nouns:
-        return
+def candidates_near(text: str, nouns: list[Noun]) -> Iterator[tuple[Candidate, list[str]]]:
+    """Yield each candidate with its features, once for each of the names that it stands near."""
     reading = Reading(text, nouns)
     for noun in nouns:
         if reading.is_redacted(noun):
@@ -315,12 +313,10 @@ def _border(char: str) -> str:
     return "w" if char.isalnum() else char
 
 
-def credential_spans(text: str) -> Iterator[tuple[int, int, str]]:
+def credential_spans(text: str, nouns: list[Noun]) -> Iterator[tuple[int, int, str]]:
     """Yield start, end and kind of each candidate over the limit; spans may overlap."""
-    if text.isalpha():
-        return
     weigh, limit = None, 0
-    for each, features in candidates_near(text):
+    for each, features in candidates_near(text, nouns):
         if not weigh:
             weights = _weights()
             weigh, limit = weights.get, -weights[BIAS]

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from ademem.core.credential_judge import credential_spans
+from ademem.core.credential_nouns import find_nouns
 from ademem.core.redaction_lists import list_spans
 from ademem.core.redaction_patterns import IS, LONG, LONG_CHARS, TABLE
 from ademem.core.value import Value
@@ -146,9 +146,12 @@ def _spans_in(text: str) -> Iterator[tuple[int, int, int]]:
             for match in re.compile(pattern, re.ASCII).finditer(text, start, end):
                 if not is_placeholder(match[match.lastindex or 0]):
                     yield *match.span(match.lastindex or 0), _RANKS["secret"]
-    for start, end, name in credential_spans(text):
-        if not is_placeholder(text[start:end]):
-            yield start, end, _RANKS[name]
+    if not text.isalpha() and (nouns := find_nouns(text)):
+        from ademem.core.credential_judge import credential_spans
+
+        for start, end, name in credential_spans(text, nouns):
+            if not is_placeholder(text[start:end]):
+                yield start, end, _RANKS[name]
     for start, end in list_spans(text):
         yield start, end, _RANKS["secret"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 
 from ademem.core.text import is_one_edit
 from ademem.core.value import Value, replace
@@ -311,6 +310,8 @@ def _forms_of_unknown(word: str, is_in_capitals: bool, store: Store) -> list[str
 
 def _spell_out(initials: str, store: Store) -> list[str]:
     """Return phrases of which the word has the initials."""
+    import re
+
     from ademem.search.query import STOP_WORDS
 
     texts = full_text.texts_with_initials(store, initials)

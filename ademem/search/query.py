@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from itertools import groupby
 
-from ademem.core.text import is_cjk, normal, replace_surrogates, unique, word_set
+from ademem.core.text import is_cjk, normal, replace_surrogates, unique, word_runs, word_set
 from ademem.core.value import Value
 from ademem.store.full_text import Index
 
@@ -60,7 +59,8 @@ _KEY = (  # compiled for prompts alone
 )
 """Part of a text that names a path, an identifier or a code."""
 _MARK = r"\[(?:redacted:[^\]]*|private)\]"
-_WORD = re.compile(r"[^\W_]\w{0,127}")
+_WORD_CHARS = 128
+"""Longest word; the rest of a longer one is another."""
 _QUOTED = r'"([^"]{1,80})"'
 
 
@@ -116,7 +116,11 @@ def _with_beginning(terms: Mapping[str, Index], word: str) -> dict[str, Index]:
 
 
 def _find_phrases(text: str) -> list[str]:
-    quoted = re.findall(_QUOTED, text) if '"' in text else []
+    if '"' not in text:
+        return []
+    import re
+
+    quoted = re.findall(_QUOTED, text)
     return [phrase for phrase in quoted if len(_words(phrase)) > 1]
 
 
@@ -124,12 +128,11 @@ def _find_capitals(text: str) -> frozenset[str]:
     """Return the words in capitals, in small letters; none where all of the text is."""
     if text.isupper() and " " in text:
         return frozenset()
-    return frozenset(word.lower() for word in _WORD.findall(text) if word.isupper())
+    return frozenset(word.lower() for word in _split(text) if word.isupper())
 
 
 def asks(text: str) -> bool:
-    first = _WORD.search(text)
-    return first is not None and first[0].lower() in _ASKING
+    return next(_split(text), "").lower() in _ASKING
 
 
 def keywords(text: str, limit: int) -> str:
@@ -137,8 +140,7 @@ def keywords(text: str, limit: int) -> str:
 
     Longer words tell more. Courtesies and verbs of any order are none: "ok, go on and fix it".
     """
-    text = readable(text)
-    text = re.sub(_MARK, " ", text) if "[" in text else text
+    text = _without_marks(readable(text))
     words = unique(word for word in _words(text) if not (word in _BLAND or word.isdigit()))
     longest = sorted(words, key=len, reverse=True)[:limit]
     return " ".join(word for word in words if word in longest)
@@ -146,7 +148,21 @@ def keywords(text: str, limit: int) -> str:
 
 def names_key(prompt: str) -> bool:
     """Tell whether a prompt has a path, an identifier or a code."""
-    return re.search(_KEY, readable(prompt)) is not None
+    return _has_key(readable(prompt))
+
+
+def _has_key(text: str) -> bool:
+    import re
+
+    return re.search(_KEY, text) is not None
+
+
+def _without_marks(text: str) -> str:
+    if "[" not in text:
+        return text
+    import re
+
+    return re.sub(_MARK, " ", text)
 
 
 def names_subject(prompt: str) -> bool:
@@ -155,9 +171,8 @@ def names_subject(prompt: str) -> bool:
     A path, an identifier or a code does, and so does a word that no order of anything has; "yes, go
     on" and "commit this" only let the work go on.
     """
-    text = readable(prompt)
-    text = re.sub(_MARK, " ", text) if "[" in text else text
-    if re.search(_KEY, text):
+    text = _without_marks(readable(prompt))
+    if _has_key(text):
         return True
     words = [word for word in _words(text) if not (word in _BLAND or word.isdigit())]
     if not words:
@@ -189,7 +204,15 @@ def readable(text: str) -> str:
 
 
 def _words(text: str) -> list[str]:
-    return [word.lower() for word in _WORD.findall(text)]
+    return [word.lower() for word in _split(text)]
+
+
+def _split(text: str) -> Iterator[str]:
+    """Yield the words, without an underscore before them; of a longer one each part."""
+    for run in word_runs(text):
+        while run := run.lstrip("_"):
+            yield run[:_WORD_CHARS]
+            run = run[_WORD_CHARS:]
 
 
 def _terms(word: str) -> Iterator[tuple[str, Index]]:

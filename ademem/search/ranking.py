@@ -6,7 +6,6 @@ The numbers were chosen on the tuning sets that `bench/README.md` describes.
 from __future__ import annotations
 
 import math
-import re
 
 from ademem.core.clock import datetime, days_between
 from ademem.core.memory import DIALOGUE, PROCEDURE, Memory, Status, Tier, decayed
@@ -652,6 +651,8 @@ def names_earlier(query: str, earlier: Memory, later: Memory) -> bool:
 
 
 def _names(text: str) -> set[str]:
+    import re
+
     return set(re.findall(r"\w+(?:[-./:_]\w+)+|\d+", text.lower()))
 
 

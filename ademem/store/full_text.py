@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from ademem.core.json_text import array
 from ademem.core.value import StrEnum, Value
 from ademem.store.database import is_locked
@@ -94,6 +92,8 @@ def find_matched_words(
     words = [term for term, index in terms.items() if index is Index.WORDS]
     if not words:
         return frozenset()
+    import re
+
     marked = [f"highlight(unified_memories_fts, {at}, char(2), char(3))" for at in range(2)]
     rows = store.db.execute(
         f"select {', '.join(marked)} from unified_memories_fts"
@@ -202,6 +202,8 @@ def fill(db: sqlite3.Connection, index: str) -> None:
 
 
 def _rows_sql(db: sqlite3.Connection, index: str) -> str:
+    import re
+
     query = "select sql from sqlite_master where name = ?"
     (definition,) = db.execute(query, (index,)).fetchone()
     table = re.findall(r"content='(\w+)'", definition)[0]

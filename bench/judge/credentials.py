@@ -23,6 +23,7 @@ from sklearn.linear_model import LogisticRegression
 
 from ademem.core import credential_judge
 from ademem.core.credential_judge import BIAS, WEIGHTS, candidates_near
+from ademem.core.credential_nouns import find_nouns
 from ademem.core.redaction import redact
 from tests.core.redaction import corpus
 
@@ -107,7 +108,7 @@ def fit(examples: Sequence[Example]) -> dict[str, float]:
     rows: list[list[str]] = []
     labels: list[bool] = []
     for example in examples:
-        for each, features in candidates_near(example.text):
+        for each, features in candidates_near(example.text, find_nouns(example.text)):
             rows.append(features)
             labels.append(example.is_secret(each.start, each.end))
     counts = Counter(feature for features in rows for feature in set(features))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from enum import StrEnum
 
 from ademem.core import shared_files
 from ademem.core.errors import AdememError, suppress
 from ademem.core.json_text import loads
 from ademem.core.shared_files import is_held
-from ademem.core.value import Value, as_dict
+from ademem.core.value import StrEnum, Value, as_dict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -117,7 +116,10 @@ def is_whole(folder: str) -> bool:
 
 def manifest(folder: str) -> Manifest | None:
     try:
-        kept = loads(shared_files.read_text(os.path.join(folder, MANIFEST)) or "")
+        text = shared_files.read_text(os.path.join(folder, MANIFEST))
+        if not text:
+            return None
+        kept = loads(text)
         return Manifest(
             source=kept["source"],
             trust=kept["trust"],
