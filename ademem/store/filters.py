@@ -229,7 +229,8 @@ def count_listed(store: Store, filters: Filters, most: int) -> int:
 def _shown_sql(filters: Filters, statuses: tuple[str, ...], column: str = "") -> str:
     """Return `_SHOWN` in words that let SQLite read the fewest pages for an order by a column."""
     if filters.tiers == (Tier.PINNED,):  # few, which an index of scopes and tiers finds
-        return f"{_SHOWN} and memory.tier = 1 and memory.scope in ('project', 'agent', 'mission')"
+        shown = _SHOWN.replace("memory.status in", "+memory.status in", 1)
+        return f"{shown} and memory.tier = 1 and memory.scope in ('project', 'agent', 'mission')"
     if filters.since:  # a condition that may be null uses no index
         return f"{_SHOWN} and memory.created_at >= :since"
     is_most = Status.PROMOTED in statuses and not (filters.categories or filters.concerns)

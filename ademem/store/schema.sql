@@ -70,6 +70,8 @@ create index idx_unified_memories_project_accessed on unified_memories(project_i
 create index idx_unified_memories_project_created on unified_memories(project_id, created_at);
 create index idx_unified_memories_current on unified_memories(project_id, scope, importance, updated_at, category)
   where status = 'promoted' and deleted_at is null and superseded_by is null and quarantine_reason is null;
+create index idx_unified_memories_quarantined
+  on unified_memories(project_id) where quarantine_reason is not null;
 create index idx_unified_memories_session on unified_memories(source_session_id);
 create index idx_unified_memories_source on unified_memories(source_id);
 create index idx_unified_memories_knowledge_key on unified_memories(project_id, knowledge_key)
