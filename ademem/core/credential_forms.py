@@ -32,6 +32,7 @@ class Form:
         has = (self.has_digit, self.has_upper, self.has_sign, *(each in inner for each in "-._ "))
         self.flags = "".join(flag for flag, is_so in zip("9A!-._ ", has, strict=True) if is_so)
         self.mask = _mask(value)
+        self.is_slug = _is_slug(value)
         self.parts = str(min(_count_parts(value), 5))
         self.features = [
             "parts" + self.parts,
@@ -46,6 +47,15 @@ class Form:
             *(["endsign"] if value[-1] in "!#$%&*?" else []),
             *("has" + sign for sign in "/:," if sign in inner),
         ]
+
+
+def _is_slug(value: str) -> bool:
+    """Tell of words and short numbers between dashes, a name of a text: `port-5432-is-taken`."""
+    parts = value.split("-")
+    return len(parts) > 2 and all(
+        (part.islower() and part.isalpha()) or (part.isdigit() and len(part) < FEWEST_CHARS)
+        for part in parts
+    )
 
 
 def _count_parts(value: str) -> int:
@@ -127,6 +137,8 @@ def _is_name(value: str) -> bool:
     if dot and len(suffix) < 5 and suffix.isalpha() and suffix.islower():
         return True
     user, at, host = value.partition("@")
+    if at and "/" in user and _is_digest(host):  # a place in a file, with the digest of its line
+        return True
     if at and ("." in host or (user.isalpha() and user.islower() and host.islower())):
         return True
     if _is_numbered(value) or value.count(":") > 1:

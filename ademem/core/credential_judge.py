@@ -233,6 +233,8 @@ class _Place:
 
     def is_of_kind(self, name: Name, form: Form) -> bool:
         """Tell whether such a name can have such a value: a key is no code of a door."""
+        if form.is_slug and name.stem == "key" and not name.prefix:
+            return False
         if form.mask == "commit":
             return not self.words and not self.is_before
         if form.mask.startswith(("hex", "opaque")):

@@ -30,6 +30,7 @@ def test_names_of_credentials_are_found_in_prose_and_in_code(text, stems):
 OTHER_FORMS = """
     v2.3.1 2026-11-29 10.0.0.7 OPS-412 postgres:16 vpc-01d11a0201bca4b4d #c0ffee 0x0D src/auth.py
     notes.txt me@example.org $TOKEN_2 https://x.io/a1 sha256:ab12cd34 max_age=3600 --flag2
+    hooks/start.sh:17@b9dbfce0aa303771
 """
 
 
@@ -52,6 +53,13 @@ def test_a_name_near_a_word_decides_what_it_is(place, is_redacted):
     text = place.format("Otter-Kettle#47")
 
     assert ("Otter-Kettle#47" not in redact(text).text) == is_redacted
+
+
+def test_a_key_that_names_an_object_is_none_and_a_value_of_chance_is():
+    named = '{"key":"gotcha-exit-code-2-of-a-hook-blocks-the-call","type":"gotcha"}'
+
+    assert redact(named).text == named
+    assert "9fQx2LmZ" not in redact('{"key":"9fQx2LmZ7vTw4RkB8sHd1NcY"}').text
 
 
 @pytest.mark.parametrize("content", ["", "{}", "[1]", '{"bias": 1}', "{"])

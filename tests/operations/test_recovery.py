@@ -140,6 +140,7 @@ def test_a_database_of_another_user_is_left_where_it_is(root, monkeypatch):
 
 FULL_DISK = """
 import resource, sys
+sys.dont_write_bytecode = True  # a file that is cut would stay beside the source
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
 from ademem.doors.cli import main
 main()
