@@ -50,7 +50,8 @@ FOREIGN_WORDS = frozenset(_FOREIGN.split()) - frozenset(_AMBIGUOUS.split()) - ST
 ENGLISH_WORDS = STOP_WORDS - frozenset("a am an as at do for has i in is me no o on so was".split())
 """Function words of English that other languages do not have."""
 
-_NO_PROSE = re.compile(r"`[^`]*`|\S*[/\\_@=:]\S+|\b[A-Z]{2,}\b")
+# From where a run of signs begins: from each of its signs, the time would grow with its square.
+_NO_PROSE = re.compile(r"`[^`]*`|(?<![^\s`])[^\s`]*[/\\_@=:]\S+|\b[A-Z]{2,}\b")
 """Code, paths, identifiers and abbreviations belong to no language."""
 _WORD = re.compile(r"\b(?:[^\W\d_]{2,}|[^\W\d_a-zA-Z])\b")
 _LATIN_END = "\u024f"

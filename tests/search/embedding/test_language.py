@@ -1,5 +1,7 @@
 """Which texts the first model reads: those in English, by script and function words."""
 
+import time
+
 import pytest
 
 from ademem.search.embedding.language import is_english
@@ -50,3 +52,15 @@ def test_other_languages_are_told_from_english(text):
 )
 def test_english_with_a_bit_of_something_else_stays_english(text):
     assert is_english(text)
+
+
+@pytest.mark.parametrize("piece", ["x", "x`", "`", "a/", "_"])
+def test_the_time_for_a_text_without_blanks_grows_with_its_length(piece):
+    """Four times the text takes 16 times as long where a pattern is quadratic."""
+
+    def measure(length):
+        started = time.process_time()
+        is_english(piece * (length // len(piece)))
+        return time.process_time() - started
+
+    assert measure(80_000) < 9 * measure(20_000) + 0.1
