@@ -160,6 +160,13 @@ def _is_numbered(value: str) -> bool:
 HARMLESS = (_is_color, _is_reference, _is_number, _is_name)
 
 
+def is_setting(value: str) -> bool:
+    """Tell of `timeout=10`, whose name and value have no blank."""
+    name, sign, rest = value.partition("=")
+    is_name = name.replace(".", "_").replace("-", "_").lstrip("_").isidentifier()
+    return is_name and bool(sign and rest) and " " not in value
+
+
 def _is_option(value: str) -> bool:
     if value[0] == "-":
         return True

@@ -11,7 +11,13 @@ from bisect import bisect_left, bisect_right
 from functools import cache, cached_property
 from itertools import islice
 
-from ademem.core.credential_forms import NOT_SECRET, Form, is_harmless, is_pairs_of_digits
+from ademem.core.credential_forms import (
+    NOT_SECRET,
+    Form,
+    is_harmless,
+    is_pairs_of_digits,
+    is_setting,
+)
 from ademem.core.json_text import loads
 from ademem.core.value import Value
 
@@ -33,9 +39,12 @@ AFFIX_CHARS = 60
 """Longest part of a name before its noun, and behind it."""
 NAME_CHARS = 40
 """Longest `[redacted:NAME`."""
+LIST_CHARS = 1200
+"""Longest list, from its bracket to an item, of values that an anchor has."""
 BIAS = "bias"
 """Feature of every candidate; its weight has the limit in it."""
 
+_BRACKETS = frozenset("()]\n")
 _IDEOGRAPHS = r"\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3"
 _TOKEN = rf"[^\s\"'`<>()\[\]{{}}„“”«»‘’「」『』，。、；！？（）：|{_IDEOGRAPHS}]+"
 _QUOTED = (
@@ -69,6 +78,8 @@ class Candidate(Value):
     start: int
     end: int
     is_quoted: bool
+    is_item: bool = False
+    """True for a `name=value` in a list, as an anchor has it: the value is a candidate, too."""
 
 
 class Reading:
@@ -91,7 +102,8 @@ class Reading:
         text = self.text
         for found in re.finditer(_QUOTED, text):
             start, end = found.span(found.lastindex or 0)
-            yield Candidate(start=start, end=end, is_quoted=True)
+            is_item = is_setting(text[start:end]) and self._is_in_list(found.start())
+            yield Candidate(start=start, end=end, is_quoted=True, is_item=is_item)
         for found in re.finditer(_PAIRS_OF_DIGITS, text):
             yield Candidate(start=found.start(), end=found.end(), is_quoted=False)
         for found in re.finditer(_TOKEN, text):
@@ -102,6 +114,10 @@ class Reading:
             name = re.match(r"[A-Za-z_.-]{2,}[=:](?=.{4})", text[start:end])
             if name and not text.startswith(NOT_SECRET, start):
                 yield Candidate(start=start + name.end(), end=end, is_quoted=False)
+
+    def _is_in_list(self, at: int) -> bool:
+        opened = self.text.rfind("[", max(0, at - LIST_CHARS), at)
+        return opened >= 0 and _BRACKETS.isdisjoint(self.text[opened + 1 : at])
 
     def count_words(self, start: int, end: int) -> int:
         return bisect_left(self.words, end) - bisect_left(self.words, start)
@@ -219,6 +235,8 @@ class _Place:
         value = self.text[self.each.start : self.each.end]
         if self.text[self.each.end : self.each.end + 1] in ("(", "["):
             return False  # a call
+        if self._is_of_another_list():
+            return False
         is_plain = value.replace("_", "").isalpha()
         if self.is_before:
             return not is_plain and self.words <= MOST_WORDS_BEFORE and not self.breaks
@@ -226,6 +244,9 @@ class _Place:
         if not self.words:
             return "\n" not in self.gap or self.gap.strip()[:1] == ":"
         return self.words <= most and not self._is_of_another_name()
+
+    def _is_of_another_list(self) -> bool:
+        return self.each.is_item and (self.words > 0 or "[" not in self.gap)
 
     def _is_of_another_name(self) -> bool:
         gap = self.gap.rstrip("\"'")

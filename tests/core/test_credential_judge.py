@@ -62,6 +62,30 @@ def test_a_key_that_names_an_object_is_none_and_a_value_of_chance_is():
     assert "9fQx2LmZ" not in redact('{"key":"9fQx2LmZ7vTw4RkB8sHd1NcY"}').text
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param('src/auth.py:2@de57860aa961141b ["b=200", "ISSUER=acme-1"]', id="of a file"),
+        pytest.param('src/net.py@de57860aa961141b ["connect", "timeout=10"]', id="of a value"),
+        pytest.param('{"values": {"src/auth.py:2": ["b=200"]}}', id="in a record"),
+    ],
+)
+def test_values_of_an_anchor_are_no_secrets_of_a_name_beside_them(text):
+    assert redact(text).text == text
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        'src/auth.py@de57860aa961141b ["db_password={}"]',
+        'passwords = ["Kettle={}"]',
+        'login("admin", "Kettle={}")',
+    ],
+)
+def test_a_secret_in_a_value_of_a_list_is_redacted(place):
+    assert "Drum6!x" not in redact(place.format("Drum6!x")).text
+
+
 @pytest.mark.parametrize("content", ["", "{}", "[1]", '{"bias": 1}', "{"])
 def test_damaged_weights_redact_nothing_silently(content, tmp_path, monkeypatch):
     path = tmp_path / "credentials.json"
