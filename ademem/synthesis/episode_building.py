@@ -344,7 +344,7 @@ def _rules_text(episode: Episode, *summary: str) -> str:
     facts = (
         ("Sessions", [each.target for each in episode.actions if each.tool == SESSION]),
         ("Did", list(map(_describe_action, done))),
-        ("Changed", episode.files),
+        ("Changed", list(map(_as_code, episode.files))),
         ("Tests", unique(runs)),
         ("Decided", episode.decisions),
         ("Corrected", episode.corrections),
@@ -362,7 +362,13 @@ def _rules_text(episode: Episode, *summary: str) -> str:
 
 
 def _describe_action(action: Action) -> str:
-    return f"edited {action.target}" if action.kind == "edit" else f"`{action.target}`"
+    code = _as_code(action.target)
+    return f"edited {code}" if action.kind == "edit" else code
+
+
+def _as_code(text: str) -> str:
+    """Quote a path or a command; the judge of orders held bare lists of paths."""
+    return f"`{text}`"
 
 
 def extract_findings(key: str, runtime: Runtime) -> int:
