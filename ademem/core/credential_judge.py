@@ -227,7 +227,7 @@ class _Place:
         self.words = reading.count_words(self.start, self.end)
         self.breaks = reading.has_break(self.start, self.end)
 
-    @property
+    @cached_property
     def gap(self) -> str:
         return self.text[self.start : self.end]
 
