@@ -168,25 +168,19 @@ def suggest(
     filters: Filters,
     now: datetime,
     *,
-    floor: float | None = None,
     most: int = evidence.MOST,
     embedder: Embedder | None = None,
 ) -> list[Hit]:
-    """The memories to show a reader who did not ask: often one, and none that a later replaces.
+    """The memories to show with a prompt: often one, and none that a later replaces.
 
-    Without a *floor* they are for a prompt: the floor is that of `evidence`, and what an agent
-    wrote is among them while something supports it.
+    The floor is that of `evidence`; what an agent wrote is among them while something supports it.
     """
+    from ademem.search.embedding.language import is_english
+
     limit = max(most, evidence.LOOKED_AT)
     asked = ask(query, store, filters, now, limit, embedder, UNASKED)
-    is_for_prompt = floor is None
-    if floor is None:
-        from ademem.search.embedding.language import is_english
-
-        floor = evidence.prompt_floor(asked.mode, is_english=is_english(query))
-    hits = current(answer(query, replace(asked, floor=floor)))
-    if is_for_prompt:
-        hits = drop_unsupported(hits, store, now)
+    floor = evidence.prompt_floor(asked.mode, is_english=is_english(query))
+    hits = drop_unsupported(current(answer(query, replace(asked, floor=floor))), store, now)
     chosen = evidence.choose(hits, floor=floor, most=most)
     return ranking.prefer_newer(chosen, asked)
 

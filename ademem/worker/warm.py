@@ -45,7 +45,6 @@ def suggest(
     query: str,
     *,
     most: int,
-    floor: float | None = None,
     budget_s: float | None = None,
 ) -> list[tuple[int, float, float]] | None:
     """Return rows, scores and evidence of `engine.suggest`; None without an answer in time."""
@@ -54,8 +53,7 @@ def suggest(
         return None
     here, mission = runtime.branch or "", mission_of(runtime.environment) or ""
     where = f'"here":{quoted(here)},"mission":{quoted(mission)}'
-    least = "null" if floor is None else floor
-    params = f'{{"query":{quoted(query)},"floor":{least},"most":{most},{where}}}'
+    params = f'{{"query":{quoted(query)},"most":{most},{where}}}'
     budget_s = settings.warm_ms / 1000 if budget_s is None else budget_s
     answer = ask(runtime.project, runtime.environment, "suggest", params, budget_s)
     if answer is None:

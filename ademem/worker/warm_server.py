@@ -153,7 +153,6 @@ def suggest(server: Server, runtime: Runtime, params: dict[str, Any]) -> dict[st
             awake=True,
         ),
         runtime.now,
-        floor=params.get("floor"),
         most=params["most"],
         embedder=server.embedder,
     )

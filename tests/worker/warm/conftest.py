@@ -75,8 +75,8 @@ class World:
         given = json.dumps(params)
         return warm.ask(self.project, self.environment, method, given, budget_s)
 
-    def suggest(self, query, floor=-1.9, most=2):
-        return self.ask("suggest", query=query, floor=floor, most=most, here="", mission="")
+    def suggest(self, query, most=2):
+        return self.ask("suggest", query=query, most=most, here="", mission="")
 
     @contextmanager
     def server(self, role="serve"):

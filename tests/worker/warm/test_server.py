@@ -71,7 +71,7 @@ def test_it_searches_and_hands_out_row_numbers_scores_and_evidence(world):
     world.know("We moved to passkeys in March", "Invoices are rounded half to even")
     (known,) = searching.search(world.memories, "passkeys").hits
     with answering(world):
-        answer = world.suggest("sign-in", floor=-2.0, most=3)
+        answer = world.suggest("sign-in", most=3)
 
     ((seq, score, evidence),) = answer["hits"]
     assert seq == known.memory.seq
