@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from ademem.capture import provenance
 from ademem.core import client, who
 from ademem.core.clock import datetime, parse, stamp
-from ademem.core.errors import Conflict, NoSuchMemory, UsageError
+from ademem.core.errors import Conflict, NoSuchMemory, NotFound, UsageError
 from ademem.core.memory import Memory, Status, Trust
 from ademem.core.redaction import redact
 from ademem.core.settings import GateSettings
@@ -393,6 +393,22 @@ def edit(
         return _decide(transitions.edit, runtime, id, runtime.settings.gate, **changes)
 
 
+STATED = ("content", "title", "category", "importance", "tags", "topic_key", "file_scope_pattern")
+"""What a person says in a memory, and `put_back` takes from an earlier revision."""
+
+
+def put_back(runtime: Runtime, memory: Memory, number: int) -> Memory:
+    """Give a memory what it said at an earlier revision; raises NotFound for an unknown one."""
+    snapshots = {row["revision"]: row["snapshot"] for row in list_revisions(runtime, memory.id)}
+    if number not in snapshots:
+        why = f"{memory.id} has no revision {number}"
+        raise NotFound(why, f"`ademem get --history {memory.id}` lists them")
+    earlier = memories.from_snapshot(snapshots[number])
+    before, after = ({name: getattr(each, name) for name in STATED} for each in (memory, earlier))
+    changes = {name: after[name] for name in STATED if after[name] != before[name]}
+    return edit(runtime, memory.id, **changes) if changes else memory
+
+
 def require_length(content: str, title: str | None, settings: GateSettings) -> None:
     if excess := transitions.describe_excess(content, title, settings):
         raise CannotDo(f"the text {excess}", "shorten it, or split it into several memories")
@@ -499,12 +515,15 @@ def remove_by_agent(
     reason: str = "",
     revision: int | None = None,
 ) -> Memory:
-    """Archive or delete a memory; a *reason* that instructs a model is left out."""
+    decide = transitions.delete if delete else transitions.archive
+    return _decide(decide, runtime, id, reason=clean_reason(reason), revision=revision)
+
+
+def clean_reason(reason: str) -> str:
+    """Return a reason as it is stored; empty for one that instructs a model."""
     from ademem.guard.injection import instruction_in
 
-    reason = "" if instruction_in(reason) else preview(clean(redact(reason).text), REASON_CHARS)
-    decide = transitions.delete if delete else transitions.archive
-    return _decide(decide, runtime, id, reason=reason, revision=revision)
+    return "" if instruction_in(reason) else preview(clean(redact(reason).text), REASON_CHARS)
 
 
 def pin_by_agent(runtime: Runtime, id: str, *, pinned: bool = True) -> Memory:

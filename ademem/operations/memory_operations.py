@@ -97,6 +97,7 @@ Cursor = Annotated[int, About(least=0, most=2**31)]
 How = Literal["archive", "delete"]
 Topic = Literal["commits", "cost", "guard", "impressions"]
 Revision = Annotated[int, parameters.REVISION]
+Reason = Annotated[str, About(help="Why", is_plain=True)]
 Relation = Literal[
     "related", "compatible", "scoped", "conflicts_with", "supersedes", "not_conflict"
 ]
@@ -310,7 +311,7 @@ def get(
     memory = searching.get(runtime, id) if is_typed else get_readable(runtime, id)
     if memory.deleted_at and not deleted:
         raise Deleted(memory.id, memory.deleted_at)
-    from ademem.operations import curation, placing
+    from ademem.operations import placing
 
     return Whole(
         memory=memory,
@@ -318,9 +319,17 @@ def get(
         related=searching.find_related(runtime, memory.id),
         places=tuple(placing.list_places(runtime, memory.id)),
         offset=offset,
-        revisions=tuple(curation.list_revisions(runtime, memory.id)) if history else None,
+        revisions=tuple(list_revisions(runtime, call, memory.id)) if history else None,
         before=history_cursor,
     )
+
+
+@operation(audience="people")
+def list_revisions(runtime: Runtime, call: Call, id: Id) -> list[Row]:
+    """List the revisions of a memory, oldest first; of one deleted for good the end remains."""
+    from ademem.operations import curation
+
+    return curation.list_revisions(runtime, id)
 
 
 def _newest(rows: Sequence[Row], before: int) -> Row:
@@ -748,7 +757,7 @@ def remove(
     call: Call,
     id: Id,
     how: How = "archive",
-    reason: Annotated[str, About(help="Why", is_plain=True)] = "",
+    reason: Reason = "",
     hard: Annotated[bool, About(help="For good: no byte of it stays", audience="people")] = False,
     dry_run: DryRun = False,
     revision: Revision | None = None,
@@ -769,6 +778,69 @@ def remove(
     return curation.remove_by_agent(
         runtime, memory.id, delete=how == "delete", reason=reason, revision=revision
     )
+
+
+def state_row(runtime: Runtime, call: Call, memory: Memory) -> Row:
+    return {"id": memory.id, "status": memory.status, "revision": memory.revision_count}
+
+
+@operation(row=state_row, destroys=True)
+def reject(
+    runtime: Runtime,
+    call: Call,
+    id: Id,
+    reason: Reason = "",
+    confirmed: Annotated[
+        bool, About(help="Archive it, where it is confirmed", audience="people")
+    ] = False,
+    revision: Revision | None = None,
+) -> Annotated[Memory, Answer(always=("id", "status", "revision"))]:
+    """Archive a candidate, and refuse its text from now on.
+
+    Raises CannotDo for one that is *confirmed*, unless that is given, and Conflict at another
+    *revision*.
+    """
+    from ademem.operations import curation
+
+    decide = curation.refuse if confirmed else curation.reject
+    return decide(runtime, id, reason=curation.clean_reason(reason), revision=revision)
+
+
+@operation(row=state_row)
+def restore(
+    runtime: Runtime,
+    call: Call,
+    id: Id,
+    to: Annotated[
+        int,
+        About(
+            help="Earlier revision, of which it gets text and labels",
+            least=1,
+            most=2**31,
+            spelled="--to N",
+        ),
+    ]
+    | None = None,
+    dry_run: DryRun = False,
+    revision: Revision | None = None,
+) -> Annotated[Memory, Answer(always=("id", "status", "revision"))]:
+    """Bring back an archived or deleted memory, or what an earlier revision said.
+
+    Raises CannotDo for one that is live where *to* is missing, OfPerson for what a person removed
+    or said, and Conflict at another *revision*.
+    """
+    from ademem.operations import curation, searching
+
+    with runtime.holding(id).store.transaction():
+        memory = searching.get(runtime, id)
+        curation.require_revision(memory, revision)
+        if to is not None:
+            require_person(runtime, memory.id, "edit")
+        if dry_run:
+            return memory
+        if to is None or not memory.live:
+            memory = curation.restore(runtime, memory.id)
+        return memory if to is None else curation.put_back(runtime, memory, to)
 
 
 def pinned_row(runtime: Runtime, call: Call, memory: Memory) -> Row:
@@ -844,7 +916,7 @@ def judge(
         str,
         About(help="The other memory, without a proposal", chars=64, spelled="--other ID"),
     ] = "",
-    reason: Annotated[str, About(help="Why", is_plain=True)] = "",
+    reason: Reason = "",
     evidence: Annotated[str, About(help="What shows it", is_plain=True)] = "",
     confidence: Annotated[
         float, About(help="How sure it is", least=0, most=1, is_plain=True)

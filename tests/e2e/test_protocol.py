@@ -41,6 +41,8 @@ STEPS: list[tuple[str, dict[str, Any]]] = [
     ("memory_update", {"id": "ID0", "find": "Mondays", "replace": "Tuesdays"}),
     ("memory_judge", {"relation": "related", "id": "ID0", "other": "ID1"}),
     ("memory_update_core", {"projectSummary": "A shop", "version": 0}),
+    ("memory_reject", {"id": "ID1", "reason": "The importer was replaced"}),
+    ("memory_restore", {"id": "ID1"}),
     ("memory_remove", {"id": "ID1"}),
     ("memory_pin", {"id": "ID0"}),
 ]

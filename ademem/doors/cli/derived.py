@@ -33,8 +33,14 @@ class Asked(Value):
 
     def call(self, **given: Any) -> Any:
         """Return what the operation returns, with some values in place of those that were typed."""
-        call = PersonCall(self.runtime, TERMINAL)
-        return self.operation.run(self.runtime, call, **self.given | given)
+        return self.call_other(self.operation.run, **self.given | given)
+
+    def call_other(self, function: Callable[..., Any], **given: Any) -> Any:
+        return function(self.runtime, PersonCall(self.runtime, TERMINAL), **given)
+
+
+def _always(given: Row) -> bool:
+    return True
 
 
 def follow(
@@ -42,13 +48,16 @@ def follow(
     name: str = "",
     *,
     without: Collection[str] = (),
-    catch_up: bool = True,
+    catches_up: Callable[[Row], bool] = _always,
+    instead: Callable[..., bool] | None = None,
     **fixed: Any,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Define a command that shows a person what an operation returns.
 
     Its options are those of the operation but *without* some and those that are *fixed*, and its
-    own: the parameters behind the first, which is the call as `Asked`.
+    own: the parameters behind the first, which is the call as `Asked`. *catches_up* tells of what
+    is given whether changed files are imported first. *instead* gets project and options before
+    the project is opened, and returns True where that was all.
     """
     operation, left_out = operation_of(function), {*without, *fixed}
 
@@ -61,7 +70,9 @@ def follow(
             parameters = followed()
             wanted = {each.name: parse_typed(each, typed.pop(each.variable)) for each in parameters}
             given = bind(parameters, check_arguments(schema_of(parameters), wanted, cuts=False))
-            with open_project(project, catch_up=catch_up) as runtime:
+            if instead and instead(project, given, **typed):
+                return
+            with open_project(project, catch_up=catches_up(given)) as runtime:
                 asked = Asked(runtime=runtime, operation=operation, given=given | fixed)
                 shown(asked, **typed)
 

@@ -16,7 +16,6 @@ from ademem.doors.cli.parameters import (
     Contradicts,
     DryRun,
     Heard,
-    Id,
     Limit,
     Project,
     Repeats,
@@ -134,9 +133,7 @@ def get(asked: Asked) -> None:
 
     memories, id = asked.runtime, asked.given["id"]
     if asked.given["history"]:
-        from ademem.operations import curation
-
-        revisions = curation.list_revisions(memories, id)
+        revisions = asked.call_other(memory_operations.list_revisions, id=id)
         if show.to_model():
             with suppress(NoSuchMemory):  # nothing of a hard-deleted memory is withheld
                 show.require_readable(searching.get(memories, id))
@@ -271,12 +268,10 @@ def promote(asked: Asked) -> None:
     show.one("promoted", asked.call())
 
 
-@on_project()
-def reject(memories: Runtime, id: Id) -> None:
+@follow(memory_operations.reject, without=("confirmed",))
+def reject(asked: Asked) -> None:
     """Archive a candidate for good."""
-    from ademem.operations import curation
-
-    show.one("rejected", curation.reject(memories, id))
+    show.one("rejected", asked.call())
 
 
 @follow(memory_operations.remove, "archive", without=("dry_run", "hard"), how="archive")
@@ -291,8 +286,46 @@ def delete(asked: Asked) -> None:
     show.one("would delete" if asked.given["dry_run"] else "deleted", asked.call())
 
 
-@command()
+def _restore_backup(
+    project: str | None,
+    given: dict[str, Any],
+    id: str | None,
+    backup: str | None,
+    own: bool,
+    force: bool,
+) -> bool:
+    """Restore a backup, if one is named: its project may have a database that no command opens."""
+    from ademem.core import clock
+    from ademem.core import project as project_
+    from ademem.core.value import as_dict
+    from ademem.store.runtime import personal_project
+
+    if (id is None) is (backup is None):
+        raise UsageError("name a memory or a backup", "`ademem backup --list` shows the backups")
+    if backup is None:
+        return False
+    from ademem.operations import recovery
+
+    dry_run = given["dry_run"]
+    if not dry_run:
+        who.require_person(who.of_process(), "to replace the database")
+    here = project_.find(project, os.environ, os.getcwd()) if not own else None
+    done = recovery.restore_backup(
+        *(here or personal_project(os.environ), os.environ, backup, clock.now()),
+        force=force,
+        dry_run=dry_run,
+    )
+    verb = "would restore" if dry_run else "restored"
+    lines = [f"{verb} {counted(done.memories, 'memory')} of {done.backup}", *done.done]
+    if done.replaced:
+        lines.append(f"the database that was there is kept: {done.replaced}")
+    show.report({"dry_run": dry_run} | as_dict(done), lines)
+    return True
+
+
+@follow(memory_operations.restore, without=("id",), instead=_restore_backup)
 def restore(
+    asked: Asked,
     id: str | None = argument("ID", "Of a memory.", None),
     backup: str | None = option(
         "--backup NAME",
@@ -300,37 +333,9 @@ def restore(
     ),
     own: bool = flag("--personal", "A backup of your own memories of all projects."),
     force: bool = flag("--force", "Accept a backup of another project."),
-    dry_run: DryRun = False,
-    project: Project = None,
 ) -> None:
-    """Restore an archived or deleted memory, or a backup."""
-    from ademem.core import clock
-    from ademem.core import project as project_
-    from ademem.core.value import as_dict
-    from ademem.operations import curation, searching
-    from ademem.store.runtime import personal_project
-
-    if backup is not None and id is None:
-        from ademem.operations import recovery
-
-        if not dry_run:
-            who.require_person(who.of_process(), "to replace the database")
-        here = project_.find(project, os.environ, os.getcwd()) if not own else None
-        done = recovery.restore_backup(
-            *(here or personal_project(os.environ), os.environ, backup, clock.now()),
-            force=force,
-            dry_run=dry_run,
-        )
-        verb = "would restore" if dry_run else "restored"
-        lines = [f"{verb} {counted(done.memories, 'memory')} of {done.backup}", *done.done]
-        if done.replaced:
-            lines.append(f"the database that was there is kept: {done.replaced}")
-        return show.report({"dry_run": dry_run} | as_dict(done), lines)
-    if id is None or backup is not None:
-        raise UsageError("name a memory or a backup", "`ademem backup --list` shows the backups")
-    with open_project(project) as memories:
-        memory = searching.get(memories, id) if dry_run else curation.restore(memories, id)
-    return show.one("would restore" if dry_run else "restored", memory)
+    """Restore an archived or deleted memory, an earlier revision of one, or a backup."""
+    show.one("would restore" if asked.given["dry_run"] else "restored", asked.call(id=id))
 
 
 @follow(memory_operations.pin)

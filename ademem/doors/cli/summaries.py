@@ -27,7 +27,7 @@ SUMMARIES = {
     "recall": "Find memories that answer WORDS.",
     "reject": "Archive a candidate for good.",
     "replay": "Replay past sessions with today's memories.",
-    "restore": "Restore an archived or deleted memory, or a backup.",
+    "restore": "Restore an archived or deleted memory, an earlier revision of one, or a backup.",
     "review": "Decide about waiting memories, one by one.",
     "rpc": "Answer JSON-RPC 2.0, by default on standard input and output.",
     "scrub": "Redact secrets in database, copies, logs and files.",

@@ -265,10 +265,6 @@ def _fields(*names: str) -> Callable[[PageRequest], dict[str, str]]:
     }
 
 
-def _decision(verb: str, decide: Callable[..., Memory]) -> Act:
-    return _act(verb, undoable.act_on(verb, decide))
-
-
 def _follow(verb: str, function: Callable[..., Memory], **fixed: Any) -> Act:
     """Return the act of an operation on one memory, whose fields are those of its signature."""
 
@@ -348,9 +344,9 @@ ACTS = (
     Act("/memory/{id}/digits", _show_digits),
     _act("edit-promote", undoable.edit_and_promote, lambda request: request.changes),
     Act("/memory/{id}/skip", _skip),
-    _act("reject", undoable.reject, _fields("reason")),
+    _follow("reject", memory_operations.reject, confirmed=True),
     _follow("archive", memory_operations.remove, how="archive"),
-    _decision("restore", curation.restore),
+    _follow("restore", memory_operations.restore),
     _follow("delete", memory_operations.remove, how="delete"),
     _follow("pin", memory_operations.pin),
     _follow("unpin", memory_operations.pin, pinned=False),

@@ -64,6 +64,26 @@ def test_a_long_text_is_shown_in_parts(ademem):
     )
 
 
+def test_an_earlier_revision_is_restored_as_the_history_numbers_it(ademem):
+    id = ademem.json("add", "Use pnpm", "--tags", "tools")["memory"]["id"]
+    ademem("edit", id, "--content", "Use npm", "--tags", "node", "--title", "Packages")
+    ademem("archive", id, "--revision", "2")
+    tried = ademem("restore", id, "--to", "1", "--dry-run")
+
+    assert "would restore" in tried
+    assert ademem.json("get", id)["status"] == "archived"
+    assert "is at revision 3, not 2" in ademem("restore", id, "--to", "1", "--revision", "2")
+    assert "restored" in ademem("restore", id, "--to", "1")
+    row = ademem.json("get", id)
+    assert (row["content"], row["title"], row["tags"]) == ("Use pnpm", None, ["tools"])
+    assert row["status"] == "promoted"
+    assert f"{id} has no revision 9" in ademem("restore", id, "--to", "9")
+    rows = ademem.json("get", "--history", id)["revisions"]
+    assert [row["operation"] for row in rows[-2:]] == ["restore", "edit"]
+    ademem.inside()
+    assert "said or confirmed by a person" in ademem("restore", id, "--to", "2")
+
+
 def test_a_type_decides_about_the_category(ademem):
     added = ademem.json("add", "The parser fails on tabs", "--type", "bugfix")["memory"]
     learned = ademem.json("learn", "Redis drops idle locks", "--type", "bugfix")["memory"]

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from ademem import operations
+from ademem.core import project as memory_project
 from ademem.core.shared_files import locked
 from ademem.operations import files
 from ademem.store import jobs
@@ -282,6 +283,18 @@ def test_large_files_are_imported_at_once_and_written_by_the_worker(project, mon
         assert len(done.added) == 1
         assert everything(project.root / ".ade/memory") == before
         assert jobs.list_due(memories.store, "mirror", memories.clock())
+
+
+def test_status_tells_of_files_that_wait_and_its_topics_import_them(project):
+    edit(project.root / FACTS, TEXT, f"{TEXT}, never locally")
+    importer.hand_over(memory_project.find(str(project.root), os.environ, str(project.root)))
+    waiting = project.json("status")
+
+    assert waiting["imports"]
+    assert project.json("status") == waiting
+    project("status", "guard")
+    assert project.json("status")["imports"] == []
+    assert project.json("list")["memories"][0]["content"].endswith("never locally")
 
 
 def test_hooks_of_git_come_and_go_with_those_of_the_client(project):

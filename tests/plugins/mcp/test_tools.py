@@ -29,8 +29,8 @@ def test_the_core_tools_fit_what_a_model_reads_of_them(serve, mode):
 
     assert list(read) == [
         *("memory_search", "memory_timeline", "memory_get", "memory_context", "memory_status"),
-        *("memory_add", "memory_update", "memory_remove", "memory_pin", "memory_judge"),
-        "memory_update_core",
+        *("memory_add", "memory_update", "memory_remove", "memory_reject", "memory_restore"),
+        *("memory_pin", "memory_judge", "memory_update_core"),
     ]
     assert loaded == ["memory_search", "memory_get", "memory_add"]
     assert sum(map(len, read.values())) <= 9000
@@ -77,6 +77,8 @@ def test_hints_say_what_a_tool_does(serve):
         "memory_add": "",
         "memory_update": "D",
         "memory_remove": "DI",
+        "memory_reject": "D",
+        "memory_restore": "",
         **dict.fromkeys(("memory_pin", "memory_judge"), "I"),
         "memory_update_core": "D",
     }
@@ -110,6 +112,37 @@ def test_what_is_added_is_found_read_and_removed(serve, world, mode):
     assert (updated.revision, updated.changed, removed.how) == (2, ["content"], "archive")
     origin = world.row("select source_type, source_run_id, trust from unified_memories")
     assert tuple(origin) == ("mcp", "mcp/0.1.0", "agent")
+
+
+def test_what_a_program_rejected_or_changed_it_brings_back_but_nothing_of_a_person(serve, world):
+    world.know("Keys rotate on Mondays")
+    (of_person,) = (memory.id for memory in world.live())
+
+    async def scenario(client):
+        async def call(name, **given):
+            return unpack(await client.call_tool(f"memory_{name}", given))
+
+        added = await call("add", content=LESSON)
+        await call("update", id=added.id, content=f"{LESSON}, at noon", title="Mirror")
+        rejected = await call("reject", id=added.id, reason="No mirror is left")
+        back = await call("restore", id=added.id, to=1)
+        whole = await call("get", id=added.id, history=True)
+        unknown = await call("restore", id=added.id, to=99)
+        refused = [await call(name, id=of_person) for name in ("reject", "restore")]
+        return rejected, back, whole, unknown, refused
+
+    rejected, back, whole, unknown, refused = serve(scenario)
+    assert (rejected.status, back.status) == ("archived", "candidate")
+    assert (whole.text, "title" in whole.memory) == (LESSON, False)
+    assert [row["operation"] for row in whole.revisions] == [
+        *("edit", "restore", "reject", "edit", "insert")
+    ]
+    assert whole.revisions[2]["reason"] == "No mirror is left"
+    assert (unknown.rule, unknown.next) == (
+        "not_found",
+        f"`ademem get --history {back.id}` lists them",
+    )
+    assert all(answer.is_error for answer in refused)
 
 
 def test_a_repeated_call_with_its_operation_id_is_answered_once(serve):
