@@ -97,6 +97,10 @@ class MemoryLines:
         self.lines = lines
 
     @property
+    def raw(self) -> list[str]:
+        return [line.raw for line in self.lines]
+
+    @property
     def records(self) -> list[Record]:
         return [record for line in self.lines if (record := _record(line.raw))]
 
@@ -152,9 +156,7 @@ class MemoryLines:
         return any(record.life != LIVE for record in self.records) and not self.is_archived
 
     def is_equal(self, other: MemoryLines | None) -> bool:
-        return other is not None and {one.raw for one in self.lines} == {
-            one.raw for one in other.lines
-        }
+        return other is not None and {*self.raw} == {*other.raw}
 
 
 def join_records(records: Iterable[Record]) -> Record | None:

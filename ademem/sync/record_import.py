@@ -32,6 +32,7 @@ from ademem.sync.merging import has_stamps, restamp, write_over
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import datetime
     from typing import Any
 
@@ -49,6 +50,8 @@ _TEXTS = (
 )
 """Fields that may hold an instruction."""
 
+_CLAIMS = (*_TEXTS, "category", "status", "pinned")
+
 
 def make_admission_rule(
     store: Store,
@@ -65,25 +68,14 @@ def make_admission_rule(
     confirmed it, unless a person approved the same text here.
     """
     gate = Gate(lookup=StoreLookup(store), settings=settings, now=now)
-    same = ("content", "title", "anchors", "topic_key", "knowledge_key", "bead")
 
     def admit(row: Memory, before: Memory | None) -> Memory:
-        if before is None or any(getattr(row, name) != getattr(before, name) for name in _TEXTS):
-            draft = Draft(
-                tags=(" ".join(row.tags),),  # a row has the words of a tag apart
-                path=row.file_scope_pattern,
-                origin=Origin(trust=Trust.IMPORT, agent_id=row.agent_id),
-                **{name: getattr(row, name) for name in same},
-            )
-            reviewed = judge(draft, gate, RULES).verdict.draft
-            is_cut = reviewed.content != row.content
-            reason = "is longer than a memory may be" if is_cut else reviewed.quarantine_reason
-            row = replace(row, quarantine_reason=reason)
-        if before is None or _claims(row) != _claims(before):
+        if _differ(row, before, _TEXTS):
+            row = replace(row, quarantine_reason=_review_text(row, gate))
+        if _differ(row, before, _CLAIMS):
             row = replace(row, claimed_author=author)
-        confirms = row.status == Status.PROMOTED and not promotes
-        confirms = confirms and (before is None or before.status != Status.PROMOTED)
-        if (row.quarantine_reason or confirms) and row.live:
+        confirms = row.status == Status.PROMOTED and _differ(row, before, ("status",))
+        if row.live and (row.quarantine_reason or (confirms and not promotes)):
             initial = transitions.initial(promoted=False)
             row = replace(row, pinned=False, promoted_at=None, **initial)
         return row
@@ -91,8 +83,22 @@ def make_admission_rule(
     return admit
 
 
-def _claims(memory: Memory) -> tuple[object, ...]:
-    return tuple(getattr(memory, name) for name in (*_TEXTS, "category", "status", "pinned"))
+def _differ(row: Memory, before: Memory | None, names: Iterable[str]) -> bool:
+    return before is None or any(getattr(row, name) != getattr(before, name) for name in names)
+
+
+def _review_text(row: Memory, gate: Gate) -> str | None:
+    """Return the reason for which the row is quarantined; None where it has none."""
+    same = ("content", "title", "anchors", "topic_key", "knowledge_key", "bead")
+    draft = Draft(
+        tags=(" ".join(row.tags),),  # a row has the words of a tag apart
+        path=row.file_scope_pattern,
+        origin=Origin(trust=Trust.IMPORT, agent_id=row.agent_id),
+        **{name: getattr(row, name) for name in same},
+    )
+    reviewed = judge(draft, gate, RULES).verdict.draft
+    is_cut = reviewed.content != row.content
+    return "is longer than a memory may be" if is_cut else reviewed.quarantine_reason
 
 
 def import_record(
@@ -103,37 +109,68 @@ def import_record(
     store, line = context.act.store, lines.last
     row = memories.raw_row(store.db, id)
     current = stamps.record_of_row(row) if row else replication.read(store, id)
-    found = _read_changes(id, lines, before, current, context)
-    if found is None or (current and has_writes_of(current, found)):
+    found = _read_changes(lines, before, current, context)
+    joined = _join_news(current, found)
+    if found is None or joined is None:
         return
-    joined = join(current, found) if current else found
-    is_candidate = joined.value("status") != Status.PROMOTED
-    if current and (current.life, joined.life, is_candidate) == (REJECTED, LIVE, True):
-        return  # another machine may have captured it again
     memory = context.find(id)
-    raw = [each.raw for each in lines.lines]
-    source = context.provenance.of_record(line.path, line.found, id, raw)
-    if memory and current and source.by_agent and _is_for_person(memory, current, joined, store):
-        texts: dict[str, Any] = {"content": found.text[0], "title": found.text[1]}
-        if joined.life == LIVE and memory.live and found.texts:
-            ours = {"content": memory.content, "title": memory.title}
-            changes = texts if texts != ours else {}
-            return context.propose(memory, changes, source, line.position)
-        verb = {LIVE: "restore", REMOVED: "delete --hard"}.get(joined.life, "archive")
-        return context.keep(memory, line.position, verb)
+    source = context.provenance.of_record(line.path, line.found, id, lines.raw)
     if source.by_agent:
+        if memory and current and _is_for_person(memory, current, joined, store):
+            return _leave_to_person(context, memory, found, joined.life, source, line)
         found = _undecided(found, current)
-    admit = _make_admission(context, source)
-    lives = current is None or current.life == LIVE, joined.life == LIVE
-    operation = {(False, True): "restore", (True, False): "archive"}.get(lives, "import")
-    change = replace(context.act_of(source), made=None).change(operation)
+    change = replace(context.act_of(source), made=None).change(_name_operation(current, joined))
     change = replace(change, actor=context.act.actor)
-    now = replication.apply(store, found, change, admit).memory
-    was_live, is_live = memory is not None and memory.live, now is not None and now.live
-    if was_live and is_live and now != memory:
-        context.note("edited", id)
-    elif was_live != is_live:
-        context.note("archived" if was_live else "restored" if memory else "added", id)
+    now = replication.apply(store, found, change, _make_admission(context, source)).memory
+    if kind := _kind_of_change(memory, now):
+        context.note(kind, id)
+
+
+def _join_news(current: Record | None, found: Record | None) -> Record | None:
+    """Return both records as one; None where *found* has no news or only captures a rejected one.
+
+    Another machine may have captured again what was rejected here.
+    """
+    if current is None or found is None:
+        return found
+    if has_writes_of(current, found):
+        return None
+    joined = join(current, found)
+    revives = (current.life, joined.life) == (REJECTED, LIVE)
+    return None if revives and joined.value("status") != Status.PROMOTED else joined
+
+
+def _leave_to_person(
+    context: ImportContext,
+    memory: Memory,
+    found: Record,
+    life: str,
+    source: Source,
+    line: KnowledgeLine,
+) -> None:
+    """Propose an agent's text beside the memory; of another change only report it."""
+    if life == LIVE and memory.live and found.texts:
+        texts: dict[str, Any] = {"content": found.text[0], "title": found.text[1]}
+        ours = {"content": memory.content, "title": memory.title}
+        changes = texts if texts != ours else {}
+        return context.propose(memory, changes, source, line.position)
+    verb = {LIVE: "restore", REMOVED: "delete --hard"}.get(life, "archive")
+    return context.keep(memory, line.position, verb)
+
+
+def _name_operation(current: Record | None, joined: Record) -> str:
+    lives = current is None or current.life == LIVE, joined.life == LIVE
+    return {(False, True): "restore", (True, False): "archive"}.get(lives, "import")
+
+
+def _kind_of_change(before: Memory | None, now: Memory | None) -> str | None:
+    """Return the kind as the report names it; None where nothing that lives has changed."""
+    was_live, is_live = before is not None and before.live, now is not None and now.live
+    if was_live and is_live:
+        return "edited" if now != before else None
+    if is_live:
+        return "restored" if before else "added"
+    return "archived" if was_live else None
 
 
 def _undecided(found: Record, current: Record | None) -> Record:
@@ -182,16 +219,18 @@ def _check(line: KnowledgeLine) -> None:
         raise BadLine("was written by a newer ademem: update this one")
     if not record_json.is_id(found.get("id")) or redact(str(found["id"])).found:
         raise BadLine("has no id of at most 64 letters, digits, - and _")
-    missing = [name for name in ("key", "category", "updated_at") if not found.get(name)]
-    if missing and found["content"]:
-        raise BadLine(f"has no {', '.join(missing)}")
-    if found["content"] and found.get("status") != Status.ARCHIVED:
+    if found["content"]:
         _check_values(found)
     if not as_time(found.get("updated_at")):
         raise BadLine("has an updated_at that is not an ISO 8601 time")
 
 
 def _check_values(found: dict[str, Any]) -> None:
+    missing = [name for name in ("key", "category", "updated_at") if not found.get(name)]
+    if missing:
+        raise BadLine(f"has no {', '.join(missing)}")
+    if found.get("status") == Status.ARCHIVED:
+        return
     for name in ("category", "status", "importance", "confidence", "pinned"):
         value = found.get(name)
         if value is not None and not record_json.is_valid(name, value):
@@ -199,36 +238,62 @@ def _check_values(found: dict[str, Any]) -> None:
 
 
 def _read_changes(
-    id: str,
     lines: MemoryLines,
     lines_before: MemoryLines | None,
     current: Record | None,
     context: ImportContext,
 ) -> Record | None:
     """Return what the lines bring, with stamps for what was changed without; None for nothing."""
-    after, history = lines.record, context.history
+    after = lines.record
     if current is None or after is None:  # a tombstone stays in the files until there is a text
         return after if after and after.texts else None
     if has_stamps(after) and not has_writes_of(current, after):
         return after
+    if opposite := _find_opposite(lines, lines_before, current):
+        return _set_back(current, opposite, context)
+    return _read_since_base(lines_before, after, current, context) if lines_before else after
+
+
+def _find_opposite(
+    lines: MemoryLines, lines_before: MemoryLines | None, current: Record
+) -> Record | None:
+    """Return of a union what contradicts the memory's life, where life and text are no news."""
+    is_live = current.life == LIVE
+    opposite = join_records(one for one in lines.records if (one.life == LIVE) is not is_live)
+    if opposite is None or not has_writes_of(current, opposite):
+        return None
     before = lines_before.record if lines_before else None
-    # Of a union, the line that says otherwise of its life counts if git set it back to that.
-    is_live, was_live = current.life == LIVE, before is not None and before.life == LIVE
-    other = join_records(one for one in lines.records if (one.life == LIVE) is not is_live)
-    if other and was_live is is_live and has_writes_of(current, other):
-        other = replace(other, texts={}) if is_live else other
-        is_set_back = history.is_reverted(id) if is_live else history.has_returned(id)
-        return write_over(current, other, context.tick(current, other)) if is_set_back else None
-    if before is None or lines_before is None:
+    was_live = before is not None and before.life == LIVE
+    return opposite if was_live is is_live else None
+
+
+def _set_back(current: Record, opposite: Record, context: ImportContext) -> Record | None:
+    """Return the memory as git set it back; None where git did not."""
+    if current.life == LIVE:
+        is_set_back, target = context.history.is_reverted(current.id), replace(opposite, texts={})
+    else:
+        is_set_back, target = context.history.has_returned(current.id), opposite
+    return write_over(current, target, context.tick(current, target)) if is_set_back else None
+
+
+def _read_since_base(
+    lines_before: MemoryLines, after: Record, current: Record, context: ImportContext
+) -> Record | None:
+    """Return what a line without new stamps changed since the merge base."""
+    if (before := lines_before.record) is None:
         return after
     if not has_writes_of(before, after):
-        is_later = time_of(after.last_stamp) >= time_of(before.last_stamp)
-        if has_stamps(before) and is_later and not has_stamps(after):
-            context.note("unstamped", id)  # an older ademem wrote it anew
+        _note_lost_stamps(before, after, context)
         return restamp(before, after)
-    if history.has_left(line.raw for line in lines_before.lines):  # it was set back
+    if context.history.has_left(lines_before.raw):  # it was set back
         return write_over(before, after, context.tick(current, after))
     return None
+
+
+def _note_lost_stamps(before: Record, after: Record, context: ImportContext) -> None:
+    is_later = time_of(after.last_stamp) >= time_of(before.last_stamp)
+    if has_stamps(before) and is_later and not has_stamps(after):
+        context.note("unstamped", after.id)  # an older ademem wrote it anew
 
 
 def import_plain_line(context: ImportContext, line: KnowledgeLine) -> None:
