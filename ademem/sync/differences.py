@@ -22,7 +22,7 @@ from ademem.store.transitions import Act, CannotDo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping
     from typing import Any
 
     from ademem.core.settings import GateSettings
@@ -204,16 +204,8 @@ class _Comparison:
         earlier = next(iter(self._before.placed[id]), None)
         if earlier and all(item.values == earlier.values for item in items):
             return
-        lines, lines_before = self._now.lines.get(id), self._before.lines.get(id)
-        versions = {earlier.values if earlier else None} | (lines.values if lines else set())
-        items, edited = self._find_edited(items, versions)
-        # A new or changed line is more reliable than several items.
-        line_is_new = lines is not None and not lines.is_equal(lines_before)
-        if lines:
-            edited = _without_lost(edited, len(items), lines, lines_before)
-        is_edit = len(edited) == len(items) and not (
-            lines and line_is_new and (len(items) > 1 or lines.is_archived)
-        )
+        count, edited = self._find_edited(id, earlier)
+        is_edit = len(edited) == count and not self._is_overruled(id, count)
         for item in sorted(edited, key=lambda item: item.values):
             if is_edit:
                 yield _difference(item, _edit_item, id=id, now=item, before=earlier)
@@ -222,14 +214,29 @@ class _Comparison:
                 yield _difference(item, _add, placed=item, is_second=True)
 
     def _find_edited(
-        self, items: Sequence[PlacedItem], versions: Container[Values | None]
-    ) -> tuple[tuple[PlacedItem, ...], tuple[PlacedItem, ...]]:
-        """Return the items, split where git combined several, and those of no known version."""
+        self, id: str, earlier: PlacedItem | None
+    ) -> tuple[int, tuple[PlacedItem, ...]]:
+        """Return how many items there are, and those of no known version whose text did not lose.
+
+        They are split where git combined several.
+        """
+        items, lines = self._now.placed[id], self._now.lines.get(id)
+        versions = _list_versions(earlier, lines)
         if all(item.values in versions for item in items):
-            return tuple(items), ()
+            return len(items), ()
         parts = (part for item in items for part in self._split(item, versions))
-        items = tuple({part.values: part for part in parts}.values())
-        return items, tuple(item for item in items if item.values not in versions)
+        distinct = {part.values: part for part in parts}
+        edited = tuple(part for values, part in distinct.items() if values not in versions)
+        if lines:
+            edited = _without_lost(edited, len(distinct), lines, self._before.lines.get(id))
+        return len(distinct), edited
+
+    def _is_overruled(self, id: str, count: int) -> bool:
+        """Return True if a new or changed line decides: over several items, or that it is over."""
+        lines = self._now.lines.get(id)
+        if lines is None or lines.is_equal(self._before.lines.get(id)):
+            return False
+        return count > 1 or lines.is_archived
 
     def find_removals(self) -> Iterator[Difference]:
         """Skip missing files, which are written again."""
@@ -310,6 +317,11 @@ class _Comparison:
         return [find_combined(*versions) for versions in merges]
 
 
+def _list_versions(earlier: PlacedItem | None, lines: MemoryLines | None) -> set[Values | None]:
+    """Return the values of the base, None without it, and of the lines."""
+    return {earlier.values if earlier else None} | (lines.values if lines else set())
+
+
 def _without_lost(
     edited: Iterable[PlacedItem], count: int, lines: MemoryLines, before: MemoryLines | None
 ) -> tuple[PlacedItem, ...]:
@@ -366,33 +378,25 @@ def _add(context: ImportContext, placed: PlacedItem, is_second: bool = False) ->
 
     A second text about one memory is a candidate, and its sheet's word on its origin counts.
     """
-    item, history = placed.item, context.history
+    item = placed.item
     if is_second and item.id and _was_replaced(item.id, item.content, context):
         return
     context.require_length(item.content, item.title)
     if not context.claim(placed):
         return
-    is_offer = placed.path == SHEET
     text = "" if item.id else item.content
     source = context.provenance.of(placed.path, item.id, (placed.state,), text)
-    # Of another store, put there by git, or to be set by a person's command alone.
-    is_strange = (is_offer and item.id) or (is_second and not history.by_hand)
-    trust, kind, moment = _find_origin(item, source, is_strange=bool(is_strange))
-    if not kind or kind == STATED:
-        kind = "file" if is_offer else trust.value
-    same = ("content", "title", "tags", "path")
+    is_by_git = is_second and not context.history.by_hand
+    origin, moment = _find_origin(placed, source, is_by_git=is_by_git)
     draft = Draft(
         category=placed.category or Category.FACT,
-        **{name: getattr(item, name) for name in same},
+        title=item.title,
+        content=item.content,
+        tags=item.tags,
+        path=item.path,
         promoted=placed.is_confirmed and not (is_second or source.by_agent),
         created_at=moment,
-        origin=Origin(
-            trust=trust,
-            source_type=kind,
-            source_id=placed.path,
-            branch=context.waits_on(item.id, None),
-            claimed_author=source.author,
-        ),
+        origin=replace(origin, branch=context.waits_on(item.id, None)),
     )
     context.write(draft, placed)
 
@@ -408,13 +412,23 @@ def _was_replaced(id: str, content: str, context: ImportContext) -> bool:
 
 
 def _find_origin(
-    item: ListItem, source: Source, *, is_strange: bool
-) -> tuple[Trust, str, datetime | None]:
-    """Return trust, kind of source and time; a person's own text is theirs, whatever it says."""
+    placed: PlacedItem, source: Source, *, is_by_git: bool
+) -> tuple[Origin, datetime | None]:
+    """Return origin and time; a person's own text is theirs, whatever it says."""
+    item, is_offer = placed.item, placed.path == SHEET
     trust, kind, moment = _parse_origin(item.origin_text)
+    # Of another store, put there by git, or to be set by a person's command alone.
+    is_strange = is_by_git or (is_offer and bool(item.id))
     if source.by_person and not is_strange and not instruction_in_titled(item.title, item.content):
-        return Trust.USER, "", moment
-    return source.trust if source.by_agent else trust, kind, moment
+        trust, kind = Trust.USER, ""
+    elif source.by_agent:
+        trust = source.trust
+    if kind in ("", STATED):
+        kind = "file" if is_offer else trust.value
+    origin = Origin(
+        trust=trust, source_type=kind, source_id=placed.path, claimed_author=source.author
+    )
+    return origin, moment
 
 
 def _review(context: ImportContext, now: PlacedItem, before: PlacedItem | None = None) -> None:
