@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cached_property
 
 from ademem.core import confined, git
@@ -94,33 +94,51 @@ def check(
 
     With *read* the store was made of these files alone, so that they cannot be behind it.
     """
-    place = Place(project, settings)
-    bounds = bounds or GateSettings()
-    files: tuple[File, ...] = ()
-    paths = {*load_fingerprints(project, store), SHEET, BRIEF}
-    is_current = read is None and is_rendered(store, place)
-    if not is_current:
-        files = survey(store, place)
-        paths = {file.path for file in files}
-    readable = present_text(project)
-    readable = readable.only(sorted(paths & readable.digests.keys()))
-    state = _state_of(project, readable, bounds) if is_current else ""
-    if state and state == read_checked(project):
-        subject = Subject(store=store, place=place, texts=Texts(), files=(), bounds=bounds)
-        return tuple(problem for look in CHECKS_OF_GIT for problem in look(subject))
+    place, bounds = Place(project, settings), bounds or GateSettings()
+    if read is None and is_rendered(store, place):
+        return _check_rendered(project, store, place, bounds)
+    files = survey(store, place)
+    texts = _read_texts(project, {file.path for file in files})
     subject = Subject(
         store=store,
         place=place,
-        texts=readable,
+        texts=texts,
         files=tuple(file for file in files if not file.is_current),
         bounds=bounds,
         fresh=read is not None,
-        conflicts=tuple(found for path in readable for found in conflict_problems(readable, path)),
+        conflicts=_find_conflicts(texts),
     )
-    found = [problem for look in CHECKS for problem in look(subject)]
-    if state and not found:
+    found = _find_problems(subject, CHECKS)
+    return found if read is None else _with_reasons(found, read, subject)
+
+
+def _check_rendered(
+    project: Project, store: Store, place: Place, bounds: GateSettings
+) -> tuple[Problem, ...]:
+    """Check files that a refresh left; where these had no problem before, ask git alone."""
+    texts = _read_texts(project, {*load_fingerprints(project, store), SHEET, BRIEF})
+    state = _state_of(project, texts, bounds)
+    subject = Subject(store=store, place=place, texts=Texts(), files=(), bounds=bounds)
+    if state == read_checked(project):
+        return _find_problems(subject, CHECKS_OF_GIT)
+    subject = replace(subject, texts=texts, conflicts=_find_conflicts(texts))
+    found = _find_problems(subject, CHECKS)
+    if not found:
         save_checked(project, state)
-    return tuple(found) if read is None else _with_reasons(found, read, subject)
+    return found
+
+
+def _find_problems(subject: Subject, checks: Iterable[Check]) -> tuple[Problem, ...]:
+    return tuple(problem for look in checks for problem in look(subject))
+
+
+def _read_texts(project: Project, paths: Collection[str]) -> Texts:
+    texts = present_text(project)
+    return texts.only(sorted(texts.digests.keys() & paths))
+
+
+def _find_conflicts(texts: Texts) -> tuple[Problem, ...]:
+    return tuple(problem for path in texts for problem in conflict_problems(texts, path))
 
 
 def _state_of(project: Project, texts: Texts, bounds: GateSettings) -> str:
@@ -154,16 +172,18 @@ def refused_files(subject: Subject) -> Iterator[Problem]:
 def outdated_files(subject: Subject) -> Iterator[Problem]:
     """Of a fresh clone report only what is not UTF-8, where no other check does."""
     for file in subject.files:
-        is_conflicted = subject.is_conflicted(file.path)
-        if is_conflicted or OVERSIZE in (file.present or "") or subject.is_refused(file.path):
-            continue  # other checks report them
-        if subject.fresh:
-            if file.present == NOT_TEXT:
-                yield Problem(path=file.path, line=None, message="is not UTF-8 text; restore it")
+        if _has_its_own_check(file, subject):
             continue
-        if file.can_wait or (file.path == BRIEF and not file.ours):
-            continue
-        yield _describe_outdated(file)
+        if not subject.fresh:
+            if not file.can_wait and (file.ours or file.path != BRIEF):
+                yield _describe_outdated(file)
+        elif file.present == NOT_TEXT:
+            yield Problem(path=file.path, line=None, message="is not UTF-8 text; restore it")
+
+
+def _has_its_own_check(file: File, subject: Subject) -> bool:
+    is_conflicted = subject.is_conflicted(file.path)
+    return is_conflicted or OVERSIZE in (file.present or "") or subject.is_refused(file.path)
 
 
 def _describe_outdated(file: File) -> Problem:
