@@ -52,7 +52,7 @@ from ademem.sync.trusting import follow_trust, list_watched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping, Set
     from typing import Any
 
     from ademem.core.settings import GateSettings
@@ -206,33 +206,46 @@ def update_store(
         follow_branches(place, store, now)
         return ImportReport(), Texts()
     there = provenance.present = present_text(project)
-    paths, base = set(filter(is_imported, there)), provenance.base
-    if commit(project.root) != base.commit:  # files that a teammate's ademem wrote are ours, too
-        paths |= set(list_committed(project, there))
-    texts = there.only(path for path in there if path in paths)
+    texts = _select_ours(there, project, provenance.base)
     read = texts.only(filter(is_imported, texts))
     report = ImportReport()
-    if base.texts.digests != read.digests:
-        history = provenance.history
-        if history.outdated:  # as they were agreed on, until they are written again
-            current = read.only(read.digests.keys() - history.outdated)
-            agreed = base.texts.only(history.outdated & base.texts.digests.keys())
-            read = CombinedTexts([current, agreed])
+    if provenance.base.texts.digests != read.digests:
+        outdated = provenance.history.outdated
         report = import_files(
-            *(read, runtime.settings.gate, now, place),
+            *(_as_agreed(read, provenance.base, outdated), runtime.settings.gate, now, place),
             provenance=provenance,
             deadline=deadline,
             progress=progress,
         )
-        report = replace(report, outdated=tuple(sorted(history.outdated)))
-        # Lines are kept one by one.
-        refused = {problem.path for problem in report.refused} - set(LINE_FILES)
-        refused |= {it.path for it in report.oversized if not texts.has_oversize(it.path)}
-        left = (path for path in texts if path not in refused)
-        texts = texts.only(path for path in left if not any(conflict_problems(texts, path)))
+        report = replace(report, outdated=tuple(sorted(outdated)))
+        texts = _without_refused(texts, report)
     follow_branches(place, store, now)
     follow_trust(provenance, now)
     return report, Texts() if force else texts
+
+
+def _select_ours(there: Texts, project: Project, base: MergeBase) -> Texts:
+    """Return the files that are imported, and after other commits those that git has as well."""
+    paths = set(filter(is_imported, there))
+    if commit(project.root) != base.commit:  # files that a teammate's ademem wrote are ours, too
+        paths |= set(list_committed(project, there))
+    return there.only(path for path in there if path in paths)
+
+
+def _as_agreed(read: Texts, base: MergeBase, outdated: Set[str]) -> Texts:
+    """Return the texts, *outdated* ones as they were agreed on, until they are written again."""
+    if not outdated:
+        return read
+    current = read.only(read.digests.keys() - outdated)
+    return CombinedTexts([current, base.texts.only(outdated & base.texts.digests.keys())])
+
+
+def _without_refused(texts: Texts, report: ImportReport) -> Texts:
+    """Leave out what was not read whole, and conflicts; lines are kept one by one."""
+    refused = {problem.path for problem in report.refused} - set(LINE_FILES)
+    refused |= {it.path for it in report.oversized if not texts.has_oversize(it.path)}
+    left = (path for path in texts if path not in refused)
+    return texts.only(path for path in left if not any(conflict_problems(texts, path)))
 
 
 def save_agreement(
