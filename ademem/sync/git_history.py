@@ -17,7 +17,7 @@ from ademem.files import FOLDER, KNOWLEDGE, knowledge
 from ademem.files.snapshot import count_states, is_imported
 from ademem.files.texts import clean_line
 from ademem.store.runtime import redact_branch
-from ademem.sync.branches import read_trees
+from ademem.sync.branches import Tree, read_trees
 from ademem.sync.tracked_files import MergeBase, fingerprint, load_fingerprints
 
 TYPE_CHECKING = False
@@ -90,9 +90,7 @@ class GitHistory(Value):
 
         Raises OSError. A result with a line that neither side has was written by a person.
         """
-        asked = ("rev-list", "--merges", "--parents", f"--max-count={MOST_MERGES}", self.since)
-        listed = git.text(self.root, *asked).split("\n") if self.since else []
-        merges = [line.split()[:3] for line in listed if line]
+        merges = self._list_merges()
         versions = _read_versions(self.root, path, {sha for merge in merges for sha in merge})
         bases = {}
         for merge, one, other in merges:
@@ -103,6 +101,13 @@ class GitHistory(Value):
         versions[""] = ""  # the base of unrelated histories
         for (merge, one, other), base in bases.items():
             yield tuple(versions[sha] for sha in (base, one, other, merge))
+
+    def _list_merges(self) -> list[list[str]]:
+        """Return merge and both parents of the last merges, newest first."""
+        if not self.since:
+            return []
+        asked = ("rev-list", "--merges", "--parents", f"--max-count={MOST_MERGES}", self.since)
+        return [line.split()[:3] for line in git.text(self.root, *asked).split("\n") if line]
 
     def commits_with(
         self, path: str, id: str | None, states: Collection[object] = (), text: str = ""
@@ -115,18 +120,28 @@ class GitHistory(Value):
         """
         if self.by_hand or self.has_no_commit:
             return frozenset()
-        is_known = bool(self.since) and self.agreed is not None
         named = self.commits_of.get(id or "", ())
         if named or not states:
-            return frozenset(named) if is_known and id is not None else None
+            return frozenset(named) if self._is_known and id is not None else None
+        return self._commits_bringing(states, path, text)
+
+    def _commits_bringing(
+        self, states: Collection[object], path: str, text: str
+    ) -> frozenset[str] | None:
+        """Return the commits that may have brought one of the *states*, as `commits_with` does."""
         head = commit(self.root)
         committed = _states_at(self.root, head, path)
         if committed is not None and committed.isdisjoint(states):
             return frozenset()
-        if committed is None or not is_known:
+        if committed is None or not self._is_known:
             return None
-        found = self.commits_writing(text) if text else frozenset()
-        return found or _commits_between(self.root, self.since, head, path)
+        writing = self.commits_writing(text) if text else frozenset()
+        return writing or _commits_between(self.root, self.since, head, path)
+
+    @property
+    def _is_known(self) -> bool:
+        """True for a range of commits that begins at the merge base."""
+        return bool(self.since) and self.agreed is not None
 
     @property
     def has_no_commit(self) -> bool:
@@ -198,8 +213,7 @@ def read_history(project: Project, base: MergeBase, store: Store, present: Texts
     outdated, is_edited = _find_outdated(project, base, now, store, present)
     if now == base.commit:
         if base.branch not in (None, redact_branch(branch(root) or "")):
-            here = (read_trees(root, ["HEAD"]) or {}).get("HEAD")
-            ids: dict[str, dict[str, int]] = {id: {} for id in (here.ids if here else ())}
+            ids = _ids_in_head(root)
             return GitHistory(
                 root=root, by_hand=False, agreed=now, commits_of=ids, outdated=outdated
             )
@@ -209,6 +223,12 @@ def read_history(project: Project, base: MergeBase, store: Store, present: Texts
         return GitHistory(root=root, by_hand=False, agreed=earlier, outdated=outdated)
     commits = f"{earlier}..HEAD" if earlier else "HEAD"
     return replace(_read_patches(root, commits), agreed=earlier, outdated=outdated)
+
+
+def _ids_in_head(root: str) -> dict[str, dict[str, int]]:
+    """Return the memories in the files of HEAD, each with no commits."""
+    trees = read_trees(root, ["HEAD"]) or {}
+    return {id: {} for id in trees.get("HEAD", Tree()).ids}
 
 
 def _read_patches(root: str, commits: str) -> GitHistory:
@@ -222,13 +242,7 @@ def _read_patches(root: str, commits: str) -> GitHistory:
     last_author = sha = author = ""
     for line in patches.split("\n"):
         if line[:1] == "\0":  # no line of a patch begins so
-            sha, author, seconds, parents = line[1:].split("\0", 3)
-            # A forged commit may have a time from no clock; it is 1970 then.
-            is_time = seconds.isdecimal() and len(seconds) <= len(str(LAST_SECOND))
-            second = min(int(seconds), LAST_SECOND) if is_time else 0
-            times[sha] = datetime.fromtimestamp(second, UTC)
-            if not parents and _is_shallow(root):  # its patch has what others wrote before
-                author = ""
+            sha, author, times[sha] = _parse_header(line[1:], root)
             last_author = last_author or author
             continue
         if (sign := {"+": 1, "-": -1}.get(line[:1])) is None:
@@ -251,6 +265,17 @@ def _read_patches(root: str, commits: str) -> GitHistory:
         last_author=last_author,
         times=times,
     )
+
+
+def _parse_header(header: str, root: str) -> tuple[str, str, datetime]:
+    """Return commit, author and time."""
+    sha, author, seconds, parents = header.split("\0", 3)
+    if not parents and _is_shallow(root):  # its patch has what others wrote before
+        author = ""
+    # A forged commit may have a time from no clock; it is 1970 then.
+    is_time = seconds.isdecimal() and len(seconds) <= len(str(LAST_SECOND))
+    second = min(int(seconds), LAST_SECOND) if is_time else 0
+    return sha, author, datetime.fromtimestamp(second, UTC)
 
 
 def _id_in(line: str) -> str | None:
@@ -284,11 +309,8 @@ def _find_outdated(
     root, fingerprints = project.root, load_fingerprints(project, store)
     if (states := _list_uncommitted(project)) is None:
         return frozenset(), False
-    outdated, popped = set[str](), set[str]()
-    is_edited = False
-    for path in filter(is_imported, present):
-        if base.texts.digests.get(path) == present.digests[path]:
-            continue
+    outdated, popped, edited = set[str](), set[str](), set[str]()
+    for path in _changed_paths(base.texts, present):
         staged = _find_state(states, path)
         is_rendering = fingerprint(path, present[path]) in fingerprints.get(path, ())
         if staged is None:
@@ -296,13 +318,19 @@ def _find_outdated(
                 outdated.add(path)
         elif staged and _is_in_history(root, path, staged):
             outdated.add(path)
-        elif is_rendering:
-            popped.add(path)
         else:
-            is_edited = True
+            (popped if is_rendering else edited).add(path)
     if KNOWLEDGE in popped:
-        return frozenset(outdated | popped), is_edited
-    return frozenset(outdated), is_edited or bool(popped)
+        outdated |= popped
+    else:
+        edited |= popped
+    return frozenset(outdated), bool(edited)
+
+
+def _changed_paths(before: Texts, present: Texts) -> Iterator[str]:
+    for path in filter(is_imported, present):
+        if before.digests.get(path) != present.digests[path]:
+            yield path
 
 
 def is_committed_text(project: Project, path: str, text: str) -> bool:
