@@ -24,7 +24,7 @@ from ademem.files.texts import clean_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator
+    from collections.abc import Hashable, Iterable, Iterator, Mapping
     from typing import TypeVar
 
     from ademem.core.registers import Record
@@ -104,6 +104,11 @@ def _merge_items(base: Variants, ours: Variants, theirs: Variants) -> Variants:
         return ours
     if ours == base or not ours:
         return theirs
+    return _combine_changes(base, ours, theirs)
+
+
+def _combine_changes(base: Variants, ours: Variants, theirs: Variants) -> Variants:
+    """Return each text that an item gets by the changes of both sides."""
     before = base[0] if len(base) == 1 else ListItem(line=0)  # of several, none is the base
     pairs = (_exchange_changes(before, mine, yours) for mine, yours in product(ours, theirs))
     distinct = {_content_of(item): item for pair in pairs for item in pair}
@@ -157,14 +162,7 @@ def _content_of(item: ListItem) -> tuple[str, ...]:
 
 
 def merge_lines(*versions: str) -> str:
-    base, ours, theirs = map(_records_of, versions)
-    joined: dict[str, Record] = {}
-    for id in ours.keys() | theirs.keys():
-        before = base.get(id)
-        sides = [side[id] for side in (ours, theirs) if id in side]
-        if len(sides) == 2 or before != sides[0]:
-            sides = [restamp(before, side) if before else side for side in sides]
-            joined |= registers.join_all(sides)
+    joined = _join_records(*map(_records_of, versions))
     ordered = sorted(joined.values(), key=lambda record: (record.created_at, record.id))
     others = three_way(*(set(_other_lines(text)) for text in versions))
     present = [raw for text in versions for raw in clean_lines(text)]
@@ -172,6 +170,20 @@ def merge_lines(*versions: str) -> str:
     hidden = {str(line.get("id")) for line in found if knowledge.is_hidden(line)}
     lines = sorted(knowledge.ordered_lines(ordered, present, hidden=hidden))
     return "".join((*(text for _, text in lines), *sorted(others)))
+
+
+def _join_records(
+    base: Mapping[str, Record], ours: Mapping[str, Record], theirs: Mapping[str, Record]
+) -> dict[str, Record]:
+    """Join the records by id; leave out what one side deleted and the other left as it was."""
+    joined: dict[str, Record] = {}
+    for id in ours.keys() | theirs.keys():
+        before = base.get(id)
+        sides = [side[id] for side in (ours, theirs) if id in side]
+        if len(sides) == 2 or before != sides[0]:
+            sides = [restamp(before, side) if before else side for side in sides]
+            joined |= registers.join_all(sides)
+    return joined
 
 
 def _records_of(text: str) -> dict[str, Record]:
