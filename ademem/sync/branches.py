@@ -18,7 +18,7 @@ from ademem.store.stamps import BRANCH
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping, Sequence
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
     from typing import Any
 
@@ -130,13 +130,7 @@ class Place:
             return set()
         asked = ("-haF", "--no-color", *marks, *refs, "--", f"{FOLDER}*.jsonl")
         found = git.output(self.root, "grep", *asked, codes=FOUND_OR_NOT)
-        confirmed = set()
-        for text in (found or b"").decode("utf-8", "replace").splitlines():
-            with suppress(ValueError):
-                record = record_json.from_json(loads(text))
-                if record and record.value("status") == Status.PROMOTED:
-                    confirmed.add(record.id)
-        return confirmed
+        return set(_confirmed_ids((found or b"").decode("utf-8", "replace").splitlines()))
 
     def shows(self, memory: Memory) -> bool:
         return memory.source_branch in (None, self.branch) or self.holds(memory)
@@ -175,6 +169,14 @@ class Place:
         return self._trees[ref]
 
 
+def _confirmed_ids(lines: Iterable[str]) -> Iterator[str]:
+    for line in lines:
+        with suppress(ValueError):
+            record = record_json.from_json(loads(line))
+            if record and record.value("status") == Status.PROMOTED:
+                yield record.id
+
+
 def follow_branches(place: Place, store: Store, now: datetime) -> int:
     """Return how many memories changed; git runs before the transaction, so no writer waits."""
     waiting = memory_queries.on_branches(store)
@@ -205,8 +207,7 @@ def follow_branches(place: Place, store: Store, now: datetime) -> int:
 
 def _decide(waiting: Sequence[Memory], place: Place) -> list[tuple[Memory, dict[str, Any], str]]:
     default = place.default
-    names = place.names if default else None
-    if default is None or names is None:
+    if default is None or (names := place.names) is None:
         return []
     deleted = {memory.source_branch for memory in waiting} - names.keys()
     if deleted and not place.read_all():
@@ -226,15 +227,24 @@ def _find_renamed(root: str) -> dict[str, str]:
 def _changes(
     memory: Memory, place: Place, default: Tree, names: Mapping[str, str], heirs: Mapping[str, str]
 ) -> tuple[dict[str, Any], str]:
-    name = memory.source_branch or ""
     restored = _fields_before_loss(memory)
     shared = restored | {"source_branch": None}
     if not default.has_files and not memory.has_unseen_branch:
         return shared, "the default branch has no files of memory"
     if default.has(memory.id, memory.knowledge_key):
         return shared, "its line is on the default branch"
-    if name in names:
-        return restored, f"{name} is there again"
+    if memory.source_branch in names:
+        return restored, f"{memory.source_branch} is there again"
+    return _changes_without_branch(memory, place, names, heirs)
+
+
+def _changes_without_branch(
+    memory: Memory, place: Place, names: Container[str], heirs: Mapping[str, str]
+) -> tuple[dict[str, Any], str]:
+    """Return the changes of a memory whose branch was deleted or renamed."""
+    name = memory.source_branch or ""
+    restored = _fields_before_loss(memory)
+    shared = restored | {"source_branch": None}
     if place.has_arrived(memory):
         return shared, f"{name} was deleted after its line reached the default branch"
     if memory.has_unseen_branch:

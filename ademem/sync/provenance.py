@@ -316,14 +316,7 @@ def _last_writer(project: Project, store: Store, path: str) -> Trust:
     changed = stamp(datetime.fromtimestamp(status.st_ctime, UTC))
     since = ledger.last_reading(store, project.root)
     turns = ledger.turns_naming(store, path, since=since)
-    begun = since and stamp(parse(since) - LONGEST_CALL)
-    present = {session for session, _ in ledger.sessions_between(store, since, changed)}
-    sessions = [
-        session
-        for session, transcript in ledger.sessions_between(store, begun, changed)
-        if (session in present or os.path.exists(transcript))
-        and _may_have_changed(transcript, os.path.join(project.root, path), since, changed)
-    ]
+    sessions = _list_writing_sessions(store, os.path.join(project.root, path), since, changed)
     if not turns and not sessions:
         return Trust.USER
     from ademem.capture import provenance  # which files without an agent's change do not need
@@ -331,6 +324,18 @@ def _last_writer(project: Project, store: Store, path: str) -> Trust:
     found = [provenance.trust_of_turn(turn, store) for turn in turns]
     found += [provenance.trust_of_session(session, store) for session in sessions]
     return next((trust for trust in provenance.SOURCES if trust in found), Trust.AGENT)
+
+
+def _list_writing_sessions(store: Store, file: str, since: str, until: str) -> list[str]:
+    """Return the sessions that may have written the file."""
+    begun = since and stamp(parse(since) - LONGEST_CALL)
+    present = {session for session, _ in ledger.sessions_between(store, since, until)}
+    return [
+        session
+        for session, transcript in ledger.sessions_between(store, begun, until)
+        if (session in present or os.path.exists(transcript))
+        and _may_have_changed(transcript, file, since, until)
+    ]
 
 
 def _may_have_changed(transcript: str, file: str, since: str, until: str) -> bool:

@@ -27,13 +27,8 @@ _LINE_ID = re.compile(r'"id":"([\w-]+)"')
 
 
 def copy_before(project: Project, store: Store, due: Sequence[File]) -> str:
-    """Copy the files if the *due* ones lose much; return the folder, empty for none.
-
-    That is a page, or more than half of at least LEAST_ENTRIES entries on pages or in lines.
-    """
-    changed = [file for file in due if file.present not in (None, NOT_TEXT)]
-    removed = any(file.wanted is None and topic_of(file.path) for file in changed)
-    if not removed and not any(_loses_most(changed, lines) for lines in (False, True)):
+    """Copy the files if the *due* ones lose much; return the folder, empty for none."""
+    if not _lose_much(due):
         return ""
     last = max(_numbers(project), default=0)
     folder = os.path.join(project.run, f"{NAME}{last + 1}")
@@ -47,6 +42,14 @@ def copy_before(project: Project, store: Store, due: Sequence[File]) -> str:
     copied = os.path.relpath(folder, project.root)
     ledger.note_copy(store, project.root, copied)
     return copied
+
+
+def _lose_much(due: Iterable[File]) -> bool:
+    """That is a page, or more than half of at least LEAST_ENTRIES entries on pages or in lines."""
+    changed = [file for file in due if file.present not in (None, NOT_TEXT)]
+    if any(file.wanted is None and topic_of(file.path) for file in changed):
+        return True
+    return _loses_most(changed, lines=False) or _loses_most(changed, lines=True)
 
 
 def _loses_most(changed: Iterable[File], lines: bool) -> bool:

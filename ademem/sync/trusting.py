@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ademem.core.memory import Memory
     from ademem.store import Store
     from ademem.sync.provenance import Provenance
+    from ademem.sync.trusted_commits import TrustedCommits
 
 _LOOKED_AT = "trusted_commits"
 """Name in `store_values` of the state of git in which the labels were looked at last."""
@@ -30,13 +31,11 @@ def find_trusted(provenance: Provenance) -> list[Memory]:
     """
     labelled = memory_queries.with_files_and_not_quarantined(provenance.store)
     commits = provenance.trusted_commits
-    if not labelled or commits is None or provenance.trusts_all:
-        return labelled if provenance.trusts_all else []
-    lines: dict[str, list[tuple[str, dict[str, Any]]]] = {}
-    for path in LINE_FILES:
-        for sha, text in commits.blame(path):
-            if line := knowledge.parse_line(clean_line(text)):
-                lines.setdefault(str(line.get("id")), []).append((sha, line))
+    if provenance.trusts_all:
+        return labelled
+    if not labelled or commits is None:
+        return []
+    lines = _blame_lines(commits)
     found = []
     for memory in labelled:
         there = lines.get(memory.id, ())
@@ -44,6 +43,16 @@ def find_trusted(provenance: Provenance) -> list[Memory]:
         if is_same and commits.include({sha for sha, _ in there}, made_here=False):
             found.append(memory)
     return found
+
+
+def _blame_lines(commits: TrustedCommits) -> dict[str, list[tuple[str, dict[str, Any]]]]:
+    """Return the lines in HEAD by the id of their memory, each with its commit."""
+    lines: dict[str, list[tuple[str, dict[str, Any]]]] = {}
+    for path in LINE_FILES:
+        for sha, text in commits.blame(path):
+            if line := knowledge.parse_line(clean_line(text)):
+                lines.setdefault(str(line.get("id")), []).append((sha, line))
+    return lines
 
 
 def follow_trust(provenance: Provenance, now: datetime) -> int:
