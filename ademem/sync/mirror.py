@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Collection, Container, Iterable, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
@@ -352,8 +352,12 @@ def _are_removed(project: Project, texts: Texts, lines: Iterable[Memory]) -> boo
 
 
 def _find_waiting(project: Project, found: Iterable[File], place: Place) -> set[str]:
-    stale = (file for file in found if not file.is_current and file.ours)
-    if not (paths := [file.path for file in stale if _has_no_news(file, place)]):
+    paths = [
+        file.path
+        for file in found
+        if file.ours and not file.is_current and _has_no_news(file, place)
+    ]
+    if not paths:
         return set()
     with suppress(OSError):
         state = git.run(project.root, "status", "--porcelain", "-z", "--", *paths)
@@ -434,14 +438,23 @@ def _note_fingerprints(
     """Note the texts that will be in the files, before they are written."""
     before = load_fingerprints(project, store)
     after = dict(before)
-    left = (file for file in found if file not in due and (file.is_current or file.can_wait))
-    texts = {file.path: file.present for file in left} | {file.path: file.wanted for file in due}
-    for path, text in texts.items():
+    for path, text in _texts_after(found, due).items():
         if text is not None:
             newest = fingerprint(path, text)
             after[path] = [*(each for each in before.get(path, ()) if each != newest), newest]
     if after != before:
         save_fingerprints(project, after, agreement)
+
+
+def _texts_after(found: Iterable[File], due: Container[File]) -> dict[str, str | None]:
+    """Return by path what the *due* files will have, and those that may stay as they are have."""
+    texts = {}
+    for file in found:
+        if file in due:
+            texts[file.path] = file.wanted
+        elif file.is_current or file.can_wait:
+            texts[file.path] = file.present
+    return texts
 
 
 def _write_files(
@@ -462,20 +475,12 @@ def _agreed_texts(
 
     Where part of one could not be read, the rest is agreed on.
     """
-    written: dict[str, str | None] = {}
-    in_part, before = [], []
-    for file in found:
-        if not is_imported(file.path):
-            continue
-        if file.is_current or file in due:
-            written[file.path] = file.wanted
-        elif file.can_wait:
-            written[file.path] = file.present
-        elif file.path in read and read.has_oversize(file.path):
-            in_part.append(file.path)
-        elif file.path in base.texts:
-            before.append(file.path)
+    imported = [file for file in found if is_imported(file.path)]
+    written = _texts_after(imported, due)
     there = {path: text for path, text in written.items() if text is not None}
+    alone = [file.path for file in imported if file.path not in written]
+    in_part = list(filter(read.has_oversize, alone))
+    before = [path for path in alone if path in base.texts and path not in in_part]
     return CombinedTexts([base.texts.only(before), read.only(in_part), Texts.of(there)])
 
 
@@ -496,10 +501,13 @@ def _note_own_records(runtime: Runtime, due: Iterable[File], refused: Collection
     """
     store = runtime.store
     texts = [file.wanted for file in due if file.path in LINE_FILES and file.wanted]
-    raw = [each for text in texts for each in clean_lines(text) if each not in refused]
+    raw = [line for text in texts for line in clean_lines(text) if line not in refused]
     own = _digest_own(store, raw) if raw else []
+    trust.note_own_records([*own, *_digest_own_briefs(store)], runtime.environment)
+
+
+def _digest_own_briefs(store: Store) -> Iterator[str]:
     for agent in ("", *sorted(briefs.list_folders(store))):
         if document := project_brief.load(store, agent):
-            said = document.texts - {*document.claimed}
-            own += [project_brief.text_digest(agent, text) for text in said]
-    trust.note_own_records(own, runtime.environment)
+            for text in document.texts - {*document.claimed}:
+                yield project_brief.text_digest(agent, text)
