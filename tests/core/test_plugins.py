@@ -78,7 +78,7 @@ def test_a_package_of_somebody_else_adds_a_command_and_a_reader(site, here, stor
 
     assert "decisions: 1 inserted" in said[1]
     assert type_(site, here.root, "decisions") == (0, "Queue in SQLite\n")
-    assert re.search("Insight:.*  decisions +List", type_(site, here.root, "--help")[1], re.S)
+    assert re.search("Insight .*│ decisions +List", type_(site, here.root, "--help")[1], re.S)
     assert "or one of: " in " ".join(type_(site, here.root, "import", "--help")[1].split())
     assert "decisions" in type_(site, here.root, "import", "--format", "none", "x")[1]
 

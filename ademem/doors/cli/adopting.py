@@ -37,7 +37,7 @@ def adopt(
     plain: bool = flag("--plain", "With --id: nothing is decided about it any more."),
     keys: Keys = None,
 ) -> None:
-    """Read CLAUDE.md, AGENTS.md and rules in place."""
+    """Use CLAUDE.md and rules in place. AGENTS.md is read, too."""
     if yes and no:
         raise UsageError("--yes and --no exclude each other", "give one of them")
     decides = stop or ignore or plain or bool(keys)

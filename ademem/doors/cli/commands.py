@@ -53,7 +53,7 @@ PANELS = {
     "Team": "files core agents import export trust",
     "Set-up": "init install uninstall adopt config model",
     "Upkeep": "doctor backup sweep scrub projects",
-    "Insight": "status log why session prompts relations guard",
+    "Insight": "status log why guard",
 }
 
 OF_PARTS = {
@@ -61,7 +61,7 @@ OF_PARTS = {
     "hub": "hub",
     "mcp": "mcp",
     "page": "web",
-    "procedures": "mission procedures",
+    "procedures": "procedures",
     "replay": "replay",
     "terminal": "tui",
     "verify": "verify",
@@ -69,20 +69,23 @@ OF_PARTS = {
 """Parts of this package, with the commands that the help lists of each."""
 
 HIDDEN = frozenset(
-    ("learn", "topic-key", "timeline", "context", "work", "merge-file", "serve", "cost")
+    (
+        *("learn", "topic-key", "timeline", "context", "work", "merge-file", "serve", "cost"),
+        *("session", "prompts", "relations"),
+    )
 )
-"""Commands and groups for scripts, git and agents, which no help lists."""
+"""Commands and groups for scripts, git, agents and rare needs, which no help lists."""
 
 GROUPS = {
-    "files": "The git-reviewable files of memory.",
+    "files": "The files of memory, for git.",
     "core": "The project brief.",
-    "agents": "The kinds of agents that work here.",
-    "model": "The embedding model, for recall by meaning.",
+    "agents": "Kinds of agents that work here.",
+    "model": "The model for recall by meaning.",
     "guard": "Recall before changes.",
     "relations": "Relations between memories.",
     "session": "Sessions of Claude Code and other programs.",
     "prompts": "What you typed in sessions.",
-    "config": "Settings, and where they come from.",
+    "config": "Settings and their sources.",
     "projects": "The projects of this machine.",
 }
 

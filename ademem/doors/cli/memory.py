@@ -44,7 +44,7 @@ Text = Annotated[str, argument("TEXT", "The memory; - reads standard input.")]
 
 @follow(memory_operations.add)
 def add(asked: Asked) -> None:
-    """Write a memory, if the write gate accepts it. TEXT may be -, for standard input."""
+    """Write a memory. The write gate checks it. TEXT may be -, for standard input."""
     added = asked.call(content=text_or_stdin(asked.given["content"]))
     if added.written is None or (added.steps and not show.as_json):
         show.steps(added.steps)
@@ -102,7 +102,7 @@ def topic_key(text: Text, type_: Type = None, title: Title = None) -> None:
 def search(
     asked: Asked, words: list[str] | None = argument("WORDS", "What you want to know.", None)
 ) -> None:
-    """Find memories that answer WORDS, in pages of previews."""
+    """Search memories, in pages. A page has previews of those that answer WORDS."""
     page, with_weak = asked.call(query=" ".join(words or ())), asked.given["archived"]
     answers = [row for row in page["memories"] if "weak" not in row["flags"]]
     rows = page["memories"] if with_weak else answers
@@ -190,7 +190,7 @@ def log(
     limit: Limit = 20,
     project: Project = None,
 ) -> None:
-    """Show acts on memories, newest first. `undo` takes their ids."""
+    """Show acts, newest first. `undo` takes their ids."""
     from ademem.operations import curation, reports, sessions
 
     if guard + refused + episodes > 1:
@@ -222,7 +222,7 @@ def undo(
     event: str = argument("EVENT", "The id of an act in `log`."),
     dry_run: DryRun = False,
 ) -> None:
-    """Undo one act: an edit, a merge, even an undo."""
+    """Undo one act. It may be an edit, a merge, even an undo."""
     from ademem.operations import curation
 
     changed = curation.undo(memories, event, dry_run=dry_run)
@@ -264,7 +264,7 @@ def _episode_lines(episode: Episode) -> Iterator[str]:
 
 @follow(memory_operations.promote)
 def promote(asked: Asked) -> None:
-    """Confirm a candidate, or approve a quarantined one."""
+    """Confirm a memory that waits. If it is quarantined, approve its text."""
     show.one("promoted", asked.call())
 
 
@@ -276,13 +276,13 @@ def reject(asked: Asked) -> None:
 
 @follow(memory_operations.remove, "archive", without=("dry_run", "hard"), how="archive")
 def archive(asked: Asked) -> None:
-    """Remove a memory from recall and files."""
+    """Archive a memory. It leaves recall and files."""
     show.one("archived", asked.call())
 
 
 @follow(memory_operations.remove, "delete", how="delete")
 def delete(asked: Asked) -> None:
-    """Delete a memory; `restore` undoes it unless --hard."""
+    """Delete a memory. `restore` undoes it unless --hard."""
     show.one("would delete" if asked.given["dry_run"] else "deleted", asked.call())
 
 
@@ -334,7 +334,7 @@ def restore(
     own: bool = flag("--personal", "A backup of your own memories of all projects."),
     force: bool = flag("--force", "Accept a backup of another project."),
 ) -> None:
-    """Restore an archived or deleted memory, an earlier revision of one, or a backup."""
+    """Restore a memory, or a backup. An archived or deleted memory, or an earlier revision."""
     show.one("would restore" if asked.given["dry_run"] else "restored", asked.call(id=id))
 
 
@@ -348,7 +348,7 @@ def pin(asked: Asked) -> None:
 
 @follow(memory_operations.update)
 def edit(asked: Asked) -> None:
-    """Change a memory; without options the text opens in $EDITOR. --content - reads it."""
+    """Change a memory. Without options the text opens in $EDITOR. --content - reads it."""
     from ademem.operations import searching
 
     memories, given = asked.runtime, asked.given

@@ -33,7 +33,7 @@ def at(
     pending: bool = flag("--pending", "Memories of which nobody chose a place."),
     from_: str = option("--from", "Choices as JSON lines; - reads standard input.", ""),
 ) -> None:
-    """Show or choose where a memory applies."""
+    """Choose where a memory applies. Without a choice, show it."""
     chooses = bool(keys or drop or none)
     if pending or from_:
         if id or chooses:

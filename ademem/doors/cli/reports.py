@@ -27,7 +27,7 @@ def _has_topic(given: dict[str, Any]) -> bool:
 
 @follow(memory_operations.status, catches_up=_has_topic)
 def status(asked: Asked) -> None:
-    """Show what memory holds and what is due.
+    """Show counts, and what is due.
 
     Topics: commits (made outside of sessions), cost (of AI and hooks), guard (mode and turns),
     impressions (how often memories were shown and used).

@@ -67,7 +67,7 @@ def review(
     dry_run: DryRun = False,
     project: Project = None,
 ) -> None:
-    """Decide about waiting memories, one by one. Without a terminal, list them and conflicts."""
+    """Decide what waits, one by one. Without a terminal, list them and conflicts."""
     from ademem.files import enrolment
     from ademem.session import linked_files
 
@@ -729,7 +729,7 @@ def propose(
     branch: str | None = option("--branch", "A new one; else ademem/candidates."),
     dry_run: DryRun = False,
 ) -> None:
-    """Commit the candidates to a branch, as a sheet for review."""
+    """Commit candidates to a branch. They stand there as a sheet for review."""
     proposal = curation.propose(memories, branch, dry_run=dry_run)
     if dry_run:
         lines = [f"would commit to {proposal.branch}:\n", proposal.text]

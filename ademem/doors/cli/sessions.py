@@ -84,7 +84,7 @@ def why(
     words: list[str] | None = argument("SESSION|TEXT", "None: this session, or the latest.", None),
     wrong: int | None = option("--wrong N", "Effect #N is not right: it counts no more.", None),
 ) -> None:
-    """Show what a session was sent, or why a text is held."""
+    """Show what a session was sent. Of a text that is held, show why."""
     if wrong is not None:
         return _reject_effect(memories, wrong)
     text = " ".join(words or ())

@@ -50,7 +50,7 @@ OtherAgents = Annotated[
 
 @command()
 def init(project: Project = None) -> None:
-    """Create the `.ade/` of a project, or of its repository."""
+    """Begin the memory of a project. Creates `.ade/` in it, or in its repository."""
     here = os.getcwd()
     root = _folder(project) if project else enrolment.choose_root(here)
     if not project:
@@ -97,7 +97,7 @@ def install(
     client: bool = flag("--client", "Instead the module inside Claude Code, a second lock."),
     dry_run: DryRun = False,
 ) -> None:
-    """Register the hooks and slash commands with Claude Code."""
+    """Register hooks in Claude Code. Slash commands are registered, too."""
     if client:
         done = _load_module().install(os.environ, dry_run=dry_run)
         return show.report({"done": done}, done)
@@ -159,7 +159,7 @@ def uninstall(
     client: bool = flag("--client", "Instead the module inside Claude Code."),
     dry_run: DryRun = False,
 ) -> None:
-    """Remove the hooks from the settings file. `.ade/` stays."""
+    """Remove the hooks from settings. `.ade/` stays."""
     if not dry_run:
         who.require_person(who.of_process(), "`ademem uninstall`")
     if client:
@@ -305,7 +305,7 @@ def trust(
     revoke: bool = flag("--revoke", "Revoke trust; with --database also in the database."),
     project: Project = None,
 ) -> None:
-    """Review and trust what came with a project, part by part."""
+    """Trust what came with a project. It is reviewed part by part."""
     if revoke:
         who.refuse_agent(who.of_process(), "`ademem trust --revoke`")
         configuring.revoke(project, database=database)

@@ -20,7 +20,6 @@ from ademem.core.errors import USAGE, AdememError, UsageError
 from ademem.doors.cli import commands as own
 from ademem.doors.cli.commands import GROUPS, HELP, Command, module_of, modules
 from ademem.doors.cli.options import flags_of, metavar_of
-from ademem.doors.cli.show import wants_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -45,7 +44,7 @@ class Panels(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if not module_of(args[0]) and not ctx.resilient_parsing:
             names = self.list_commands(ctx)
-            close = ", ".join(map(repr, get_close_matches(args[0], names)))
+            close = "".join(map(repr, get_close_matches(args[0], names, 1)))
             ctx.fail(f"No such command {args[0]!r}." + (f" Did you mean {close}?" if close else ""))
         return super().resolve_command(ctx, args)
 
@@ -153,11 +152,11 @@ def run(arguments: Sequence[str]) -> NoReturn:
             error.message = getattr(getattr(error, "param", None), "help", "")
         if " " in getattr(error, "option_name", ""):
             error.message += " (write -- before a text that begins with a dash)"
-        if not wants_json(arguments):
+        if type(error).show is not _ParserError.show:  # of a group alone: its help
             error.show()
             sys.exit(USAGE)
         context = error.ctx.command_path if error.ctx else "ademem"
-        message = error.format_message()
+        message = error.format_message().removesuffix(".")
         raise UsageError(message, f"`{context} --help` shows its options") from error
     except typer.Abort as error:
         raise AdememError("no answer was given") from error

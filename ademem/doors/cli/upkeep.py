@@ -32,7 +32,7 @@ def examine(
     ),
     project: Project = None,
 ) -> None:
-    """Check the installation and the store. Exit code 1 on a problem."""
+    """Check installation and store. Exit code 1 on a problem."""
     from ademem.operations import doctor, recovery
 
     found = project_.find(project, os.environ, os.getcwd())
@@ -55,7 +55,7 @@ def backup(
     own: bool = flag("--personal", "Only that of your own memories of all projects."),
     project: Project = None,
 ) -> None:
-    """Copy the whole database into your data folder.
+    """Copy the database. The copy is in your data folder.
 
     Private memories are in it, too; your own of all projects get a file beside it. The newest three
     of each kind are kept: typed, weekly (by the worker), before a migration, and of databases that
@@ -111,7 +111,7 @@ def sweep(
     merge: bool = flag("--merge", "Merge memories of the same words instead."),
     dry_run: DryRun = False,
 ) -> None:
-    """Age the memories: confirm used ones, archive unused ones."""
+    """Age the memories now. Used ones are confirmed, unused ones archived."""
     if merge:
         done = upkeep.consolidate(memories, dry_run=dry_run)
         lines = [f"merge    {' '.join(x.members)} → {preview(x.content, 80)}" for x in done.merges]
@@ -147,7 +147,7 @@ def _consolidation_summary(done: Consolidated, waiting: int, dry_run: bool) -> s
 
 @on_project()
 def scrub(memories: Runtime, dry_run: DryRun = False) -> None:
-    """Redact secrets in database, copies, logs and files."""
+    """Redact secrets in what is stored. It is database, copies, logs and files."""
     done = upkeep.scrub(memories, dry_run=dry_run)
     verb = "would clean" if dry_run else "cleaned"
     lines = [f"{verb} {where}: {count}" for where, count in (done.rows | done.files).items()]

@@ -34,7 +34,10 @@ def sync(
     dry_run: DryRun = False,
     project: Project = None,
 ) -> None:
-    """Exchange memories through shared folders and the hub. Exit code 1 if a part of it fails."""
+    """Exchange memories with others. Folders and the hub carry them.
+
+    Exit code 1 if a part of it fails.
+    """
     if sum((status, leave, dry_run)) > 1:
         raise UsageError("only one of --status, --leave and --dry-run can be given")
     chosen = {"status": status, "leave": leave, "import_": import_, "dry_run": dry_run}

@@ -6,7 +6,7 @@ HIDDEN = ("hub page",)
 JOBS = "ademem.plugins.hub.jobs"
 EXCHANGE = "ademem.plugins.hub.exchange"
 GROUPS = {
-    "hub": "Share memories through a server of the team.",
+    "hub": "Share memories through a server.",
     "hub project": "Projects of the hub.",
     "hub member": "Members of a project of the hub.",
     "hub token": "Tokens of the members of a project.",

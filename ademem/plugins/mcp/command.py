@@ -30,7 +30,7 @@ def mcp(
     http: bool = flag("--http", "Over HTTP, to this machine alone."),
     port: str = argument("[PORT]", "Port for --http; 0 is any.", ""),
 ) -> None:
-    """Serve memory to other programs by MCP."""
+    """Serve memory by MCP."""
     if config:
         from ademem.operations.install import describe_entry
 

@@ -28,7 +28,7 @@ def web(
         "--project DIR", "Folder of the project; several are one page."
     ),
 ) -> None:
-    """Show the memory in a browser of this machine, until Ctrl-C."""
+    """Show memory in a browser. It is served on this machine until Ctrl-C."""
     with needs("web", "the page"):
         from ademem.plugins.http.loopback import parse_port
         from ademem.plugins.page import server

@@ -1,11 +1,8 @@
 """Procedures learned from sessions, the skills that they become, and missions."""
 
 COMMANDS = {"ademem.plugins.procedures.commands": "mission procedures skills"}
-PANELS = {"Insight": "mission procedures"}
-HIDDEN = (
-    *("procedures outcome", "skills", "skills list", "skills reindex"),
-    "mission promote",
-)
+PANELS = {"Insight": "procedures"}
+HIDDEN = ("procedures outcome", "skills", "mission")
 GROUPS = {
     "procedures": "Procedures learned from sessions.",
     "skills": "Skill and command files of the project.",

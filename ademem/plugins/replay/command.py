@@ -40,7 +40,7 @@ def replay(
     all: bool = flag("--all", "With print mode, and each call that met a rule without proof."),
     add: bool = flag("--add", "Go through what you said twice and memory has not."),
 ) -> None:
-    """Replay past sessions with today's memories.
+    """Try memories on past sessions.
 
     It tells what they would have met, and where they would have been in the way.
     """

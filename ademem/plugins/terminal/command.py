@@ -19,7 +19,7 @@ from ademem.doors.views import lines
 
 @command()
 def tui(project: Project = None) -> None:
-    """Browse and review the memory in this terminal."""
+    """Browse and review in a terminal."""
     with needs("tui", "the terminal's browser"):
         from ademem.plugins.terminal import browser
     outside = {name: value for name, value in os.environ.items() if name not in SESSIONS}

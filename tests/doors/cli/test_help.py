@@ -3,6 +3,7 @@
 import pytest
 
 from ademem import __version__
+from ademem.doors.cli import help
 from ademem.doors.cli.commands import PANELS, hidden, modules, panels
 from tests.docs_tables import leaves
 
@@ -35,14 +36,33 @@ def test_a_list_of_commands_cuts_no_sentence(ademem, monkeypatch, group):
     assert "..." not in listed
 
 
-def test_the_help_lists_at_most_45_commands_and_groups_of_the_core_in_panels(ademem):
+def test_the_help_lists_at_most_45_commands_and_groups_in_six_panels(ademem):
     listed = ademem("--help")
 
     words = {name.partition(" ")[0] for name in LISTED}
-    assert len(" ".join(PANELS.values()).split()) <= 45
-    assert all(f"\n{panel}:\n" in listed for panel, _ in panels())
+    assert (len(PANELS), len(words) <= 45) == (6, True)
+    assert all(f"\n╭─ {panel} ─" in listed for panel, _ in panels())
     assert words == {word for _, names in panels(whole=True) for word in names}
-    assert {name for name in hidden() if name not in GROUPS} == set(COMMANDS) - set(LISTED)
+    unlisted = {n for n in COMMANDS if not hidden().isdisjoint((n, n.partition(" ")[0]))}
+    assert unlisted == set(COMMANDS) - set(LISTED)
+
+
+@pytest.mark.parametrize(("columns", "in_a_row"), [(100, 2), (99, 1)])
+def test_panels_stand_side_by_side_where_a_hundred_columns_hold_two(
+    ademem, monkeypatch, columns, in_a_row
+):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    boxes = [line for line in ademem("--help").splitlines() if line[:1] in tuple("╭│╰ ")]
+
+    assert max(map(len, boxes)) <= columns
+    assert max(line.count("╭") for line in boxes) == in_a_row
+
+
+def test_a_sentence_of_the_help_has_at_most_34_characters():
+    shown = [row for _, names in panels(whole=True) for row in help.sentences(names).values()]
+
+    assert max(map(len, shown)) <= 34
+    assert all(shown)
 
 
 def test_every_command_names_the_module_that_defines_it():
