@@ -1,8 +1,8 @@
 """Each part beside the core alone: `python .ci/parts.py SOURCE`, in a copy of SOURCE without parts.
 
 A part is loaded with those that it imports, and no other: each module that the packages here allow,
-its commands with their help, its settings. Then its own tests run: those of QUICK parts, or with
-ADEMEM_EXAMPLES=full of each that the default dependencies are enough for.
+its commands with their help, its settings. Then its own tests run: those of parts in `.ci/alone`,
+or with ADEMEM_EXAMPLES=full of each that the default dependencies are enough for.
 """
 
 import os
@@ -17,7 +17,6 @@ sys.path.insert(0, ".")
 from tests.environments import OF_EXTRAS
 from tests.test_architecture import BETWEEN_PARTS
 
-QUICK = ("importers", "models")
 PARTS = Path("ademem/plugins")
 OF_AN_EXTRA = {path for paths in OF_EXTRAS.values() for path in paths}
 
@@ -76,6 +75,7 @@ else:
     everything = os.environ.get("ADEMEM_EXAMPLES") == "full"
     found = sorted(each.parent.name for each in (source / PARTS).glob("*/__init__.py"))
     tested = [each for each in found if f"tests/plugins/{each}" not in OF_AN_EXTRA]
-    chosen = tested if everything else QUICK
+    quick = Path(".ci/alone").read_text().split()
+    chosen = tested if everything else [each for each in tested if f"tests/plugins/{each}" in quick]
     failed = [each for each in found if not check(each, source, with_tests=each in chosen)]
     sys.exit(f"not with the core alone: {', '.join(failed)}" if failed else 0)
