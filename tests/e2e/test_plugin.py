@@ -28,6 +28,7 @@ def plugin(world: World) -> World:
     return world
 
 
+@pytest.mark.contract(full_only=True)
 def test_the_plugin_alone_has_every_command_that_its_briefing_names(plugin: World) -> None:
     with watched(plugin) as product:
         first = plugin.chat(
