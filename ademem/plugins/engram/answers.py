@@ -107,22 +107,28 @@ def search(
         page = browsing.find(memories, query, filters, limit, others=others, **options)
     if match_mode == "all" and page["relaxed"]:  # no memory has all words
         page |= {"memories": [], "total": 0}
-    lines = []
+    is_brief = response_format in ("compact", "concise")
+    lines: list[str] = []
     for row in page["memories"]:
-        is_here = "project" not in row  # else its number is of another database
-        number = _number(memories, row["id"]) if is_here else row["id"]
-        title = row.get("title") or preview(row["text"], TITLE_CHARS)
-        lines.append(f"#{number} [{row['category']}] {title}")
-        if response_format not in ("compact", "concise"):
-            lines.append(f"    {row['text']}")
-        for relation, others in row.get("relations", {}).items():
-            if form := RELATIONS.get(relation):
-                named = (_number(memories, each) if is_here else each for each in others)
-                lines += [f"    {form.format(each)}" for each in named]
-        row["number"] = number
+        lines += _describe_hit(memories, row, is_brief=is_brief)
     found = f"Found {counted(page['total'], 'memory')}" if lines else "No memories found"
     text = "\n".join([found, *lines])
     return {"result": text, "relaxed": page["relaxed"], "results": page["memories"]}
+
+
+def _describe_hit(memories: Runtime, row: Row, *, is_brief: bool) -> list[str]:
+    """Return the lines of a hit, and add its number to its row."""
+    is_here = "project" not in row  # else its number is of another database
+    row["number"] = _number(memories, row["id"]) if is_here else row["id"]
+    title = row.get("title") or preview(row["text"], TITLE_CHARS)
+    lines = [f"#{row['number']} [{row['category']}] {title}"]
+    if not is_brief:
+        lines.append(f"    {row['text']}")
+    for relation, ids in row.get("relations", {}).items():
+        if form := RELATIONS.get(relation):
+            named = (_number(memories, id) if is_here else id for id in ids)
+            lines += [f"    {form.format(id)}" for id in named]
+    return lines
 
 
 @tool()

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 
 from ademem.core import confined, record_json, registers
 from ademem.core.clock import UTC, parse
-from ademem.core.confined import Refused
 from ademem.core.errors import AdememError
 from ademem.core.memory import Memory
 from ademem.core.redaction import redact
@@ -58,7 +57,6 @@ from ademem.store import (
     memory_queries,
     replication,
     sessions,
-    stamps,
 )
 
 if TYPE_CHECKING:
@@ -127,20 +125,24 @@ def read_manifest(project: Project) -> Manifest:
         return Manifest()
     text = data.decode("utf-8", "replace")
     is_conflicted = any(line.startswith("<<<<<<<") for line in text.splitlines())
-    sides = (_side(text, 0), _side(text, 1)) if is_conflicted else (text,)
     entries: dict[str, Row] = {}
-    for side in sides:
-        try:
-            found = json.loads(side)
-        except (ValueError, RecursionError) as error:
-            raise BadManifest(f"{MANIFEST} cannot be read: {error}") from error
-        if not isinstance(found, dict) or found.get("version") != VERSION:
-            raise BadManifest(f"{MANIFEST} is not of version {VERSION}, which is read")
-        for entry in documents.rows_of(found, "chunks")[:MOST_CHUNKS]:
-            id = entry.get("id")
-            if isinstance(id, str) and re.fullmatch(f"[0-9a-f]{{{ID_CHARS}}}", id):
-                entries.setdefault(id, entry)
+    for side in (_side(text, 0), _side(text, 1)) if is_conflicted else (text,):
+        for id, entry in _parse_entries(side):
+            entries.setdefault(id, entry)
     return Manifest(chunks=entries, is_conflicted=is_conflicted)
+
+
+def _parse_entries(side: str) -> Iterator[tuple[str, Row]]:
+    try:
+        found = json.loads(side)
+    except (ValueError, RecursionError) as error:
+        raise BadManifest(f"{MANIFEST} cannot be read: {error}") from error
+    if not isinstance(found, dict) or found.get("version") != VERSION:
+        raise BadManifest(f"{MANIFEST} is not of version {VERSION}, which is read")
+    for entry in documents.rows_of(found, "chunks")[:MOST_CHUNKS]:
+        id = entry.get("id")
+        if isinstance(id, str) and re.fullmatch(f"[0-9a-f]{{{ID_CHARS}}}", id):
+            yield id, entry
 
 
 def _side(text: str, side: int) -> str:
@@ -200,8 +202,7 @@ def receive(project: Project, job: Job, *, dry_run: bool = False) -> Received:
             try:
                 document = _document(_read_chunk(project, id), manifest.chunks[id])
             except (BadChunk, OSError) as error:
-                reason = error.reason if isinstance(error, Refused) else str(error)
-                problems.append(f"chunk {id}: {reason}")
+                problems.append(f"chunk {id}: {folder.reason_of(error)}")
                 continue
             with suppress(database.DryRun), job.store.transaction():
                 reports.append(documents.import_document(document, job))
@@ -217,35 +218,44 @@ def receive(project: Project, job: Job, *, dry_run: bool = False) -> Received:
 
 def _document(content: bytes, entry: Row) -> Document:
     """Return rows and mutations as rows, of which a mutation counts; raises BadChunk."""
-    try:
-        found = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise BadChunk("it is not JSON") from error
-    if not isinstance(found, dict):
-        raise BadChunk("it is not an object")
+    chunk = _parse_chunk(content)
     document: dict[str, list[Any]] = {name: [] for name, _, _ in _ROWS.values()} | {"removed": []}
-    named = set()
-    for mutation in documents.rows_of(found, "mutations"):
+    mutated = set()
+    for mutation in documents.rows_of(chunk, "mutations"):
         entity, key = text_of(mutation.get("entity")), text_of(mutation.get("entity_key"))
-        named.add((entity, key))
-        if entity not in _ROWS:
-            continue
-        name, id, time = _ROWS[entity]
-        at = text_of(mutation.get("occurred_at")) or text_of(entry.get("created_at"))
-        row: Row = {id: key, time: at} | _payload(mutation)
-        is_delete = mutation.get("op") == "delete"
-        if entity == "observation" and (is_delete or row.get("deleted") is True):
-            row["deleted_at"] = text_of(row.get("deleted_at")) or at
-        elif is_delete:
-            if entity != "relation":
-                document["removed"].append((entity, key))
-            continue
-        document[name].append(row)
+        mutated.add((entity, key))
+        if mutation.get("op") != "delete" or entity == "observation":
+            if entity in _ROWS:
+                name, _, _ = _ROWS[entity]
+                document[name].append(_row_of(mutation, entity, key, entry))
+        elif entity in ("session", "prompt"):
+            document["removed"].append((entity, key))
     for entity in ("session", "observation", "prompt"):
         name, id, _ = _ROWS[entity]
-        rows = documents.rows_of(found, name)
-        document[name] += [row for row in rows if (entity, text_of(row.get(id))) not in named]
+        rows = documents.rows_of(chunk, name)
+        document[name] += [row for row in rows if (entity, text_of(row.get(id))) not in mutated]
     return document
+
+
+def _parse_chunk(content: bytes) -> Row:
+    try:
+        chunk = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise BadChunk("it is not JSON") from error
+    if not isinstance(chunk, dict):
+        raise BadChunk("it is not an object")
+    return chunk
+
+
+def _row_of(mutation: Row, entity: str, key: str, entry: Row) -> Row:
+    """Return what a mutation writes; an observation that it deletes has the time of its end."""
+    _, id, time = _ROWS[entity]
+    at = text_of(mutation.get("occurred_at")) or text_of(entry.get("created_at"))
+    row: Row = {id: key, time: at} | _payload(mutation)
+    is_deleted = mutation.get("op") == "delete" or row.get("deleted") is True
+    if entity == "observation" and is_deleted:
+        row["deleted_at"] = text_of(row.get("deleted_at")) or at
+    return row
 
 
 def _payload(mutation: Row) -> Row:
@@ -273,41 +283,51 @@ def send(
     """Write what Engram's chunks lack; *anew* writes all, as do chunks of ours that are damaged."""
     with locked(os.path.join(project.home, "run", "sync.lock"), root=project.home_root):
         manifest = read_manifest(project)
-        own = [id for id, chunk in journal.chunks(store, TARGET).items() if chunk.replica]
-        bad = [id for id in own if id in manifest.chunks and not _is_intact(project, id)]
-        anew = anew or bool(bad)
+        damaged = _list_damaged(store, project, manifest)
+        anew = anew or bool(damaged)
         if not dry_run:
             journal.enrol(store, TARGET)
             if anew:
                 journal.advance(store, TARGET, journal.ALL)
         last = journal.last(store.db)
-        found = outgoing(store, project.name, anew=anew)
+        lacking = outgoing(store, project.name, anew=anew)
         sent = Sent(
-            sessions=len(found.sessions),
-            observations=len(found.observations),
-            mutations=len(found.mutations),
-            held_back=found.held_back,
-            problems=tuple(f"chunk {id} was damaged; all is written anew" for id in bad),
+            sessions=len(lacking.sessions),
+            observations=len(lacking.observations),
+            mutations=len(lacking.mutations),
+            held_back=lacking.held_back,
+            problems=tuple(f"chunk {id} was damaged; all is written anew" for id in damaged),
         )
         if dry_run:
             return sent
-        entries = {id: entry for id, entry in manifest.chunks.items() if id not in bad}
-        made, at = [], now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        for content, counts in _pack(found):
-            id = _write_chunk(project, content)
-            made.append(id)
-            entries.setdefault(id, {"id": id, "created_by": author, "created_at": at} | counts)
+        made = _write_chunks(project, lacking, author, now)
         if made or manifest.is_conflicted:
-            _write_manifest(project, entries.values())
+            intact = {id: manifest.chunks[id] for id in manifest.chunks.keys() - damaged}
+            _write_manifest(project, (made | intact).values())
         with store.transaction():
-            replica = stamps.replica(store)
-            for id in made:
-                journal.note_chunk(store, TARGET, id, replica, now)
-            for kind, key, state in found.states:
+            folder.note_made(store, TARGET, made, now)
+            for kind, key, state in lacking.states:
                 foreign.mark(store, kind, key, SENT, state)
             journal.advance(store, TARGET, last)
         folder.remove_stale(Folder(root=project.root, base=FOLDER), now)
     return replace(sent, chunks=tuple(made))
+
+
+def _list_damaged(store: Store, project: Project, manifest: Manifest) -> list[str]:
+    own = [id for id, chunk in journal.chunks(store, TARGET).items() if chunk.replica]
+    return [id for id in own if id in manifest.chunks and not _is_intact(project, id)]
+
+
+def _write_chunks(
+    project: Project, lacking: Outgoing, author: str, now: datetime
+) -> dict[str, Row]:
+    """Return the entries of the manifest for the chunks, by id."""
+    at = now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    entries = {}
+    for content, counts in _pack(lacking):
+        id = _write_chunk(project, content)
+        entries[id] = {"id": id, "created_by": author, "created_at": at} | counts
+    return entries
 
 
 def _write_chunk(project: Project, content: bytes) -> str:
@@ -393,31 +413,47 @@ class _Observations:
         self.states: list[tuple[str, str, str]] = []
         self.held_back: list[str] = []
 
+    def add(self, memory: Memory, row: Row, before: str) -> None:
+        """Add a row unless the chunks have it in this state; *before* is empty for a new one."""
+        state = state_of(row)
+        if state == before:
+            return
+        if _has_secret(row):
+            self.held_back.append(memory.id)
+            return
+        self.states.append((foreign.MEMORY, memory.id, state))
+        (self.edits if before else self.rows).append(row)
+
+    def delete(self, memory: Memory, row: Row, project: str) -> None:
+        at = documents.format_time(memory.deleted_at or memory.updated_at + SECOND)
+        self.deletes.append(_deletion(row["sync_id"], at, project))
+        self.states.append((foreign.MEMORY, memory.id, GONE))
+
 
 def _read_observations(
     store: Store, project: str, written: Iterable[str], anew: bool
 ) -> _Observations:
     stored = foreign.get_all(store, foreign.MEMORY)
-    ids = [*written, *(id for id, fields in stored.items() if fields.get(SENT))]
-    current = memory_queries.everything(store) if anew else memory_queries.by_ids(store, ids)
     found = _Observations()
-    for memory in current:
+    for memory in _candidates(store, stored, written, anew):
         fields = stored.get(memory.id, {})
         before = fields.get(SENT, "")
         row = documents.observation_of(memory, fields, project)
-        if not memory.shareable:
-            if before and (anew or before != GONE) and not _is_hidden(store, memory):
-                at = documents.format_time(memory.deleted_at or memory.updated_at + SECOND)
-                found.deletes.append(_deletion(row["sync_id"], at, project))
-                found.states.append((foreign.MEMORY, memory.id, GONE))
-        elif before == state_of(row) and not anew:
-            continue
-        elif _has_secret(row):
-            found.held_back.append(memory.id)
-        else:
-            found.states.append((foreign.MEMORY, memory.id, state_of(row)))
-            (found.edits if before and not anew else found.rows).append(row)
+        if memory.shareable:
+            found.add(memory, row, "" if anew else before)
+        elif before and (anew or before != GONE) and not _is_hidden(store, memory):
+            found.delete(memory, row, project)
     return found
+
+
+def _candidates(
+    store: Store, stored: dict[str, Row], written: Iterable[str], anew: bool
+) -> list[Memory]:
+    """Return the memories whose rows in the chunks may be missing or outdated."""
+    if anew:
+        return memory_queries.everything(store)
+    sent = (id for id, fields in stored.items() if fields.get(SENT))
+    return memory_queries.by_ids(store, [*written, *sent])
 
 
 def _is_hidden(store: Store, memory: Memory) -> bool:

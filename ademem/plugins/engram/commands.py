@@ -13,6 +13,7 @@ from ademem.doors.cli import show
 from ademem.doors.cli.formats import Format, Source, progress_of, report_waiting
 from ademem.files.readers import Comparison
 from ademem.plugins.engram import documents, exchanging
+from ademem.plugins.engram.chunks import Received, Sent
 from ademem.plugins.exchange.command import held_back_lines
 from ademem.store.runtime import Runtime
 
@@ -59,21 +60,32 @@ def sync(
 ) -> None:
     """Write a chunk into `.engram/`, or do one of the others."""
     if leave:
-        if not exchanging.leave(memories):
-            raise NotFound("nothing was written for Engram", "`ademem sync --engram` does")
-        line = "left Engram; its chunks stay, and so do the memories that came from it"
-        return show.report({"left": "engram"}, [line])
-    if status:
-        return _show_status(exchanging.get_status(memories))
-    if import_:
-        received = exchanging.receive(memories, dry_run=dry_run)
-        names = ("inserted", "updated", "deleted", "sessions", "prompts", "relations")
-        counts = {name: sum(getattr(one, name) for one in received.reports) for name in names}
-        figures = join_counts(counts)
-        lines = [f"{counted(len(received.read), 'chunk')} read: {figures or 'nothing new'}"]
-        values = {"read": received.read, **counts, "problems": received.problems}
-        return show.report(values, lines, received.problems, fails=bool(received.problems))
-    sent = exchanging.send(memories, force=force, dry_run=dry_run)
+        _leave(memories)
+    elif status:
+        _show_status(exchanging.get_status(memories))
+    elif import_:
+        _show_received(exchanging.receive(memories, dry_run=dry_run))
+    else:
+        _show_sent(exchanging.send(memories, force=force, dry_run=dry_run), dry_run=dry_run)
+
+
+def _leave(memories: Runtime) -> None:
+    if not exchanging.leave(memories):
+        raise NotFound("nothing was written for Engram", "`ademem sync --engram` does")
+    line = "left Engram; its chunks stay, and so do the memories that came from it"
+    show.report({"left": "engram"}, [line])
+
+
+def _show_received(received: Received) -> None:
+    names = ("inserted", "updated", "deleted", "sessions", "prompts", "relations")
+    counts = {name: sum(getattr(one, name) for one in received.reports) for name in names}
+    figures = join_counts(counts)
+    lines = [f"{counted(len(received.read), 'chunk')} read: {figures or 'nothing new'}"]
+    values = {"read": received.read, **counts, "problems": received.problems}
+    show.report(values, lines, received.problems, fails=bool(received.problems))
+
+
+def _show_sent(sent: Sent, *, dry_run: bool) -> None:
     if sent.observations or sent.mutations or sent.sessions:
         what = ", ".join(f".engram/chunks/{id}.jsonl.gz" for id in sent.chunks)
         figures = f"{counted(sent.observations, 'memory')}, {counted(sent.mutations, 'change')}"
@@ -82,7 +94,7 @@ def sync(
         lines = ["Engram's chunks have everything"]
     lines += held_back_lines(sent.held_back)
     values = as_dict(sent) | {"dry_run": dry_run}
-    return show.report(values, lines, sent.problems, fails=bool(sent.problems))
+    show.report(values, lines, sent.problems, fails=bool(sent.problems))
 
 
 def _show_status(found: exchanging.Status) -> None:

@@ -140,12 +140,20 @@ def export_document(store: Store, project: str, now: datetime) -> Document:
 
 
 def observation_of(memory: Memory, stored: Mapping[str, Any], project: str) -> Row:
-    kind = next((tag for tag in memory.tags if tag in TYPES), memory.category.value)
-    own = {
+    fields = {name: stored[name] for name in KEPT if name in stored}
+    if stored and stored.get("revision") != memory.revision_count:  # changed here since
+        for name in ("type", "revision_count", "duplicate_count", "updated_at", "deleted_at"):
+            fields.pop(name, None)
+    row = _own_fields(memory, project) | fields
+    return {name: value for name, value in row.items() if value is not None}
+
+
+def _own_fields(memory: Memory, project: str) -> Row:
+    return {
         "id": memory.seq,
         "sync_id": memory.sync_id,
         "session_id": memory.source_session_id or f"ademem-{project}",
-        "type": kind,
+        "type": next((tag for tag in memory.tags if tag in TYPES), memory.category.value),
         "title": memory.title or opening(memory.content, TITLE_CHARS),
         "content": memory.content,
         "project": project,
@@ -158,11 +166,6 @@ def observation_of(memory: Memory, stored: Mapping[str, Any], project: str) -> R
         "updated_at": format_time(memory.updated_at),
         "deleted_at": memory.deleted_at and format_time(memory.deleted_at),
     }
-    fields = {name: stored[name] for name in KEPT if name in stored}
-    if stored and stored.get("revision") != memory.revision_count:  # changed here since
-        for name in ("type", "revision_count", "duplicate_count", "updated_at", "deleted_at"):
-            fields.pop(name, None)
-    return {name: value for name, value in (own | fields).items() if value is not None}
 
 
 def sessions_of(store: Store, wanted: set[str], project: str, of: Iterable[Row]) -> list[Row]:
@@ -183,15 +186,21 @@ def sessions_of(store: Store, wanted: set[str], project: str, of: Iterable[Row])
         for row in sessions.list_sessions(store, -1)
         if row["id"] in wanted or row["id"] in stored
     }
-    first: dict[str, str] = {}
-    for row in of:
-        if at := text_of(row["created_at"]):  # as it came, also a number
-            first[row["session_id"]] = min(first.get(row["session_id"], "9"), at)
+    first = _first_times(of)
     for id in sorted(wanted - found.keys()):
         started = first.get(id, format_time(datetime.fromtimestamp(0, UTC)))
         found[id] = {"id": id, "project": project, "directory": project, "started_at": started}
     ordered = sorted(found.values(), key=lambda row: (row["started_at"], row["id"]))
     return [{key: value for key, value in row.items() if value is not None} for row in ordered]
+
+
+def _first_times(of: Iterable[Row]) -> dict[str, str]:
+    """Return the time of the first row of each session."""
+    first: dict[str, str] = {}
+    for row in of:
+        if at := text_of(row["created_at"]):  # as it came, also a number
+            first[row["session_id"]] = min(first.get(row["session_id"], "9"), at)
+    return first
 
 
 def format_time(moment: datetime) -> str:
@@ -268,35 +277,54 @@ def import_document(document: Document, job: Job) -> Report:
     counts: Counter[str] = Counter()
     skipped: list[Skipped] = []
     with job.store.transaction():
-        rows = (*document["observations"], *document["prompts"])
-        used = {text_of(row.get("session_id")) for row in _of_project(rows, job)}
-        for row in document["sessions"]:
-            if text_of(row.get("id")) in used or not job.project:
-                counts["sessions"] += _add_session(row, job)
-        earlier: dict[str, list[Row]] = {}  # texts of observations by sync id, oldest first
-        versions = document.get("observation_versions", ())
-        for row in sorted(versions, key=lambda row: text_of(row.get("captured_at"))):
-            earlier.setdefault(text_of(row.get("observation_sync_id")), []).append(row)
-        for number, row in enumerate(_of_project(document["observations"], job), 1):
-            if number % STEP == 0:
-                job.on_progress(number)
-            outcome = _import_observation(row, earlier.get(_sync_id(row), ()), job)
+        counts["sessions"] = sum(_add_session(row, job) for row in _read_sessions(document, job))
+        for outcome in _import_observations(document, job):
             if isinstance(outcome, Skipped):
                 skipped.append(outcome)
             else:
                 counts[outcome] += 1
-        for row in _of_project(document["prompts"], job):
-            counts["prompts"] += _add_prompt(row, job)
-        for row in document.get("relations", ()):
-            counts["relations"] += _add_relation(row, job)
-        for row in document.get("memory_relations", ()):
-            ends = (text_of(row.get(end)) for end in ("source_id", "target_id"))
-            if all(memory_queries.by_sync_id(job.store, end) for end in ends):
-                counts["relations"] += _add_relation(row, job)
-        for entity, key in document.get("removed", ()):
-            counts["deleted"] += _remove(entity, key, job)
+        prompts = _of_project(document["prompts"], job)
+        counts["prompts"] = sum(_add_prompt(row, job) for row in prompts)
+        counts["relations"] = sum(_add_relation(row, job) for row in _read_relations(document, job))
+        removed = document.get("removed", ())
+        counts["deleted"] += sum(_remove(entity, key, job) for entity, key in removed)
     event = job.event_id if revisions.has_event(job.store, job.event_id) else ""
     return Report(event=event, **counts, skipped=tuple(skipped))
+
+
+def _read_sessions(document: Document, job: Job) -> Iterator[Row]:
+    """Yield the sessions; of one project those that its observations and prompts name."""
+    rows = (*document["observations"], *document["prompts"])
+    used = {text_of(row.get("session_id")) for row in _of_project(rows, job)}
+    for row in document["sessions"]:
+        if text_of(row.get("id")) in used or not job.project:
+            yield row
+
+
+def _import_observations(document: Document, job: Job) -> Iterator[str | Skipped]:
+    versions = _versions_by_id(document)
+    for number, row in enumerate(_of_project(document["observations"], job), 1):
+        if number % STEP == 0:
+            job.on_progress(number)
+        yield _import_observation(row, versions.get(_sync_id(row), ()), job)
+
+
+def _versions_by_id(document: Document) -> dict[str, list[Row]]:
+    """Return the earlier texts of observations by sync id, oldest first."""
+    versions: dict[str, list[Row]] = {}
+    rows = document.get("observation_versions", ())
+    for row in sorted(rows, key=lambda row: text_of(row.get("captured_at"))):
+        versions.setdefault(text_of(row.get("observation_sync_id")), []).append(row)
+    return versions
+
+
+def _read_relations(document: Document, job: Job) -> Iterator[Row]:
+    """Yield relations; those of a database only where both ends were imported."""
+    yield from document.get("relations", ())
+    for row in document.get("memory_relations", ()):
+        ends = (text_of(row.get(end)) for end in ("source_id", "target_id"))
+        if all(memory_queries.by_sync_id(job.store, end) for end in ends):
+            yield row
 
 
 def _of_project(found: Iterable[Row], job: Job) -> Iterator[Row]:
@@ -313,12 +341,17 @@ def _import_observation(row: Row, earlier: Iterable[Row], job: Job) -> str | Ski
     changed = _moment(row, "deleted_at", "updated_at", "created_at")
     if changed is None or not _is_newer(row, changed, current, job):
         return "known"
-    is_confirmed = job.asked_by_agent and memories.find_confirmed(job.store, [current.id])
-    if current.trust is Trust.USER or is_confirmed:
+    if _is_settled(current, job):
         return "known" if row.get("deleted_at") else _propose(row, sync_id, job)
     if current.quarantine_reason or current.scope is not Scope.PROJECT:
         return "rejected"  # a person decides
     return _apply(row, sync_id, current, job)
+
+
+def _is_settled(memory: Memory, job: Job) -> bool:
+    """Return True for what a person said; where an agent asked, for what one confirmed, too."""
+    is_confirmed = job.asked_by_agent and memories.find_confirmed(job.store, [memory.id])
+    return memory.trust is Trust.USER or bool(is_confirmed)
 
 
 def _unfit(row: Row, job: Job) -> str:
@@ -342,17 +375,22 @@ def _import_new(row: Row, earlier: Iterable[Row], sync_id: str, job: Job) -> str
         return "known"
     if _is_own(row):
         return _insert_own(row, sync_id, job)
-    last = text_of(row.get("updated_at")) or text_of(row.get("created_at"))
-    for version in earlier:  # the earliest text is inserted, and replaced by the later ones
-        at, text = text_of(version.get("captured_at")), _plain(version.get("content"))
-        is_text = text and len(text) <= record_json.MAX_TEXT and not instruction_in(text)
-        if is_text and at < last:
-            texts = {name: version.get(name) for name in _TEXTS.split()}
-            past = row | texts | {"updated_at": at, "deleted_at": None}
-            _apply(past, sync_id, _find_memory(sync_id, job), job, is_copy=True)
+    for past in _past_rows(row, earlier):  # the first is inserted, and replaced by the later ones
+        _apply(past, sync_id, _find_memory(sync_id, job), job, is_copy=True)
     current = _find_memory(sync_id, job)
     outcome = _apply(row, sync_id, current, job)
     return "inserted" if current and outcome != "deleted" else outcome
+
+
+def _past_rows(row: Row, earlier: Iterable[Row]) -> Iterator[Row]:
+    """Yield the row as it was with each of its *earlier* texts that can be imported."""
+    last = text_of(row.get("updated_at")) or text_of(row.get("created_at"))
+    for version in earlier:
+        at, text = text_of(version.get("captured_at")), _plain(version.get("content"))
+        is_fit = text and len(text) <= record_json.MAX_TEXT and not instruction_in(text)
+        if is_fit and at < last:
+            texts = {name: version.get(name) for name in _TEXTS.split()}
+            yield row | texts | {"updated_at": at, "deleted_at": None}
 
 
 def _plain(value: object) -> str:
@@ -397,19 +435,12 @@ def _apply(
     row: Row, sync_id: str, current: Memory | None, job: Job, *, is_copy: bool = False
 ) -> str:
     changed = _moment(row, "deleted_at", "updated_at", "created_at") or job.now
-    at = registers.old_stamp(stamp(changed))
-    id = current.id if current else sha256_hex(SOURCE, sync_id)[:16]
     created = at_most(_moment(row, "created_at") or changed, job.now)
-    bare = Record(id=id, sync_id=current.sync_id if current else sync_id, created_at=stamp(created))
-    record = _write_record(bare, row, at, job)
-
-    def admit(memory: Memory, before: Memory | None) -> Memory:
-        if before is None:
-            names = {"source_id": f"{SOURCE}:{sync_id}", "source_session_id": _session(row)}
-            memory = replace(memory, **names)
-        return job.admit(memory, before)
-
+    ours = current or Record(id=sha256_hex(SOURCE, sync_id)[:16], sync_id=sync_id)
+    bare = Record(id=ours.id, sync_id=ours.sync_id, created_at=stamp(created))
+    record = _write_record(bare, row, registers.old_stamp(stamp(changed)), job)
     target = TARGET if job.is_shared else None
+    admit = _admit_from(row, sync_id, job)
     applied = replication.apply(job.store, record, job.change("import"), admit, target)
     if applied.memory is None or not applied.changed:
         return "known"
@@ -418,6 +449,18 @@ def _apply(
     if current is None:
         return "inserted"
     return "deleted" if row.get("deleted_at") else "updated"
+
+
+def _admit_from(row: Row, sync_id: str, job: Job) -> Admit:
+    """Return the rule of the job for memories whose source is the row."""
+
+    def admit(memory: Memory, before: Memory | None) -> Memory:
+        if before is None:
+            names = {"source_id": f"{SOURCE}:{sync_id}", "source_session_id": _session(row)}
+            memory = replace(memory, **names)
+        return job.admit(memory, before)
+
+    return admit
 
 
 def _write_record(bare: Record, row: Row, at: str, job: Job) -> Record:
@@ -503,13 +546,17 @@ def _keep(memory: Memory, row: Row, job: Job) -> None:
     is_last = text_of(row.get("updated_at")) >= text_of(stored.get("updated_at"))
     if content == memory.content and is_last:
         stored = {name: stored[name] for name in (SENT,) if name in stored}
-        stored |= {name: row[name] for name in KEPT if _is_small(row.get(name))}
+        stored |= _small_fields(row, KEPT)
     stored["deleted_at"] = format_time(memory.deleted_at) if memory.deleted_at else None
     stored["revision"] = memory.revision_count
     if job.is_shared and content in ("", memory.content):
         stored[SENT] = GONE if memory.deleted_at else state_of(observation_of(memory, stored, ""))
     foreign.put(job.store, foreign.MEMORY, memory.id, stored)
     job.kept[memory.id] = stored
+
+
+def _small_fields(row: Row, names: Iterable[str]) -> Row:
+    return {name: row[name] for name in names if _is_small(row.get(name))}
 
 
 def _is_small(value: object) -> bool:
@@ -522,34 +569,42 @@ def _is_small(value: object) -> bool:
 def _add_session(row: Row, job: Job) -> bool:
     """Add a session that is not here, and was not deleted here; one of Engram may end later."""
     id = text_of(row.get("id"))[: record_json.MAX_CHARS]
-    summary = redact(text_of(row.get("summary"))[: record_json.MAX_TEXT]).text or None
-    if summary and instruction_in(summary):
-        summary = None  # the memory of the summary waits for a person, and a model reads this one
-    ended = _moment(row, "ended_at")
     if not id or redact(id).found or instruction_in(id):
         return False
+    ended, summary = _moment(row, "ended_at"), _read_summary(row)
     if sessions.may_import(job.store, id):
         started = at_most(_moment(row, "started_at"), job.now)
         directory = text_of(row.get("directory"))[: record_json.MAX_CHARS]
         directory = "" if instruction_in(directory) else directory
         sessions.add(job.store, id, directory, None, "import", started)
-        names = ("project", "directory", "ownership_mode")
-        kept = {name: row[name] for name in names if _is_small(row.get(name))}
+        kept = _small_fields(row, ("project", "directory", "ownership_mode"))
         foreign.put(job.store, foreign.SESSION, id, kept)
-    else:
-        (stored,) = sessions.list_sessions(job.store, 1, id) or [{}]
-        ours = stored.get("ended_at", ""), stored.get("summary", "")
-        theirs = stamp(ended) if ended else "", summary or ""
-        if stored.get("source") != "import" or theirs <= ours:
-            return False
+    elif not _ends_later(id, ended, summary, job):
+        return False
     sessions.set_end(job.store, id, ended, summary)
     if job.is_shared:
         foreign.mark(job.store, foreign.SESSION, id, SENT, state_of(row))
     return True
 
 
+def _read_summary(row: Row) -> str | None:
+    """Return the summary of a session unless it has an instruction, as a model reads it.
+
+    The memory of the same summary waits for a person.
+    """
+    summary = redact(text_of(row.get("summary"))[: record_json.MAX_TEXT]).text
+    return None if not summary or instruction_in(summary) else summary
+
+
+def _ends_later(id: str, ended: datetime | None, summary: str | None, job: Job) -> bool:
+    (stored,) = sessions.list_sessions(job.store, 1, id) or [{}]
+    ours = stored.get("ended_at", ""), stored.get("summary", "")
+    theirs = stamp(ended) if ended else "", summary or ""
+    return stored.get("source") == "import" and theirs > ours
+
+
 def _add_relation(row: Row, job: Job) -> bool:
-    values = {name: row.get(name) for name in relations.SHARED if _is_small(row.get(name))}
+    values = _small_fields(row, relations.SHARED)
     if values.get("judgment_status") == values.get("relation") == "pending":
         values["relation"] = relations.RELATED
     if values.get("relation") not in verdicts.VERBS:
@@ -589,8 +644,7 @@ def _add_prompt(row: Row, job: Job) -> bool:
     created = at_most(_moment(row, "created_at"), job.now)
     added = sessions.add_prompt(job.store, session, id, content, created, sync_id=id)
     if added:
-        names = ("id", "sync_id", "project")
-        stored = {name: row[name] for name in names if _is_small(row.get(name))}
+        stored = _small_fields(row, ("id", "sync_id", "project"))
         foreign.put(job.store, foreign.PROMPT, id, stored)
     return added
 
