@@ -9,16 +9,23 @@ from typing import Any
 from ademem.core import plugins, who
 from ademem.core.errors import AdememError, NotFound, UsageError
 from ademem.core.text import counted, preview
-from ademem.core.value import as_dict
+from ademem.core.value import Value, as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import command, open_project
 from ademem.doors.cli.options import flag, option
 from ademem.doors.cli.parameters import DryRun, Project
 from ademem.plugins.exchange import exchanging
 from ademem.plugins.exchange.exchanging import Preview
+from ademem.plugins.exchange.folder import Exchanged
 from ademem.store.runtime import Runtime
 
 PREVIEW_CHARS = 60
+
+
+class Partners(Value):
+    folders: list[str]
+    others: list[Any]
+    """Modules of parts at the seam `EXCHANGE`."""
 
 
 @command()
@@ -38,31 +45,47 @@ def sync(
 
     Exit code 1 if a part of it fails.
     """
-    if sum((status, leave, dry_run)) > 1:
-        raise UsageError("only one of --status, --leave and --dry-run can be given")
-    chosen = {"status": status, "leave": leave, "import_": import_, "dry_run": dry_run}
-    if (engram and folder) or (import_ and (status or leave or not engram)):
-        raise UsageError("--import is of --engram, which has no folder", "one of them at a time")
+    ways = {"status": status, "leave": leave, "import_": import_, "dry_run": dry_run}
+    _check_ways(**ways, engram=engram, folder=folder)
     with open_project(project) as memories:
         if engram:
             sync_chunks: Callable[..., None] = _load_carrier("engram").sync
-            return sync_chunks(memories, force=force, **chosen)
-        others = list(plugins.modules("EXCHANGE", by_others=True))
+            return sync_chunks(memories, force=force, **ways)
         if status:
-            return _show_status(memories, others)
+            return _show_status(memories)
         if leave:
             return _leave(memories, folder)
-        enrolled = exchanging.list_folders(memories)
-        folders = [folder] if folder else enrolled
-        joined = [each for each in others if not folder and each.is_enrolled(memories.store)]
-        if not folders and not joined:
-            hints = ("`ademem sync --dir FOLDER` enrols one", *(each.HINT for each in others))
-            raise UsageError("no folder is enrolled", ", ".join(hints))
+        partners = _choose_partners(memories, folder)
         if dry_run:
-            return _preview(memories, folders, joined, force)
-        if folder and os.path.realpath(folder) not in enrolled:
+            return _preview(memories, partners, force)
+        if folder and os.path.realpath(folder) not in exchanging.list_folders(memories):
             who.require_person(memories.by, f"to share memories through {folder}")
-        return _exchange(memories, folders, joined, force)
+        return _exchange(memories, partners, force)
+
+
+def _check_ways(
+    *, status: bool, leave: bool, import_: bool, dry_run: bool, engram: bool, folder: str | None
+) -> None:
+    if sum((status, leave, dry_run)) > 1:
+        raise UsageError("only one of --status, --leave and --dry-run can be given")
+    if (engram and folder) or (import_ and (status or leave or not engram)):
+        raise UsageError("--import is of --engram, which has no folder", "one of them at a time")
+
+
+def _choose_partners(memories: Runtime, folder: str | None) -> Partners:
+    """Return the folder that was named, or all that are enrolled and the parts that joined."""
+    if folder:
+        return Partners(folders=[folder], others=[])
+    folders, others = exchanging.list_folders(memories), _load_others()
+    joined = [other for other in others if other.is_enrolled(memories.store)]
+    if not folders and not joined:
+        hints = ("`ademem sync --dir FOLDER` enrols one", *(other.HINT for other in others))
+        raise UsageError("no folder is enrolled", ", ".join(hints))
+    return Partners(folders=folders, others=joined)
+
+
+def _load_others() -> list[Any]:
+    return list(plugins.modules("EXCHANGE", by_others=True))
 
 
 def _leave(memories: Runtime, folder: str | None) -> None:
@@ -76,12 +99,12 @@ def _leave(memories: Runtime, folder: str | None) -> None:
     show.report({"left": folder}, [line])
 
 
-def _preview(memories: Runtime, folders: list[str], joined: list[Any], force: bool) -> None:
-    plans = [exchanging.preview_sync(memories, each, force=force) for each in folders]
+def _preview(memories: Runtime, partners: Partners, force: bool) -> None:
+    plans = [exchanging.preview_sync(memories, each, force=force) for each in partners.folders]
     lines = [line for plan in plans for line in _plan_lines(plan)]
     values: dict[str, Any] = {"folders": plans}
-    for each in joined:
-        values[each.NAME], of_other = each.preview(memories)
+    for other in partners.others:
+        values[other.NAME], of_other = other.preview(memories)
         lines += of_other
     show.report(values, lines)
 
@@ -94,35 +117,54 @@ def _load_carrier(name: str) -> Any:
     raise UsageError(f"there is no part for {name}", "`ademem doctor` says why")
 
 
-def _exchange(memories: Runtime, folders: list[str], joined: list[Any], force: bool) -> None:
-    done, failed, reports = [], [], {}
-    for other in joined:
-        try:
-            reports[other.NAME] = other.exchange(memories)
-        except AdememError as error:
-            if not folders:
-                raise
-            failed.append(str(error))
-    for each in folders:
-        try:
-            done.append(exchanging.sync_folder(memories, each, force=force))
-        except AdememError as error:
-            if len(folders) == 1 and not joined:
-                raise
-            failed.append(f"{each}: {error}")
+def _exchange(memories: Runtime, partners: Partners, force: bool) -> None:
+    failed: list[str] = []
+    reports = _exchange_with_others(memories, partners, failed)
+    done = _exchange_with_folders(memories, partners, failed, force)
     problems = [*failed, *(f"{one.path}: {text}" for one in done for text in one.problems)]
-    lines = []
-    for one in done:
-        if one.is_new:
-            lines.append(f"enrolled {one.path}; `ademem sync` exchanges with it from now on")
-        received = f"{counted(len(one.read), 'chunk')} read, {one.changed} changed here"
-        lines.append(f"{one.path}: {received}, {counted(one.sent, 'record')} sent")
-        lines += [*_undo_lines(one.event), *held_back_lines(one.held_back)]
+    lines = [line for one in done for line in _done_lines(one)]
     values: dict[str, object] = {"folders": done, "problems": problems}
     for name, (value, of_other) in reports.items():
         values[name] = value
         lines += of_other
     show.report(values, lines, problems, fails=bool(problems))
+
+
+def _exchange_with_others(
+    memories: Runtime, partners: Partners, failed: list[str]
+) -> dict[str, tuple[Any, list[str]]]:
+    reports = {}
+    for other in partners.others:
+        try:
+            reports[other.NAME] = other.exchange(memories)
+        except AdememError as error:
+            if not partners.folders:
+                raise
+            failed.append(str(error))
+    return reports
+
+
+def _exchange_with_folders(
+    memories: Runtime, partners: Partners, failed: list[str], force: bool
+) -> list[Exchanged]:
+    done = []
+    for folder in partners.folders:
+        try:
+            done.append(exchanging.sync_folder(memories, folder, force=force))
+        except AdememError as error:
+            if len(partners.folders) == 1 and not partners.others:
+                raise
+            failed.append(f"{folder}: {error}")
+    return done
+
+
+def _done_lines(done: Exchanged) -> list[str]:
+    lines = []
+    if done.is_new:
+        lines.append(f"enrolled {done.path}; `ademem sync` exchanges with it from now on")
+    received = f"{counted(len(done.read), 'chunk')} read, {done.changed} changed here"
+    lines.append(f"{done.path}: {received}, {counted(done.sent, 'record')} sent")
+    return [*lines, *_undo_lines(done.event), *held_back_lines(done.held_back)]
 
 
 def _undo_lines(event: str) -> list[str]:
@@ -149,10 +191,10 @@ def _plan_lines(plan: Preview) -> list[str]:
     return lines
 
 
-def _show_status(memories: Runtime, others: list[Any]) -> None:
+def _show_status(memories: Runtime) -> None:
     found, lines = exchanging.get_status(memories), []
     values = as_dict(found)
-    for other in others:
+    for other in _load_others():
         value, of_other = other.show_status(memories)
         if value:
             values[other.NAME] = value

@@ -12,7 +12,7 @@ import hashlib
 import json
 import os
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from itertools import pairwise
@@ -184,22 +184,13 @@ def _read(
         try:
             head, entries = _unpack(folder, id)
         except (BadChunk, OSError) as error:
-            reason = error.reason if isinstance(error, Refused) else str(error)
-            problems.append(f"chunk {id}: {reason}")
+            problems.append(f"chunk {id}: {reason_of(error)}")
             continue
-        author = None if trusted else safe_name(head.get("by"))
-        admit = make_admission_rule(store, settings, change.at, author)
-        vouched = safe_name(head.get("by")) if trusted else None
+        name = safe_name(head.get("by"))
+        author, vouched = (None, name) if trusted else (name, None)
         change = replace(change, author=author, vouched=vouched)
-        ends = [0, *_ends(entries)]
-        for start, end in pairwise(ends):
-            with store.transaction():
-                for entry in entries[start:end]:
-                    found = entry if isinstance(entry, dict) else {"registers": entry}
-                    given = (found.get("entity"), found.get("registers"), change, admit)
-                    changed += replication.receive(store, *given, folder.target)
-                if end == ends[-1]:
-                    journal.note_chunk(store, folder.target, id, None, change.at)
+        admit = make_admission_rule(store, settings, change.at, author)
+        changed += _apply(store, folder, id, entries, change, admit)
         read.append(id)
     change = replace(change, author=None if trusted else "")
     admit = make_admission_rule(store, settings, change.at, change.author)
@@ -209,6 +200,33 @@ def _read(
     with store.transaction():
         replication.replay(store, change, admit)
     return read, changed
+
+
+def reason_of(error: Exception) -> str:
+    """Return why a chunk cannot be read."""
+    return error.reason if isinstance(error, Refused) else str(error)
+
+
+def _apply(
+    store: Store,
+    folder: Folder,
+    id: str,
+    entries: list[Any],
+    change: Change,
+    admit: replication.Admit,
+) -> int:
+    """Return the number of memories and relations that a chunk changed."""
+    changed = 0
+    ends = [0, *_ends(entries)]
+    for start, end in pairwise(ends):
+        with store.transaction():
+            for entry in entries[start:end]:
+                found = entry if isinstance(entry, dict) else {"registers": entry}
+                given = (found.get("entity"), found.get("registers"), change, admit)
+                changed += replication.receive(store, *given, folder.target)
+            if end == ends[-1]:
+                journal.note_chunk(store, folder.target, id, None, change.at)
+    return changed
 
 
 def _ends(entries: list[Any]) -> Iterator[int]:
@@ -221,6 +239,24 @@ def _ends(entries: list[Any]) -> Iterator[int]:
     yield len(entries)
 
 
+class _Inventory(Value):
+    """Chunks that the manifests of a folder list, and those that are noted here."""
+
+    replica: str
+    listed: Sequence[Manifest]
+    noted: Mapping[str, journal.Chunk]
+
+    @property
+    def own(self) -> Mapping[str, int] | None:
+        """Sizes in our manifest, by id; None where there is none."""
+        found = (each.sizes for each in self.listed if each.replica == self.replica)
+        return next(found, None)
+
+    @property
+    def made(self) -> set[str]:
+        return {id for id, chunk in self.noted.items() if chunk.replica == self.replica}
+
+
 def _write(
     store: Store, project: Project, folder: Folder, now: datetime, name: str
 ) -> dict[str, Any]:
@@ -229,57 +265,65 @@ def _write(
     with store.transaction():
         replica = stamps.replica(store)
     noted = journal.chunks(store, target)
-    present = manifests(folder)
-    listed = next((each for each in present if each.replica == replica), None)
-    made_before = {id for id, chunk in noted.items() if chunk.replica == replica}
-    if not _is_whole(folder, present, listed, noted, made_before):
+    inventory = _Inventory(replica=replica, listed=manifests(folder), noted=noted)
+    if not (_has_read(folder, inventory) and _has_sent(folder, inventory)):
         journal.advance(store, target, journal.ALL)
     is_all = journal.cursor(store, target) == journal.ALL
     last = journal.last(store.db)
     held_back: list[str] = []
-    made: dict[str, int] = {}
-    count = 0
-    for chunk in pack(outgoing(store, folder, held_back), {"by": name, "project": project.name}):
-        confined.write_bytes(folder.root, folder.chunk(chunk.id), chunk.data)
-        made[chunk.id] = len(chunk.data)
-        count += chunk.count
+    entries = outgoing(store, folder, held_back)
+    made, count = _write_chunks(folder, entries, {"by": name, "project": project.name})
     if made or is_all:
-        sizes = made if is_all or listed is None else listed.sizes | made
+        sizes = made if is_all else {**(inventory.own or {}), **made}
         text = write_manifest(Manifest(replica=replica, project=project.name, sizes=sizes))
         confined.write_text(folder.root, folder.inside("manifests", f"{replica}.jsonl"), text)
     with store.transaction():
         if is_all:
             journal.cover_chunks(store, target, replica)
-        for id in made:
-            journal.note_chunk(store, target, id, replica, now)
+        note_made(store, target, made, now)
         journal.advance(store, target, last)
     if is_all:
-        for id in made_before - made.keys():
+        for id in inventory.made - made.keys():
             confined.remove(folder.root, folder.chunk(id))
     return {"sent": count, "written": tuple(made), "held_back": tuple(held_back)}
 
 
-def _is_whole(
-    folder: Folder,
-    present: Sequence[Manifest],
-    listed: Manifest | None,
-    noted: Mapping[str, journal.Chunk],
-    made_before: Set[str],
-) -> bool:
-    """Tell whether the folder has all that we sent, and all that we read and no file of ours has.
+def _write_chunks(
+    folder: Folder, entries: Iterable[Entry], head: Entry
+) -> tuple[dict[str, int], int]:
+    """Return the bytes of each chunk by its id, and the number of entries."""
+    made: dict[str, int] = {}
+    count = 0
+    for chunk in pack(entries, head):
+        confined.write_bytes(folder.root, folder.chunk(chunk.id), chunk.data)
+        made[chunk.id] = len(chunk.data)
+        count += chunk.count
+    return made, count
 
-    *listed* is our manifest of those that are *present*.
-    """
-    if listed is None or made_before - listed.sizes.keys() or len(listed.sizes) > MOST_CHUNKS:
+
+def note_made(store: Store, target: str, made: Iterable[str], now: datetime) -> None:
+    replica = stamps.replica(store)
+    for id in made:
+        journal.note_chunk(store, target, id, replica, now)
+
+
+def _has_sent(folder: Folder, inventory: _Inventory) -> bool:
+    """Tell whether the folder has all that we sent, in no more chunks than a database has."""
+    own = inventory.own
+    if own is None or inventory.made - own.keys() or len(own) > MOST_CHUNKS:
         return False
-    own = listed.sizes.keys()
-    is_lost = any(
-        _size(folder, id) != size
-        for each in present
+    return all(_is_intact(folder, id) for id in own)
+
+
+def _has_read(folder: Folder, inventory: _Inventory) -> bool:
+    """Tell whether the folder has all that we read and no file of ours has."""
+    own, noted = inventory.own or {}, inventory.noted
+    return all(
+        _size(folder, id) == size
+        for each in inventory.listed
         for id, size in each.sizes.items()
         if id in noted and id not in own and not noted[id].is_covered
     )
-    return not is_lost and all(_is_intact(folder, id) for id in own)
 
 
 def outgoing(store: Store, folder: Folder, held_back: list[str]) -> Iterator[Entry]:
