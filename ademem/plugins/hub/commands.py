@@ -306,11 +306,9 @@ def purge(
         from ademem.plugins.hub import mutations
 
         if dry_run:
-            records = administration.list_memories_of(db, slug, person) if person else []
-            there = list(administration.sync_ids(db, slug, ids or (row["id"] for row in records)))
+            there, records = _find_purged(db, slug, ids or [], person)
             names = [] if keep_texts else there
-            values = {"would_delete": names, "records": records}
-            return show.report(values, names)
+            return show.report({"would_delete": names, "records": records}, names)
         if person:
             done = mutations.purge_person(db, slug, person, now(), keep_texts=keep_texts)
         else:
@@ -320,6 +318,15 @@ def purge(
         f"`ademem hub receipts {slug} ID` names the devices that have not received it",
     ]
     return show.report({"deleted": done, "person": person or None}, lines)
+
+
+def _find_purged(
+    db: Any, slug: str, ids: list[str], person: str
+) -> tuple[list[str], list[dict[str, Any]]]:
+    """Return the ids of what would be deleted, and the records of a person."""
+    records = administration.list_memories_of(db, slug, person) if person else []
+    wanted = ids or (row["id"] for row in records)
+    return list(administration.sync_ids(db, slug, wanted)), records
 
 
 @command("hub backup")

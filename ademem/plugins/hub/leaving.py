@@ -28,26 +28,33 @@ class Sender(Value):
 
 
 def shareable(mutation: Fields, sender: Sender) -> Fields | Refusal:
-    store, id = sender.store, mutation["entity_key"]
-    shows_promoted = False
-    if mutation["entity"] == "memory":
-        record = replication.read(store, id, sender.state.target)
-        fields = record and record_json.to_json(record)
-        row = memories.raw_row(store.db, id)
-        shows_promoted = bool(row and row["status"] == Status.PROMOTED)
-        if fields and row and row["source_branch"]:
-            fields[mutations.BRANCH] = row["source_branch"]
-        author = claimed_name(row["claimed_author"] or "") if row else ""
-        if author and sender.protocol >= mutations.WITH_DOCUMENTS:
-            mutation = mutation | {mutations.AUTHOR: author}
-    elif mutation["entity"] == "relation":
-        fields = relations.read_shared(store, id)
+    entity, id = mutation["entity"], mutation["entity_key"]
+    if entity == "memory":
+        content = _read_memory(id, sender)
+    elif entity == "relation":
+        content = {"fields": relations.read_shared(sender.store, id)}
     else:
-        fields = sender.documents.get((mutation["entity"], id))
-    described = mutations.describe(mutation["entity"], fields) if fields else None
+        content = {"fields": sender.documents.get((entity, id))}
+    fields = content["fields"]
+    described = mutations.describe(entity, fields) if fields else None
     if described is None:
         return Refusal(rule="shareable", why="others may not have it any more")
-    return mutation | described | {"fields": fields, "shows_promoted": shows_promoted}
+    return mutation | described | {"shows_promoted": False} | content
+
+
+def _read_memory(id: str, sender: Sender) -> Fields:
+    """Return the fields of a memory, with its status and author; no fields if it is not shared."""
+    record = replication.read(sender.store, id, sender.state.target)
+    content: Fields = {"fields": record and record_json.to_json(record)}
+    if (row := memories.raw_row(sender.store.db, id)) is None:
+        return content
+    content["shows_promoted"] = row["status"] == Status.PROMOTED
+    if content["fields"] and row["source_branch"]:
+        content["fields"][mutations.BRANCH] = row["source_branch"]
+    author = claimed_name(row["claimed_author"] or "")
+    if author and sender.protocol >= mutations.WITH_DOCUMENTS:
+        content[mutations.AUTHOR] = author
+    return content
 
 
 def sign(mutation: Fields, sender: Sender) -> Fields | Refusal:

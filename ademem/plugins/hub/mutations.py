@@ -93,25 +93,47 @@ def digest_body(body: bytes) -> str:
 
 
 def well_formed(mutation: Any, project: str) -> Refusal | None:
-    if not isinstance(mutation, dict) or mutation.keys() - {AUTHOR} != _KEYS.keys():
-        return Refusal(rule="malformed", why="it does not have the keys of a mutation")
-    if any(type(value) is not _KEYS.get(name, str) for name, value in mutation.items()):
-        return Refusal(rule="malformed", why="a value of it has another type")
+    for holds, why in _FORM:
+        if not holds(mutation):
+            return Refusal(rule="malformed", why=why)
+    if mutation["project"] != project:
+        return Refusal(rule="project", why="it is of another project than the request")
+    return None
+
+
+def _has_keys(mutation: Any) -> bool:
+    return isinstance(mutation, dict) and mutation.keys() - {AUTHOR} == _KEYS.keys()
+
+
+def _has_types(mutation: Fields) -> bool:
+    return all(type(value) is _KEYS.get(name, str) for name, value in mutation.items())
+
+
+def _is_storable(mutation: Fields) -> bool:
     is_text = False
     with suppress(ValueError, RecursionError):
         to_bytes(mutation)
         is_text = not any("\0" in text for text in record_json.texts_in(mutation))
-    is_number = 0 <= mutation["heard"] < 1 << 62 and 0 < mutation["schema"] < 1 << 31
-    if not is_text or not is_number:
-        return Refusal(rule="malformed", why="it has what no database stores")
+    return is_text and 0 <= mutation["heard"] < 1 << 62 and 0 < mutation["schema"] < 1 << 31
+
+
+def _is_record(mutation: Fields) -> bool:
     shown = describe(mutation["entity"], mutation["fields"])
-    if shown is None or any(mutation[name] != value for name, value in shown.items()):
-        return Refusal(rule="malformed", why="its fields are no such record")
-    if mutation["mutation_id"] != content_id(mutation):
-        return Refusal(rule="malformed", why="its id is not made of its content")
-    if mutation["project"] != project:
-        return Refusal(rule="project", why="it is of another project than the request")
-    return None
+    return shown is not None and all(mutation[name] == value for name, value in shown.items())
+
+
+def _is_named_by_content(mutation: Fields) -> bool:
+    return bool(mutation["mutation_id"] == content_id(mutation))
+
+
+_FORM: tuple[tuple[Callable[[Any], bool], str], ...] = (
+    (_has_keys, "it does not have the keys of a mutation"),
+    (_has_types, "a value of it has another type"),
+    (_is_storable, "it has what no database stores"),
+    (_is_record, "its fields are no such record"),
+    (_is_named_by_content, "its id is not made of its content"),
+)
+"""Each may rely on those before it."""
 
 
 def bounds(mutation: Any, _: object) -> Refusal | None:
@@ -151,22 +173,30 @@ def branch_of(fields: Fields) -> str | None:
 def describe(entity: object, fields: Fields) -> Fields | None:
     """Return key, operation and stamp of a record; None if it is none."""
     if entity == "memory":
-        record = record_json.from_json(fields)
-        if record is None or not record.last_stamp:
-            return None
-        op = "delete" if record.life == REMOVED else "upsert"
-        if op == "delete" and ("content" in fields or record.texts):
-            return None
-        return {"entity_key": record.id, "op": op, "stamp": record.last_stamp}
-    if isinstance(entity, str) and fields.keys() == DOCUMENTS.get(entity):
-        id, at = fields["id"], registers.as_time(fields["updated_at"])
-        if record_json.is_id(id) and at:
-            return {"entity_key": id, "op": "upsert", "stamp": registers.old_stamp(at)}
+        return _describe_memory(fields)
     if entity == "relation" and fields.keys() == set(relations.SHARED):
-        id, at = fields["sync_id"], fields["updated_at"]
-        if record_json.is_id(id) and isinstance(at, str):
-            return {"entity_key": id, "op": "upsert", "stamp": at}
+        return _describe_write(fields["sync_id"], fields["updated_at"])
+    if isinstance(entity, str) and fields.keys() == DOCUMENTS.get(entity):
+        at = registers.as_time(fields["updated_at"])
+        return _describe_write(fields["id"], registers.old_stamp(at) if at else None)
     return None
+
+
+def _describe_memory(fields: Fields) -> Fields | None:
+    record = record_json.from_json(fields)
+    if record is None or not record.last_stamp:
+        return None
+    if record.life != REMOVED:
+        return {"entity_key": record.id, "op": "upsert", "stamp": record.last_stamp}
+    if "content" in fields or record.texts:
+        return None
+    return {"entity_key": record.id, "op": "delete", "stamp": record.last_stamp}
+
+
+def _describe_write(id: object, at: object) -> Fields | None:
+    if not record_json.is_id(id) or not isinstance(at, str):
+        return None
+    return {"entity_key": id, "op": "upsert", "stamp": at}
 
 
 def purge(db: Connection, slug: str, ids: Sequence[str], now: datetime) -> list[str]:

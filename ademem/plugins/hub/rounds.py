@@ -279,15 +279,7 @@ class Hub:
         state = self.state()
         more = "&live=1" if live else f"&mark={state.mark}" if state.mark else ""
         page = self.ask("GET", f"/mutations?after={after}&epoch={state.epoch}{more}")
-        rows = page.get("mutations")
-        if not isinstance(rows, list) or "more" not in page or not _is_number(page.get("head")):
-            raise HubError(502, "answer", "it answers no list of mutations")
-        if not all(isinstance(one, dict) and one.keys() >= _ROW_KEYS for one in rows):
-            raise HubError(502, "answer", "it answers what is not a mutation")
-        numbers = [after, *(one["seq"] for one in rows)]
-        is_ordered = all(map(_is_number, numbers)) and numbers == sorted({*numbers})
-        if not is_ordered or (page["more"] and not rows):
-            raise HubError(502, "answer", "it answers mutations in no order")
+        _check_page(page, after)
         if page["head"] < after:
             raise HubError(
                 409, "epoch", "its database was put back to an earlier state", state.epoch
@@ -295,39 +287,42 @@ class Hub:
         return page
 
     def _apply(self, rows: list[Fields], change: Change) -> int:
-        changed = 0
         with self.store.transaction():
             self.note()
             mine, target = stamps.replica(self.store), self.state().target
-            for one in rows:
-                entity, fields = one["entity"], one["fields"]
-                if fields is None:
-                    continue
-                is_document = isinstance(entity, str) and entity in mutations.DOCUMENTS
-                if not (isinstance(entity, str) and isinstance(fields, dict)) or (
-                    is_document and not record_json.is_id(one["entity_key"])
-                ):
-                    replication.receive(self.store, "", one, change)
-                    continue
-                if fields.get(registers.LIFE) == registers.REMOVED:
-                    database.set_value(self.store.db, _REMOVED, "1")
-                if entity == mutations.PERSON:
-                    digest = str(fields.get("id"))
-                    changed += memories.forget_author(self.store, digest)
-                    changed += project_brief.forget_author(self.store, digest)
-                elif is_document and one["replica"] != mine:
-                    person = FROM_HUB + safe_name(one["person"])
-                    hub_state.add_received(self.store, entity, one["entity_key"], fields, person)
-                elif one["replica"] != mine:
-                    admit = self._admit(one, change)
-                    by = replace(change, author=FROM_HUB + safe_name(one["person"]))
-                    is_new = replication.receive(self.store, entity, fields, by, admit, target)
-                    branch = mutations.branch_of(fields)
-                    id = fields.get("id")
-                    if entity == "memory" and isinstance(id, str) and record_json.is_id(id):
-                        is_new |= replication.follow_hub(self.store, id, branch, change)
-                    changed += is_new
-        return changed
+            there = (row for row in rows if row["fields"] is not None)
+            return sum(self._apply_row(row, change, mine, target) for row in there)
+
+    def _apply_row(self, row: Fields, change: Change, mine: str, target: str) -> int:
+        """Return how many memories and relations a mutation changed."""
+        entity, fields = row["entity"], row["fields"]
+        if not _has_readable_fields(row):
+            replication.receive(self.store, "", row, change)
+            return 0
+        if fields.get(registers.LIFE) == registers.REMOVED:
+            database.set_value(self.store.db, _REMOVED, "1")
+        if entity == mutations.PERSON:
+            digest = str(fields.get("id"))
+            changed = memories.forget_author(self.store, digest)
+            return changed + project_brief.forget_author(self.store, digest)
+        if row["replica"] == mine:
+            return 0
+        if entity in mutations.DOCUMENTS:
+            person = FROM_HUB + safe_name(row["person"])
+            hub_state.add_received(self.store, entity, row["entity_key"], fields, person)
+            return 0
+        return self._receive(row, change, target)
+
+    def _receive(self, row: Fields, change: Change, target: str) -> bool:
+        entity, fields = row["entity"], row["fields"]
+        admit = self._admit(row, change)
+        by = replace(change, author=FROM_HUB + safe_name(row["person"]))
+        is_changed = replication.receive(self.store, entity, fields, by, admit, target)
+        id = fields.get("id")
+        if entity == "memory" and isinstance(id, str) and record_json.is_id(id):
+            branch = mutations.branch_of(fields)
+            is_changed |= replication.follow_hub(self.store, id, branch, change)
+        return is_changed
 
     def _admit(self, mutation: Fields | None, change: Change) -> replication.Admit:
         name = safe_name(mutation.get("person")) if mutation else ""
@@ -381,25 +376,31 @@ class Hub:
             verdicts = self._ask_verdicts(batch)
             with self.store.transaction():
                 self.note()
-                for one, verdict in zip(batch, verdicts, strict=True):
-                    entity, id = one["entity"], one["entity_key"]
-                    if entity in mutations.DOCUMENTS:
-                        documents.note_sent(self.store, entity, one["fields"])
-                    if verdict["verdict"] != "refused":
-                        hub_state.drop(self.store, hub_state.PARKED, entity, id)
-                        sent += 1
-                        continue
-                    rule, why = (
-                        preview(visible(str(verdict.get(name, ""))), FACT_CHARS)
-                        for name in ("rule", "why")
-                    )
-                    parked.append(Parked(entity=entity, id=id, rule=rule, why=why))
+                refused = self._note_sent(batch, verdicts)
+            parked += refused
+            sent += len(batch) - len(refused)
         with self.store.transaction():
             self.note()
             for found in parked:
                 hub_state.park(self.store, found.entity, found.id, found.rule, found.why)
             journal.advance(self.store, sender.state.target, last)
         return sent, parked
+
+    def _note_sent(self, batch: list[Fields], verdicts: list[Fields]) -> list[Parked]:
+        """Note what the hub took; return what it refused."""
+        refused = []
+        for mutation, verdict in zip(batch, verdicts, strict=True):
+            entity, id = mutation["entity"], mutation["entity_key"]
+            if entity in mutations.DOCUMENTS:
+                documents.note_sent(self.store, entity, mutation["fields"])
+            if verdict["verdict"] != "refused":
+                hub_state.drop(self.store, hub_state.PARKED, entity, id)
+                continue
+            rule, why = (
+                preview(visible(str(verdict.get(name, ""))), FACT_CHARS) for name in ("rule", "why")
+            )
+            refused.append(Parked(entity=entity, id=id, rule=rule, why=why))
+        return refused
 
     def _ask_verdicts(self, batch: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Return a verdict for each mutation; raises HubError for any other answer."""
@@ -420,6 +421,29 @@ class Hub:
                 yield found
             elif found.rule != "shareable":
                 parked.append(found)
+
+
+def _check_page(page: Fields, after: int) -> None:
+    """Raise HubError unless the page has mutations in the order of their numbers."""
+    rows = page.get("mutations")
+    if not isinstance(rows, list) or "more" not in page or not _is_number(page.get("head")):
+        raise HubError(502, "answer", "it answers no list of mutations")
+    if not all(isinstance(row, dict) and row.keys() >= _ROW_KEYS for row in rows):
+        raise HubError(502, "answer", "it answers what is not a mutation")
+    if not _are_ordered(after, rows) or (page["more"] and not rows):
+        raise HubError(502, "answer", "it answers mutations in no order")
+
+
+def _are_ordered(after: int, rows: list[Fields]) -> bool:
+    numbers = [after, *(row["seq"] for row in rows)]
+    return all(map(_is_number, numbers)) and numbers == sorted({*numbers})
+
+
+def _has_readable_fields(row: Fields) -> bool:
+    entity = row["entity"]
+    if not isinstance(entity, str) or not isinstance(row["fields"], dict):
+        return False
+    return entity not in mutations.DOCUMENTS or record_json.is_id(row["entity_key"])
 
 
 def _mark_of(page: dict[str, Any]) -> str:

@@ -62,6 +62,9 @@ LEAST_FREE_BYTES = 1 << 28
 """Free bytes on the disk of the database below which the server is not ready."""
 OPEN = ("/health", "/ready", "/metrics")
 """Paths without a token; they name no project and no person."""
+NOT_THEIRS = mutations.Refusal(
+    rule="role", why="a writer changes what is theirs, and a reviewer anything"
+)
 
 
 class Limits(Value):
@@ -283,18 +286,12 @@ class Hub:
         return JSONResponse(facts | own)
 
     async def pull(self, request: Request) -> Response:
-        given = request.query_params.get("after", "0")
-        if not given.isascii() or not given.isdecimal() or len(given) > 18:
-            raise Refused(
-                "argument", "after is not a number", "send the last one that was received"
-            )
-        after, project = int(given), str(request.path_params["project"])
+        after, project = _parse_position(request), str(request.path_params["project"])
         live = request.query_params.get("live") == "1"
         async with self._entered(request, "reader") as (db, caller):
             found = await self._project(db, request)
-            known = request.query_params.get("mark")
-            there = await requests.mark(db, project, after) if known and not live else ""
-            if after > found.head or (there and there != known):
+            known = None if live else request.query_params.get("mark")
+            if after > found.head or await _is_other_mark(db, project, after, known):
                 why = "its database was put back to an earlier state"
                 raise Refused("epoch", why, found.epoch, 409)
             if after < found.floor and not live:
@@ -330,26 +327,35 @@ class Hub:
                 if found.live_rows + len(good) > self.limits.rows:
                     full = "the project has as many memories as it may"
                     raise Refused("rows", full, "delete some", 429, FULL_RETRY_S)
-                assert caller.device is not None
-                own, all_ = await requests.add_usage(db, project, caller.device, len(body))
-                if own > self.limits.bytes_per_day or all_ > self.limits.project_bytes_per_day:
-                    sent = "too many bytes for one day"
-                    wait_s = _seconds_to_next(DAY_S)
-                    raise Refused("rate", sent, "go on tomorrow", wait_s=wait_s)
-                self.bytes.check("hub", self.limits.hub_bytes_per_day, len(body))
+                await self._add_usage(db, project, caller, len(body))
                 verdicts = iter(await requests.push(db, project, good) if good else [])
         now = clock.now()
         ahead = sum(registers.is_ahead(one["stamp"], now) for one in good)
         self.figures["hub_clock_ahead_total"] += ahead
-        answers = []
-        for why in refused:
-            verdict = "refused" if why else next(verdicts)
-            rule = why.rule if why else "role" if verdict == "refused" else ""
-            role = "a writer changes what is theirs, and a reviewer anything" if rule else ""
-            answers.append({"verdict": verdict, "rule": rule, "why": why.why if why else role})
-            self.figures[f'hub_verdicts_total{{verdict="{verdict}",rule="{rule}"}}'] += 1
-            self.verdicts[project][verdict, rule] += 1
+        answers = [self._answer(project, why or next(verdicts)) for why in refused]
         return JSONResponse({"verdicts": answers, "epoch": found.epoch})
+
+    async def _add_usage(self, db: Connection, project: str, caller: Caller, size: int) -> None:
+        """Count the bytes of a batch; raises Refused beyond those of a day."""
+        assert caller.device is not None
+        own, all_ = await requests.add_usage(db, project, caller.device, size)
+        if own > self.limits.bytes_per_day or all_ > self.limits.project_bytes_per_day:
+            sent = "too many bytes for one day"
+            raise Refused("rate", sent, "go on tomorrow", wait_s=_seconds_to_next(DAY_S))
+        self.bytes.check("hub", self.limits.hub_bytes_per_day, size)
+
+    def _answer(self, project: str, outcome: mutations.Refusal | str) -> dict[str, str]:
+        """Return the answer for a mutation that was refused, or got the verdict, and count it."""
+        if outcome == "refused":
+            outcome = NOT_THEIRS
+        if isinstance(outcome, mutations.Refusal):
+            answer = {"verdict": "refused", "rule": outcome.rule, "why": outcome.why}
+        else:
+            answer = {"verdict": outcome, "rule": "", "why": ""}
+        verdict, rule = answer["verdict"], answer["rule"]
+        self.figures[f'hub_verdicts_total{{verdict="{verdict}",rule="{rule}"}}'] += 1
+        self.verdicts[project][verdict, rule] += 1
+        return answer
 
     async def join(self, request: Request) -> Response:
         """Make a token of an invitation; the client made it, and sends its digest."""
@@ -467,6 +473,19 @@ def _parse(body: bytes) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise Refused("argument", "the body is not an object", "send an object")
     return found
+
+
+def _parse_position(request: Request) -> int:
+    given = request.query_params.get("after", "0")
+    if not given.isascii() or not given.isdecimal() or len(given) > 18:
+        raise Refused("argument", "after is not a number", "send the last one that was received")
+    return int(given)
+
+
+async def _is_other_mark(db: Connection, project: str, after: int, known: str | None) -> bool:
+    """Return True where a mutation has the number whose mark is not the one that is *known*."""
+    mark = await requests.mark(db, project, after) if known else ""
+    return mark not in ("", known)
 
 
 def _judge(

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from ademem.core.errors import AdememError, UsageError
 from ademem.core.text import preview
@@ -49,13 +49,8 @@ class HubError(AdememError):
 
 def check_url(url: str) -> str:
     """Return the address without a slash at its end; raises UsageError for an unsafe one."""
-    try:
-        parts = urlsplit(url)
-        is_address = bool(parts.hostname) and parts.port != 0  # the port is read here
-    except ValueError:
-        is_address = False
-    is_address = is_address and url.isprintable() and " " not in url
-    if not is_address or parts.scheme not in ("http", "https") or parts.query:
+    parts = _split(url)
+    if parts is None or parts.scheme not in ("http", "https") or parts.query:
         raise UsageError(f"{url!r} is not an address of a hub", "https://HOST:PORT")
     if parts.scheme == "http" and parts.hostname not in _HERE:
         way = "take the hub's address with https"
@@ -63,6 +58,16 @@ def check_url(url: str) -> str:
     if parts.username or parts.password:
         raise UsageError("the address of a hub has no password", "https://HOST:PORT")
     return url.rstrip("/")
+
+
+def _split(url: str) -> SplitResult | None:
+    """Return the parts of an address; None for other texts."""
+    try:
+        parts = urlsplit(url)
+        is_address = bool(parts.hostname) and parts.port != 0  # the port is read here
+    except ValueError:
+        return None
+    return parts if is_address and url.isprintable() and " " not in url else None
 
 
 def certificate_days(url: str) -> int:
@@ -103,14 +108,8 @@ class Client:
         is_repeatable = method == "GET" or path.partition("?")[0].endswith("/mutations")
         if not is_repeatable:
             self.close()
-        is_first = self._connection.sock is None
         try:
-            try:
-                response, data = self._exchange(method, path, body)
-            except (ConnectionError, ssl.SSLError):
-                if is_first:
-                    raise
-                response, data = self._exchange(method, path, body)
+            response, data = self._exchange_again(method, path, body)
         except (OSError, http.client.HTTPException) as error:
             why = f"{self.url} does not answer: {error}"
             raise HubError(0, "unreachable", why, "`ademem sync` tries again") from error
@@ -118,22 +117,19 @@ class Client:
             self.close()
         if response.getheader("Content-Digest", "") not in ("", digest_body(data)):
             raise HubError(502, "digest", "its answer changed on the way", "look at the proxy")
+        return _read_answer(response, data)
+
+    def _exchange_again(
+        self, method: str, path: str, body: bytes | None
+    ) -> tuple[http.client.HTTPResponse, bytes]:
+        """Send a request, and again over a new connection where an old one does not hold."""
+        is_first = self._connection.sock is None
         try:
-            found = json.loads(data)
-        except (ValueError, RecursionError):
-            found = None
-        if response.status == 200 and isinstance(found, dict):
-            return found
-        facts = found if isinstance(found, dict) else {}
-        wait = response.getheader("Retry-After", "")[:9]
-        status = 502 if response.status == 200 else response.status
-        raise HubError(
-            status,
-            str(facts.get("error", "answer")),
-            str(facts.get("why", f"answered {response.status}, which is not an answer of a hub")),
-            str(facts.get("hint", "")),
-            min(int(wait), MOST_RETRY_S) if wait.isdecimal() else 0,
-        )
+            return self._exchange(method, path, body)
+        except (ConnectionError, ssl.SSLError):
+            if is_first:
+                raise
+            return self._exchange(method, path, body)
 
     def _exchange(
         self, method: str, path: str, body: bytes | None
@@ -175,3 +171,23 @@ class Client:
             timer.cancel()
         if is_late.is_set():
             raise TimeoutError("its answer takes too long")
+
+
+def _read_answer(response: http.client.HTTPResponse, data: bytes) -> dict[str, Any]:
+    """Return the object of an answer with status 200; raises HubError with the facts of others."""
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        found = None
+    if response.status == 200 and isinstance(found, dict):
+        return found
+    facts = found if isinstance(found, dict) else {}
+    wait = response.getheader("Retry-After", "")[:9]
+    status = 502 if response.status == 200 else response.status
+    raise HubError(
+        status,
+        str(facts.get("error", "answer")),
+        str(facts.get("why", f"answered {response.status}, which is not an answer of a hub")),
+        str(facts.get("hint", "")),
+        min(int(wait), MOST_RETRY_S) if wait.isdecimal() else 0,
+    )
