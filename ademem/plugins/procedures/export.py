@@ -19,7 +19,7 @@ from ademem.core.value import Value, as_dict, replace
 from ademem.files.skill_files import digest_of, split_front_matter
 from ademem.plugins.procedures import records
 from ademem.plugins.procedures.records import Procedure, Wording
-from ademem.store import memory_queries, transitions
+from ademem.store import Store, memory_queries, transitions
 from ademem.store import procedures as table
 from ademem.store.procedures import IndexedSkill
 from ademem.store.runtime import Runtime
@@ -133,11 +133,7 @@ def restore_files(files: Files, present: Files, runtime: Runtime) -> None:
         if confined.read_text(root, path) != present["texts"].get(path):
             raise Conflict(f"{path} was changed since", "its present text stays")
     with store.transaction():
-        for id, exported in files["exports"].items():
-            details = table.get(store, id)
-            if details and exported != present["exports"].get(id):
-                own, at = exported[0], parse(exported[1]) if exported[1] else None
-                table.put(store, replace(details, exported_skill_path=own, exported_at=at))
+        _restore_exports(files, present, store)
         for path in paths:
             table.remove_skill(store, path)
         for row in files["entries"]:
@@ -149,6 +145,14 @@ def restore_files(files: Files, present: Files, runtime: Runtime) -> None:
             confined.remove(root, path)
         else:
             confined.write_text(root, path, text)
+
+
+def _restore_exports(files: Files, present: Files, store: Store) -> None:
+    for id, exported in files["exports"].items():
+        details = table.get(store, id)
+        if details and exported != present["exports"].get(id):
+            path, at = exported[0], parse(exported[1]) if exported[1] else None
+            table.put(store, replace(details, exported_skill_path=path, exported_at=at))
 
 
 def may_be_exported(procedure: Procedure) -> bool:
@@ -202,10 +206,7 @@ def _keep(
 ) -> str:
     """Leave a file that is not ours, was edited or is current; empty for one to be written."""
     file = parse_skill_file(text)
-    writer = find_owner(file.sync_id, job.runtime, job.now)
-    own = _stem(procedure.details.exported_skill_path or "")
-    is_heir = writer and writer.details.exported_skill_path is None and own == name
-    if writer is None or (writer.id != procedure.id and not is_heir):
+    if not _is_own(file, name, procedure, job):
         return FOREIGN
     if file.edited and file.digest != (entry.content_hash if entry else None):
         if not job.dry_run:
@@ -218,6 +219,16 @@ def _keep(
     if not job.dry_run:
         index_file(procedure, path, file.digest, job.runtime, job.now)
     return UNCHANGED
+
+
+def _is_own(file: SkillFile, name: str, procedure: Procedure, job: Export) -> bool:
+    """Return True for a file of the procedure, or of one that left its name to it."""
+    writer = find_owner(file.sync_id, job.runtime, job.now)
+    if writer is None:
+        return False
+    own = _stem(procedure.details.exported_skill_path or "")
+    is_heir = writer.details.exported_skill_path is None and own == name
+    return writer.id == procedure.id or is_heir
 
 
 def import_edit(
@@ -248,18 +259,19 @@ def index_file(
     procedure: Procedure, path: str, digest: str, runtime: Runtime, now: datetime
 ) -> None:
     indexed = _index_entry(path, runtime)
-    entry = IndexedSkill(
-        id=indexed.id if indexed else sha256_hex(runtime.store.project_id, path)[:32],
-        path=path,
-        kind="skill",
-        source=table.EXPORTED,
-        memory_id=procedure.id,
-        content_hash=digest,
-        created_at=indexed.created_at if indexed else now,
-        updated_at=now,
-    )
+    fields = {"source": table.EXPORTED, "memory_id": procedure.id, "content_hash": digest}
+    entry = make_entry(path, indexed, runtime.store, now, kind="skill", **fields)
     if indexed is None or replace(indexed, updated_at=now) != entry:
         table.put_skill(runtime.store, entry)
+
+
+def make_entry(
+    path: str, indexed: IndexedSkill | None, store: Store, now: datetime, **fields: Any
+) -> IndexedSkill:
+    """Return a new entry for a file; it keeps the id and the time of the one that is *indexed*."""
+    id = indexed.id if indexed else sha256_hex(store.project_id, path)[:32]
+    created_at = indexed.created_at if indexed else now
+    return IndexedSkill(id=id, path=path, created_at=created_at, updated_at=now, **fields)
 
 
 def _index_entry(path: str, runtime: Runtime) -> IndexedSkill | None:
@@ -291,17 +303,20 @@ def _free_name(procedure: Procedure, job: Export) -> str:
     others = (details.exported_skill_path for details in table.all_of(job.runtime.store))
     used = {_stem(path) for path in others if path}
     name = skill_name(job.name or procedure.wording.title, sync_id)
-
-    def is_ours(path: str) -> bool:
-        if confined.refusal(root, path):
-            return False
-        text = confined.read_text(root, path)
-        return text is None or parse_skill_file(text).sync_id == sync_id
-
     for candidate in (name, *(f"{name}-{number}" for number in range(2, MOST_NAMES + 1))):
-        if candidate not in used and all(map(is_ours, _paths(candidate))):
+        if candidate in used:
+            continue
+        if all(_is_free(root, path, sync_id) for path in _paths(candidate)):
             return candidate
     return skill_name("", sync_id)
+
+
+def _is_free(root: str, path: str, sync_id: str) -> bool:
+    """Return True where there is no file, or one of the procedure with the sync id."""
+    if confined.refusal(root, path):
+        return False
+    text = confined.read_text(root, path)
+    return text is None or parse_skill_file(text).sync_id == sync_id
 
 
 def _stem(path: str) -> str:

@@ -191,12 +191,10 @@ def _review_works(store: Store) -> list[Work]:
 
 def _learn_from(cluster: list[Work], run: LearningRun, figures: dict[str, int]) -> None:
     store = run.runtime.store
-    ids = {id for work in cluster for id in run.learned.get(work.id, ())}
-    owners = [each for each in records.find_all(store) if each.id in ids] if ids else []
+    owners = _find_owners(cluster, run)
     if not owners:
         figures["new"] += _insert_new(cluster, run)
         return
-    owners.sort(key=lambda each: each.details.created_at, reverse=True)
     owner = next((each for each in owners if each.memory.live), None)
     if owner is None:  # a person, or its failures, archived it
         return
@@ -205,6 +203,15 @@ def _learn_from(cluster: list[Work], run: LearningRun, figures: dict[str, int]) 
     for work in added:
         figures["outcomes"] += _count_outcome(owner, work, "a session like it", run)
     figures["superseded"] += _renew(cluster, owner, run)
+
+
+def _find_owners(cluster: list[Work], run: LearningRun) -> list[Procedure]:
+    """Return the procedures that sessions of the cluster taught, the newest first."""
+    ids = {id for work in cluster for id in run.learned.get(work.id, ())}
+    if not ids:
+        return []
+    owners = [each for each in records.find_all(run.runtime.store) if each.id in ids]
+    return sorted(owners, key=lambda each: each.details.created_at, reverse=True)
 
 
 def _insert_new(cluster: list[Work], run: LearningRun) -> bool:
@@ -268,14 +275,18 @@ def _steps_in_common(cluster: Sequence[Work]) -> tuple[Step, ...]:
 
 def _is_distinctive(steps: tuple[Step, ...], cluster: Sequence[Work], run: LearningRun) -> bool:
     steps = tuple(step for step in steps if step.signature not in EVERYDAY)
-    ours = {work.id for work in cluster}
-    others = [work.steps for work in run.works if work.id not in ours]
+    others = _steps_of_others(cluster, run)
     if not others or len(distinctive_steps(steps, others, RARE)) < MIN_STEPS:
         return False  # every session may take such steps
     if len(others) >= FEW_SESSIONS:
         return True
     likeness = [run.similarity.of_tasks(*pair) for pair in combinations(cluster, 2)]
     return len(steps) >= MIN_STEPS and sum(likeness) >= ALIKE * len(likeness)
+
+
+def _steps_of_others(cluster: Sequence[Work], run: LearningRun) -> list[tuple[Step, ...]]:
+    ours = {work.id for work in cluster}
+    return [work.steps for work in run.works if work.id not in ours]
 
 
 def reword(wording: Wording, cluster: Sequence[Work], runtime: Runtime) -> Wording:
@@ -295,19 +306,29 @@ def reword(wording: Wording, cluster: Sequence[Work], runtime: Runtime) -> Wordi
 
 
 def _count_uses(run: LearningRun) -> int:
-    """Count outcomes of sessions that loaded a procedure, or saw it and took its steps.
+    """Count outcomes of sessions that loaded a procedure, or saw it and took its steps."""
+    live = {procedure.id: procedure for procedure in records.find_live(run.runtime.store)}
+    return _count_loaded(live, run) + _count_followed(live, run)
 
-    After an answer to a question the first step taken counts, after a briefing a good part of them.
-    """
-    store = run.runtime.store
+
+def _count_loaded(live: Mapping[str, Procedure], run: LearningRun) -> int:
     counted = 0
-    live = {procedure.id: procedure for procedure in records.find_live(store)}
     for procedure in live.values():
         path = procedure.details.exported_skill_path or ""
         name = path.rpartition("/")[2].removesuffix(".md")
         for work in run.works:
             if name in work.skills:
                 counted += _count_outcome(procedure, work, "loaded as a skill", run)
+    return counted
+
+
+def _count_followed(live: Mapping[str, Procedure], run: LearningRun) -> int:
+    """Count outcomes of sessions that saw a procedure and took its steps.
+
+    After an answer to a question the first step taken counts, after a briefing a good part of them.
+    """
+    store = run.runtime.store
+    counted = 0
     by_memory = {work.id: work for work in run.works}
     by_session = {
         session: by_memory[id]

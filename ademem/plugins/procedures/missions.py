@@ -93,9 +93,7 @@ def end(id: str, outcome: str, reason: str, act: Act, settings: Settings) -> End
         if outcome == "success":
             made += _copy_lessons(usable, act, settings)
         elif outcome == "failure":
-            made += _copy_pitfalls(usable, act, settings)
-            if reason:
-                made.append(_write(_make_pitfall(mission, reason, act), mission.id, act, settings))
+            made += _copy_pitfalls(usable, mission, reason, act, settings)
         copied = tuple(memory for memory in made if memory)
         jobs.queue(act.store, "mission", id, act.now)
     return Ended(
@@ -116,11 +114,13 @@ def _copy_lessons(
 
 
 def _copy_pitfalls(
-    usable: Iterable[Memory], act: Act, settings: Settings
+    usable: Iterable[Memory], mission: Mission, reason: str, act: Act, settings: Settings
 ) -> Iterator[Memory | None]:
     for memory in usable:
         if memory.category is Category.GOTCHA:
             yield _copy(memory, act, settings, promoted=False)
+    if reason:
+        yield _write(_make_pitfall(mission, reason, act), mission.id, act, settings)
 
 
 def _make_pitfall(mission: Mission, reason: str, act: Act) -> Draft:

@@ -9,7 +9,7 @@ from typing import Any
 from ademem.capture.gate.form import Reviewed
 from ademem.capture.gate.rows import build_row, free_sync_id
 from ademem.core.memory import MAX_TITLED_BYTES, SKILL, Category, Memory, Origin, Status, Trust
-from ademem.core.text import dedupe_key, sha256_hex, truncate_bytes
+from ademem.core.text import dedupe_key, truncate_bytes
 from ademem.core.value import Value, replace
 from ademem.files import skill_files
 from ademem.files.skill_files import Skill, SkillProblem
@@ -65,28 +65,37 @@ class Scanned(Value):
 
 
 def scan(runtime: Runtime, now: datetime, *, dry_run: bool = False) -> Scanned:
-    store, root = runtime.store, skill_files.root(runtime.project)
+    root = skill_files.root(runtime.project)
     listing = skill_files.listing(root)
     read = list(skill_files.read_all(root))
-    skills = {each.path: each for each in read if isinstance(each, Skill)}
-    kinds = _compare(read, _entries(store))
+    kinds = _compare(read, _entries(runtime.store))
     if not dry_run:
-        new = {path: skill.digest for path, skill in skills.items() if kinds[path] != UNCHANGED}
-        authors = skill_authors(new, runtime)  # before the transaction, as git is slow
-        act = Act(store=store, now=now, actor=Trust.IMPORT, event_id=memories.new_event())
-        with store.transaction():
-            entries = _entries(store)
-            kinds = _compare(read, entries)
-            for path, kind in kinds.items():
-                if kind == ARCHIVED:
-                    _archive(entries[path], act)
-                elif kind != UNCHANGED:
-                    _update(skills[path], entries.get(path), authors.get(path), act, runtime)
-            if set(kinds.values()) - {UNCHANGED}:
-                jobs.follow(store, now)
+        kinds = _store_changes(read, kinds, runtime, now)
         skill_files.note_scanned(runtime.project, listing)
     paths = {kind: tuple(path for path, each in kinds.items() if each == kind) for kind in KINDS}
     return Scanned(problems=tuple(each for each in read if isinstance(each, SkillProblem)), **paths)
+
+
+def _store_changes(
+    read: list[Skill | SkillProblem], kinds: Mapping[str, str], runtime: Runtime, now: datetime
+) -> dict[str, str]:
+    """Store what changed; *kinds* were compared before the transaction, and are again in it."""
+    store = runtime.store
+    skills = {each.path: each for each in read if isinstance(each, Skill)}
+    new = {path: skill.digest for path, skill in skills.items() if kinds[path] != UNCHANGED}
+    authors = skill_authors(new, runtime)  # before the transaction, as git is slow
+    act = Act(store=store, now=now, actor=Trust.IMPORT, event_id=memories.new_event())
+    with store.transaction():
+        entries = _entries(store)
+        stored = _compare(read, entries)
+        for path, kind in stored.items():
+            if kind == ARCHIVED:
+                _archive(entries[path], act)
+            elif kind != UNCHANGED:
+                _update(skills[path], entries.get(path), authors.get(path), act, runtime)
+        if set(stored.values()) - {UNCHANGED}:
+            jobs.follow(store, now)
+    return stored
 
 
 def _archive(entry: IndexedSkill, act: Act) -> None:
@@ -108,18 +117,19 @@ def _compare(
     read: Iterable[Skill | SkillProblem], entries: Mapping[str, IndexedSkill]
 ) -> dict[str, str]:
     """A file that cannot be read stays as it was."""
-    kinds = {}
-    for skill in (each for each in read if isinstance(each, Skill)):
-        entry = entries.get(skill.path)
-        if entry is None:
-            kinds[skill.path] = ADDED
-        elif entry.archived_at:
-            kinds[skill.path] = RESTORED
-        else:
-            kinds[skill.path] = UNCHANGED if entry.content_hash == skill.digest else CHANGED
+    skills = [each for each in read if isinstance(each, Skill)]
+    kinds = {skill.path: _kind_of(skill, entries.get(skill.path)) for skill in skills}
     present = {each.path for each in read}
     gone = (path for path, entry in entries.items() if path not in present)
     return kinds | {path: ARCHIVED for path in gone if entries[path].archived_at is None}
+
+
+def _kind_of(skill: Skill, entry: IndexedSkill | None) -> str:
+    if entry is None:
+        return ADDED
+    if entry.archived_at:
+        return RESTORED
+    return UNCHANGED if entry.content_hash == skill.digest else CHANGED
 
 
 def _update(
@@ -140,40 +150,43 @@ def _update(
         return
     memory = memory_queries.by_id(store, entry.memory_id if entry else None)
     if memory is None:
-        draft = Reviewed(
-            content="",
-            category=Category.PROCEDURE,
-            confidence=CONFIDENCE,
-            tags=(skill.kind,),
-            promoted=True,
-            origin=Origin(trust=Trust.IMPORT, source_type=SKILL),
-        )
-        sync_id = free_sync_id(store, SKILL, skill.path)
-        memory = build_row(draft, sync_id, store.project_id, now)
-        memory = replace(memory, **_fields(skill, memory, author, store, now))
-        change = replace(act.change("insert"), reason=skill.path)
-        memory = memories.insert(store, memory, change)
+        memory = _insert_memory(skill, author, act)
     else:
-        is_archived = memory.status is Status.ARCHIVED
-        live = replace(memory, **transitions.restored(memory)) if is_archived else memory
-        revised = replace(live, **_fields(skill, live, author, store, now))
-        if revised != memory:
-            change = act.change("restore" if is_archived else "edit")
-            memory = memories.update(store, revised, replace(change, reason=skill.path))
-    procedures.put_skill(
-        store,
-        IndexedSkill(
-            id=entry.id if entry else sha256_hex(store.project_id, skill.path)[:32],
-            path=skill.path,
-            kind=skill.kind,
-            source=procedures.USER,
-            memory_id=memory.id,
-            content_hash=skill.digest,
-            last_modified_at=skill.modified,
-            created_at=entry.created_at if entry else now,
-            updated_at=now,
-        ),
+        memory = _revise_memory(memory, skill, author, act)
+    made = export.make_entry(
+        *(skill.path, entry, store, now),
+        kind=skill.kind,
+        source=procedures.USER,
+        memory_id=memory.id,
+        content_hash=skill.digest,
+        last_modified_at=skill.modified,
     )
+    procedures.put_skill(store, made)
+
+
+def _insert_memory(skill: Skill, author: str | None, act: Act) -> Memory:
+    draft = Reviewed(
+        content="",
+        category=Category.PROCEDURE,
+        confidence=CONFIDENCE,
+        tags=(skill.kind,),
+        promoted=True,
+        origin=Origin(trust=Trust.IMPORT, source_type=SKILL),
+    )
+    sync_id = free_sync_id(act.store, SKILL, skill.path)
+    memory = build_row(draft, sync_id, act.store.project_id, act.now)
+    memory = replace(memory, **_fields(skill, memory, author, act.store, act.now))
+    return memories.insert(act.store, memory, replace(act.change("insert"), reason=skill.path))
+
+
+def _revise_memory(memory: Memory, skill: Skill, author: str | None, act: Act) -> Memory:
+    is_archived = memory.status is Status.ARCHIVED
+    live = replace(memory, **transitions.restored(memory)) if is_archived else memory
+    revised = replace(live, **_fields(skill, live, author, act.store, act.now))
+    if revised == memory:
+        return memory
+    change = act.change("restore" if is_archived else "edit")
+    return memories.update(act.store, revised, replace(change, reason=skill.path))
 
 
 def _fields(

@@ -120,20 +120,32 @@ def common_steps(sessions: Sequence[Steps], share: float) -> Steps:
         return ()
     needed = math.ceil(share * len(sessions))
     general = _generalize(sessions, needed)
-    alignments = [[align(one, other) for other in general] for one in general]
-    typical = max(range(len(general)), key=lambda at: (sum(map(len, alignments[at])), at))
+    typical, alignments = _find_typical(general)
     found = []
-    for place, step in enumerate(general[typical]):
+    for place, step in enumerate(typical):
         lines = [
-            general[other][pairs[place]].words
-            for other, pairs in enumerate(alignments[typical])
+            other[pairs[place]].words
+            for other, pairs in zip(general, alignments, strict=True)
             if place in pairs
         ]
-        common = tuple(common_command(lines)) if len(lines) >= needed else ()
-        if common and not _says_nothing(step, common):
-            kept = keep_newest(lines, list(common))
-            found.append(replace(step, words=kept, varies=step.kind == RUN and kept != common))
+        if len(lines) >= needed and (merged := _merge_lines(step, lines)):
+            found.append(merged)
     return tuple(found)
+
+
+def _find_typical(sessions: Sequence[Steps]) -> tuple[Steps, list[dict[int, int]]]:
+    """Return the session with most in common with all, and its alignment with each of them."""
+    alignments = [[align(one, other) for other in sessions] for one in sessions]
+    typical = max(range(len(sessions)), key=lambda at: (sum(map(len, alignments[at])), at))
+    return sessions[typical], alignments[typical]
+
+
+def _merge_lines(step: Step, lines: Sequence[Sequence[str]]) -> Step | None:
+    common = tuple(common_command(lines))
+    if not common or _says_nothing(step, common):
+        return None
+    kept = keep_newest(lines, list(common))
+    return replace(step, words=kept, varies=step.kind == RUN and kept != common)
 
 
 def _generalize(sessions: Sequence[Steps], needed: int) -> list[Steps]:
@@ -228,18 +240,20 @@ def keep_newest(lines: Sequence[Sequence[str]], merged: Sequence[str]) -> tuple[
 def common_command(lines: Sequence[Sequence[str]]) -> list[str]:
     """Merge commands of one signature word by word; where they differ stands a word in capitals."""
     newest = lines[-1]
-    if any(len(line) != len(newest) for line in lines):
-        alike = [line for line in lines if len(line) == len(newest)]
-        return common_command(alike) if len(alike) > 1 else [mask(word) for word in newest]
-    merged = []
-    for at, words in enumerate(zip(*lines, strict=True)):
-        masked = {mask(word) for word in words}
-        if len(set(words)) == 1 and words[0] != "…":
-            merged.append(words[0])
-        elif len(masked) == 1 and "…" not in masked:
-            merged += masked
-        elif at and _MESSAGE_OPTION.fullmatch(newest[at - 1]):
-            merged.append("MESSAGE")
-        else:
-            merged.append("PATH" if all("/" in word or "." in word for word in words) else "NAME")
-    return merged
+    alike = [line for line in lines if len(line) == len(newest)]
+    if len(alike) == 1 < len(lines):
+        return [mask(word) for word in newest]
+    places = zip(zip(*alike, strict=True), ("", *newest), strict=False)
+    return [_common_word(words, before) for words, before in places]
+
+
+def _common_word(words: Sequence[str], before: str) -> str:
+    """Return what the words of one place have in common, of which the newest stands *before*."""
+    masked = {mask(word) for word in words}
+    if len(set(words)) == 1 and words[0] != "…":
+        return words[0]
+    if len(masked) == 1 and "…" not in masked:
+        return masked.pop()
+    if _MESSAGE_OPTION.fullmatch(before):
+        return "MESSAGE"
+    return "PATH" if all("/" in word or "." in word for word in words) else "NAME"
