@@ -203,6 +203,9 @@ class TracedTree(WorkingTree):
         super().__init__(root)
         self._renames: dict[str, list[str]] | None = None if ask_git else {}
 
+    def has_text(self, path: str) -> bool:
+        return any(line.strip() for line in self.lines(path) or ())
+
     def values_at(self, place: Place, text: str) -> tuple[str, ...]:
         return values_at(place, text, self.lines(place.path) or [])
 
@@ -236,19 +239,26 @@ def locate(place: Place, tree: TracedTree, text: str = "") -> Location:
     there = tree.hash_at(place)
     if there is not None and place.hash in ("", there[: len(place.hash)]):
         return Location(noted=place, state=FRESH, now=replace(place, hash=there))
-    exists = any(line.strip() for line in tree.lines(place.path) or ())
+    exists = tree.has_text(place.path)
     paths = [place.path] if exists else tree.successors(place.path)
+    if moved := _find_moved(place, paths, tree, text):
+        return moved
+    values = stored_values(place, text)
+    attempts = [tuple(find_missing(values, tree.code(path))) for path in paths if values]
+    missing = min(attempts, key=len, default=())
+    is_there = exists or (attempts and not missing)
+    state = state_of(missing) if is_there else GONE
+    return Location(noted=place, state=state, missing=missing)
+
+
+def _find_moved(place: Place, paths: Iterable[str], tree: TracedTree, text: str) -> Location | None:
+    """Return the lines in the first file that has them; *text* may name the path of another."""
     for path in paths:
         if found := find_in_lines(tree.lines(path) or [], place):
             renamed = find_missing_path(text, place.path, path)
             state, now = CHANGED if renamed else MOVED, replace(found, path=path)
             return Location(noted=place, state=state, now=now, missing=renamed)
-    values = stored_values(place, text)
-    attempts = [tuple(find_missing(values, tree.code(path))) for path in paths if values]
-    missing = min(attempts, key=lambda each: len(each), default=())
-    if exists or (attempts and not missing):
-        return Location(noted=place, state=state_of(missing), missing=missing)
-    return Location(noted=place, state=GONE, missing=missing)
+    return None
 
 
 def state_of(missing: Iterable[Finding]) -> str:
@@ -276,21 +286,28 @@ def find_in_lines(lines: list[bytes], place: Place) -> Place | None:
         hash = blob_hash(b"".join(lines))
         return replace(place, hash=hash) if hash.startswith(place.hash) else None
     size = place.last - place.first
-
-    def distance(first: int) -> int:
-        return abs(first - place.first)
-
-    starts = range(1, len(lines) - size + 1)[max(0, place.first - SHIFT) : place.first + SHIFT]
-    near = ((at, hash_of_lines(lines, at, at + size)) for at in sorted(starts, key=distance))
-    found = next((span for span in near if span[1].startswith(place.hash)), None)
+    found = _find_near(lines, place)
     if found is None and length * (size + 1) <= HASHED_BYTES:
-        spans = enumerate(_span_hashes(b"".join(lines), size), 1)
-        far = (span for span in spans if span[1].startswith(place.hash))
-        found = min(far, key=lambda span: distance(span[0]), default=None)
+        found = _find_anywhere(lines, place)
     if found is None:
         return None
     first, hash = found
     return replace(place, first=first, last=first + size, hash=hash)
+
+
+def _find_near(lines: list[bytes], place: Place) -> tuple[int, str] | None:
+    """Return the first line and the hash of the closest equal lines within SHIFT lines."""
+    size = place.last - place.first
+    starts = range(1, len(lines) - size + 1)[max(0, place.first - SHIFT) : place.first + SHIFT]
+    closest_first = sorted(starts, key=lambda first: abs(first - place.first))
+    spans = ((first, hash_of_lines(lines, first, first + size)) for first in closest_first)
+    return next((span for span in spans if span[1].startswith(place.hash)), None)
+
+
+def _find_anywhere(lines: list[bytes], place: Place) -> tuple[int, str] | None:
+    spans = enumerate(_span_hashes(b"".join(lines), place.last - place.first), 1)
+    alike = (span for span in spans if span[1].startswith(place.hash))
+    return min(alike, key=lambda span: abs(span[0] - place.first), default=None)
 
 
 @lru_cache(maxsize=16)
@@ -367,22 +384,25 @@ def _list_versions(root: str, path: str) -> list[bytes]:
     if not path.isprintable():  # git is asked in lines
         return []
     try:
-        commits = git.output(root, "rev-list", f"--max-count={MOST_VERSIONS}", "HEAD", "--", path)
-        names = [f"{commit}:./{path}" for commit in (commits or b"").decode().split()]
-        if not names:
-            return []
-        found = _ask(root, "--batch-check=%(objectname) %(objecttype) %(objectsize)", names)
-        rows = (line.split() for line in found.decode().splitlines())
-        small = [
-            row[0]
-            for row in rows
-            if len(row) == 3 and row[1] == "blob" and int(row[2]) <= MOST_BYTES
-        ]
-        blobs = list(dict.fromkeys(small))
+        blobs = _list_blobs(root, path)
         contents = _ask(root, "--batch", blobs) if blobs else b""
     except (OSError, TimeoutError):
         return []
     return [content for content in git.parse_objects(contents) if content is not None]
+
+
+def _list_blobs(root: str, path: str) -> list[str]:
+    """Return the versions of a file that are small enough to be read, the newest first."""
+    commits = git.output(root, "rev-list", f"--max-count={MOST_VERSIONS}", "HEAD", "--", path)
+    names = [f"{commit}:./{path}" for commit in (commits or b"").decode().split()]
+    if not names:
+        return []
+    found = _ask(root, "--batch-check=%(objectname) %(objecttype) %(objectsize)", names)
+    rows = (line.split() for line in found.decode().splitlines())
+    small = (
+        row[0] for row in rows if len(row) == 3 and row[1] == "blob" and int(row[2]) <= MOST_BYTES
+    )
+    return list(dict.fromkeys(small))
 
 
 def _ask(root: str, mode: str, names: list[str]) -> bytes:

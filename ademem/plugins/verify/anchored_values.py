@@ -34,6 +34,7 @@ _KEYWORDS = frozenset(
     type Any Optional Union void string number boolean public private protected static final
     """.split()
 )
+_NEVER_BOUND = _KEYWORDS - {"return"}
 _TRUTHS = frozenset("true false none null nil undefined".split())
 _NAME = r"--?[A-Za-z][\w-]*|[A-Za-z_$@][\w$]*(?:[.\-][\w$]+)*"
 _TYPE = r"""(?:[ \t]*:[ \t]*[\w.$|?&*<> \t"'-]*(?:\[[^=\n]*?\][\w.$|? \t\]]*?)?(?=[ \t]*=[^=]))?"""
@@ -111,6 +112,9 @@ class Binding(Value):
     is_call: bool
 
 
+_UNBOUND = Binding(name="", bound="", at=0, end=0, is_call=False)
+
+
 def parse_value(text: str) -> CodeValue:
     name, _, token = text.partition("=")
     return CodeValue(name=name, token=token)
@@ -120,21 +124,21 @@ def find_values(text: str, code: str, headers: str = "") -> tuple[CodeValue, ...
     """Find the values that a text and code share; *headers* open the blocks around the code."""
     code = code[:MOST_CHARS]
     note = _Note(text)
-    values = list(_bound_values(note, code))
-    for lines in (code, headers):
-        for word in dict.fromkeys(_WORD.findall(lines)):
-            if word in note.words and word not in _KEYWORDS:
-                plain = len(word) >= PLAIN_CHARS and defines(word, lines)
-                if plain or (len(word) > 1 and note.is_code(word)):
-                    values.append(CodeValue(name=word))
-    names = {value.name for value in values if value.token}
-    tokens = {value.token for value in values if value.token}
-    found = dict.fromkeys(
-        value for value in values if value.token or value.name not in names | tokens
-    )
-    return tuple(sorted(found, key=lambda value: note.find(value.token or value.name)))[
-        :MOST_VALUES
-    ]
+    values = [*_bound_values(note, code), *_named(note, code), *_named(note, headers)]
+    bound = [value for value in values if value.token]
+    named = {value.name for value in bound} | {value.token for value in bound}
+    found = dict.fromkeys(value for value in values if value.token or value.name not in named)
+    in_order = sorted(found, key=lambda value: note.find(value.token or value.name))
+    return tuple(in_order)[:MOST_VALUES]
+
+
+def _named(note: _Note, lines: str) -> Iterator[CodeValue]:
+    """Yield the names of the note that the lines define, or that the note has as code."""
+    for word in dict.fromkeys(_WORD.findall(lines)):
+        if word in note.words and word not in _KEYWORDS:
+            plain = len(word) >= PLAIN_CHARS and defines(word, lines)
+            if plain or (len(word) > 1 and note.is_code(word)):
+                yield CodeValue(name=word)
 
 
 class Earlier(Value):
@@ -156,12 +160,7 @@ def find_missing(
     that was defined if it still is.
     """
     values = tuple(values)
-    if region is None:  # the last definition of one of the names
-        names = (value.name for value in values if not value.token)
-        starts = [places[0] for name in names if (places := _definitions(name, code))]
-        if starts:
-            line = code.count("\n", 0, max(starts)) + 1
-            region = line, line + DEFINITION_LINES
+    region = region or _find_region(values, code)
     near = code if region is None else "\n".join(code.split("\n")[region[0] - 1 : region[1]])
     found = []
     for value in values:
@@ -174,6 +173,16 @@ def find_missing(
     return found
 
 
+def _find_region(values: Iterable[CodeValue], code: str) -> Lines | None:
+    """Return the lines from the last definition of one of the names."""
+    names = (value.name for value in values if not value.token)
+    starts = [places[0] for name in names if (places := _definitions(name, code))]
+    if not starts:
+        return None
+    line = code.count("\n", 0, max(starts)) + 1
+    return line, line + DEFINITION_LINES
+
+
 def defines(name: str, code: str) -> bool:
     return bool(_definitions(name, code))
 
@@ -183,15 +192,22 @@ _OPENING = "([{"
 
 def correct(text: str, findings: Iterable[Finding]) -> str | None:
     """Return None if a value has no new one, or a list for one, or its place is unclear."""
-    for each in findings:
-        old = each.value.token or each.value.name
-        places = [found.span() for found in _whole(old).finditer(text)]
-        if not each.now or not places or (each.value.token and len(places) > 1):
+    for finding in findings:
+        if (corrected := _correct_value(text, finding)) is None:
             return None
-        if each.now[0] in _OPENING and old[0] not in _OPENING:
-            return None
-        for start, end in reversed(places):
-            text = text[:start] + each.now + text[end:]
+        text = corrected
+    return text
+
+
+def _correct_value(text: str, finding: Finding) -> str | None:
+    old, new = finding.value.token or finding.value.name, finding.now
+    places = [found.span() for found in _whole(old).finditer(text)]
+    if not new or not places or (finding.value.token and len(places) > 1):
+        return None
+    if new[0] in _OPENING and old[0] not in _OPENING:
+        return None
+    for start, end in reversed(places):
+        text = text[:start] + new + text[end:]
     return text
 
 
@@ -255,40 +271,41 @@ class _Note:
 
 def _bound_values(note: _Note, code: str) -> Iterator[CodeValue]:
     """Yield the tokens of the note with the name that the code binds each to."""
-    by_token: dict[str, list[tuple[int, Binding | None]]] = {}
-    bindings: list[Binding] | None = None
-    for token, start, end in _tokens(code):
+    by_token: dict[str, list[tuple[int, Binding]]] = {}
+    bindings = list(_bindings(code))
+    shortest_first = sorted(bindings, key=lambda each: each.end - each.at)
+    for token, start, end in _tokens(code, bindings):
         if 0 < len(token) <= TOKEN_CHARS and token[0] != "-" and note.has(token):
-            if bindings is None:
-                bindings = sorted(_bindings(code), key=lambda each: each.end - each.at)
-            inner = next((each for each in bindings if each.at <= start and end <= each.end), None)
-            relevance = note.relevance(inner.name) if inner else 0
-            by_token.setdefault(token, []).append((relevance, inner))
+            around = (each for each in shortest_first if each.at <= start and end <= each.end)
+            inner = next(around, _UNBOUND)
+            by_token.setdefault(token, []).append((note.relevance(inner.name), inner))
     chosen = (_choose_name(token, places, note) for token, places in by_token.items())
     yield from filter(None, chosen)
 
 
 def _choose_name(
-    token: str, places: Sequence[tuple[int, Binding | None]], note: _Note
+    token: str, places: Sequence[tuple[int, Binding]], note: _Note
 ) -> CodeValue | None:
     """Return a token with its name; None for one that the note does not speak of."""
     relevance, binding = max(places, key=lambda place: place[0])
-    if binding and _binds_name(binding, token) and (relevance < 2 or binding.name == token):
+    if _binds_name(binding, token) and (relevance < 2 or binding.name == token):
         return None  # of two names, the text speaks of one
-    is_literal = not token.isalpha() and token.lower() not in _TRUTHS and len(token) > 2
-    if not (relevance or is_literal or token in note.quoted):
+    if not (relevance or _is_literal(token) or token in note.quoted):
         return None
-    names = {place[1].name for place in places if place[1]}
-    return CodeValue(
-        name=binding.name if binding and (relevance or len(names) == 1) else "", token=token
-    )
+    names = {bound.name for _, bound in places} - {""}
+    is_certain = relevance > 0 or len(names) == 1
+    return CodeValue(name=binding.name if is_certain else "", token=token)
+
+
+def _is_literal(token: str) -> bool:
+    return not token.isalpha() and token.lower() not in _TRUTHS and len(token) > 2
 
 
 def _binds_name(binding: Binding, token: str) -> bool:
     return binding.bound == token and _IDENTIFIER.fullmatch(token) is not None
 
 
-def _tokens(code: str) -> Iterator[tuple[str, int, int]]:
+def _tokens(code: str, bindings: Iterable[Binding]) -> Iterator[tuple[str, int, int]]:
     """Yield literals, numbers and paths in strings, and names that others are bound to."""
     for found in _TOKEN.finditer(code):
         token = found.group()
@@ -299,34 +316,40 @@ def _tokens(code: str) -> Iterator[tuple[str, int, int]]:
         for part in _NUMBER.finditer(code, found.start() + 1, found.end() - 1):
             if part.end() - part.start() < len(token) - 2:
                 yield part.group(), *part.span()
-    for binding in _bindings(code):
+    for binding in bindings:
         bound = binding.bound
         if not binding.is_call and _SIMPLE.fullmatch(bound) and not _TOKEN.fullmatch(bound):
             yield bound, binding.at, binding.end
 
 
 def _bindings(code: str, name: str = "") -> Iterator[Binding]:
-    if name and name not in code:
+    """Yield what names are bound to; with a *name*, only what that is."""
+    if name not in code:
         return
-    bound_by = _BOUND
-    if name:  # an attribute is bound by its last name
-        is_last = "." not in name and name != "return" and not name.startswith("--")
-        before = r"(?<![\w$-])" if is_last else r"(?<![\w$.-])"
-        bound_by = re.compile(rf"{before}(?P<name>{re.escape(name)}){_AFTER}")
-    for pattern in (bound_by, _SPACED):
+    for pattern in (_bound_by(name), _SPACED):
         for found in pattern.finditer(code):
-            groups = found.groupdict()
-            own = groups["name"] or groups.get("macro") or ""
-            if (name and own != name) or (own in _KEYWORDS and own != "return"):
+            own = found["name"] or found["macro"]
+            if (name and own != name) or own in _NEVER_BOUND:
                 continue
-            start = found.end()
-            end = _end_of_bound(code, start)
-            bound = code[start:end].strip()
-            if not _TOKEN.match(code, start):
-                bound = bound.rstrip("\"'` \t")
+            bound, end = _read_bound(code, found.end())
             if bound and not bound.startswith("//"):
-                is_call = groups["operator"] == "("
-                yield Binding(name=own, bound=bound, at=start, end=end, is_call=is_call)
+                is_call = found["operator"] == "("
+                yield Binding(name=own, bound=bound, at=found.end(), end=end, is_call=is_call)
+
+
+def _bound_by(name: str) -> re.Pattern[str]:
+    """Return the pattern of what a name is bound to; an attribute is bound by its last name."""
+    if not name:
+        return _BOUND
+    is_last = "." not in name and name != "return" and not name.startswith("--")
+    before = r"(?<![\w$-])" if is_last else r"(?<![\w$.-])"
+    return re.compile(rf"{before}(?P<name>{re.escape(name)}){_AFTER}")
+
+
+def _read_bound(code: str, start: int) -> tuple[str, int]:
+    end = _end_of_bound(code, start)
+    bound = code[start:end].strip()
+    return bound if _TOKEN.match(code, start) else bound.rstrip("\"'` \t"), end
 
 
 def _end_of_bound(code: str, start: int) -> int:
@@ -371,20 +394,26 @@ def _missing_token(
     count = _count(everywhere, value.token)
     if count and not bindings:
         before = _bindings(earlier.code, value.name) if earlier else ()
-        if count >= _count(before, value.token):
-            return None
-    bindings = bindings or ([] if count else everywhere)
+        return None if count >= _count(before, value.token) else Finding(value=value)
+    return Finding(value=value, now=_closest_part(value, bindings or everywhere, code, region))
+
+
+def _closest_part(
+    value: CodeValue, bindings: Sequence[Binding], code: str, region: Lines | None
+) -> str:
+    """Return what stands for a value in the binding that is closest to the *region*."""
     if not bindings:
-        return Finding(value=value)
+        return ""
     middle = sum(region) / 2 if region else 0
     closest = min(bindings, key=lambda each: abs(code.count("\n", 0, each.at) - middle))
-    return Finding(value=value, now=_part_like(value.token, closest.bound))
+    return _part_like(value.token, closest.bound)
 
 
 def _part_like(token: str, bound: str) -> str:
     """Return what stands where the token was, as far as it is one value; empty if it is not."""
     is_number = token[:1].isdigit()
-    alike = [each for each, *_ in _tokens(bound) if each[:1].isdigit() is is_number]
+    tokens = _tokens(bound, _bindings(bound))
+    alike = [each for each, *_ in tokens if each[:1].isdigit() is is_number]
     if len(alike) == 1:
         return alike[0]
     is_short = len(bound) <= TOKEN_CHARS and "\n" not in bound
@@ -420,7 +449,6 @@ def _replacement(name: str, before: str, after: str) -> str:
     return next((now for now, _ in votes.most_common(1)), "")
 
 
-@lru_cache(maxsize=1024)
 def _definitions(name: str, code: str) -> list[int]:
     """Return where a name is defined: after keywords or types, then as keys; an option, quoted."""
     if name not in code:
@@ -432,12 +460,19 @@ def _definitions(name: str, code: str) -> list[int]:
     for found in _whole(name).finditer(code):
         start, end = code.rfind("\n", 0, found.start()) + 1, code.find("\n", found.end())
         before, after = code[start : found.start()], code[found.end() : end if end >= 0 else None]
-        is_typed = _TYPE_BEFORE.match(before) and _PARAMETERS_AFTER.match(after)
-        if _KEYWORD_BEFORE.search(before) or (is_typed and not _STATEMENT.match(before)):
+        if _is_definition(before, after):
             places.append(found.start())
         elif _KEY_BEFORE.match(before) and _KEY_AFTER.match(after):
             keys.append(found.start())
     return places + keys
+
+
+def _is_definition(before: str, after: str) -> bool:
+    """Tell by the line *before* and *after* a name."""
+    if _KEYWORD_BEFORE.search(before):
+        return True
+    is_typed = _TYPE_BEFORE.match(before) and _PARAMETERS_AFTER.match(after)
+    return bool(is_typed) and not _STATEMENT.match(before)
 
 
 @lru_cache(maxsize=4096)

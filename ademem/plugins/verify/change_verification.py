@@ -105,6 +105,10 @@ class Change:
     def code(self, blob: str) -> str:
         return b"".join(self.lines(blob) or ()).decode("utf-8", "replace")
 
+    def text_files(self, most: int | None = None) -> Iterator[FileChange]:
+        """Yield the files of text that are there after the change, of the first *most* files."""
+        return (file for file in self.files[:most] if file.new_blob and not file.is_binary)
+
     def removed(self, file: FileChange) -> str:
         lines = self.lines(file.old_blob) or []
         spans = (lines[hunk.first - 1 : hunk.first - 1 + hunk.count] for hunk in file.hunks)
@@ -121,6 +125,15 @@ class Change:
                     self._lines[blob] = split_lines(data)
 
 
+class _Expected(Value):
+    """What a place has before a change, and where it is looked for after it."""
+
+    base: Place | None
+    values: Sequence[CodeValue]
+    region: Lines | None = None
+    earlier: Earlier | None = None
+
+
 def locate_in_change(text: str, place: Place, change: Change) -> Location | None:
     """Return the place that a change puts in doubt; None where the text is as true as before."""
     file = change.by_path[place.path]
@@ -130,26 +143,47 @@ def locate_in_change(text: str, place: Place, change: Change) -> Location | None
     stored, base = stored_values(place, text), find_in_lines(lines, place)
     if file.old == file.new and _is_kept(stored, base, lines, change, file):
         return None
-    code, region, earlier = change.code(file.old_blob), None, None
-    if base is None:  # what was missing before the change is not its fault
-        was_missing = {each.value for each in find_missing(stored, code)}
-        values = [value for value in stored if value not in was_missing]
+    if base is None:
+        expected = _expect_stored(stored, change.code(file.old_blob))
     else:
-        span, headers = code_at(base, lines)
-        values = list(find_values(text, span, headers))
-        region = map_lines((base.first, base.last), file.hunks) if base.first else None
-        earlier = Earlier(code=code, span=headers + span)
-    missing = find_missing(values, change.code(file.new_blob), region=region, earlier=earlier)
+        expected = _expect_at(base, text, lines, change, file)
+    code = change.code(file.new_blob)
+    missing = find_missing(expected.values, code, region=expected.region, earlier=expected.earlier)
     path = file.new
-    if missing and (receiver := _receiver(values, file, change, missing)):
+    if missing and (receiver := _receiver(expected.values, file, change, missing)):
         path, missing = receiver.new, []
     missing += find_missing_path(text, file.old, path)
     if missing:
         return Location(noted=place, state=state_of(missing), missing=tuple(missing))
-    is_removed = not file.new_blob or (region is not None and region[1] < region[0])
-    if base and is_removed and not values and not _is_anywhere(base, change):
-        return Location(noted=place, state=GONE)
-    return None
+    return Location(noted=place, state=GONE) if _is_removed(expected, change, file) else None
+
+
+def _expect_stored(stored: Iterable[CodeValue], code: str) -> _Expected:
+    """Return the values that the code had, as what was missing is not the fault of the change."""
+    was_missing = {each.value for each in find_missing(stored, code)}
+    values = [value for value in stored if value not in was_missing]
+    return _Expected(base=None, values=values)
+
+
+def _expect_at(
+    base: Place, text: str, lines: Sequence[bytes], change: Change, file: FileChange
+) -> _Expected:
+    span, headers = code_at(base, lines)
+    return _Expected(
+        base=base,
+        values=list(find_values(text, span, headers)),
+        region=map_lines((base.first, base.last), file.hunks) if base.first else None,
+        earlier=Earlier(code=change.code(file.old_blob), span=headers + span),
+    )
+
+
+def _is_removed(expected: _Expected, change: Change, file: FileChange) -> bool:
+    """Tell whether lines without a value are in no file any more."""
+    base, region = expected.base, expected.region
+    if base is None or expected.values:
+        return False
+    is_cut = region is not None and region[1] < region[0]
+    return (is_cut or not file.new_blob) and not _is_anywhere(base, change)
 
 
 def _is_kept(
@@ -167,7 +201,7 @@ def _is_kept(
 
 
 def _is_anywhere(place: Place, change: Change) -> bool:
-    blobs = (file.new_blob for file in change.files if file.new_blob and not file.is_binary)
+    blobs = (file.new_blob for file in change.text_files())
     return any(find_in_lines(change.lines(blob) or [], place) for blob in blobs)
 
 
@@ -187,6 +221,16 @@ def read_change(root: str, range: str) -> Change:
     """Compare HEAD of `BASE..HEAD` with their last common commit; raises CannotCompare."""
     dots = "..." if "..." in range else ".."
     names = [name.strip() or "HEAD" for name in range.partition(dots)[::2]]
+    base, head = _find_commits(root, names)
+    diff = _git(
+        root, "diff", "--relative", "--raw", "-p", "-U0", "-M", "-z", "--no-abbrev", "--no-color",
+        "--src-prefix=a/", "--dst-prefix=b/", "--ignore-submodules", base, head, "--",
+    )  # fmt: skip
+    return Change(root, parse_diff(diff))
+
+
+def _find_commits(root: str, names: Sequence[str]) -> tuple[str, str]:
+    """Return the last common commit of two, and the second of them."""
     commits = (f"{name}^{{commit}}" for name in names)
     found = _run(root, "rev-parse", "--is-shallow-repository", *commits).text.split()
     if not found:
@@ -203,12 +247,7 @@ def read_change(root: str, range: str) -> Change:
         raise CannotCompare(
             f"{names[0]} and {names[1]} have no common commit", deeper if is_shallow else ""
         )
-    base = common.text.split()[0]
-    diff = _git(
-        root, "diff", "--relative", "--raw", "-p", "-U0", "-M", "-z", "--no-abbrev", "--no-color",
-        "--src-prefix=a/", "--dst-prefix=b/", "--ignore-submodules", base, head, "--",
-    )  # fmt: skip
-    return Change(root, parse_diff(diff))
+    return common.text.split()[0], head
 
 
 def parse_diff(data: bytes) -> list[FileChange]:
@@ -262,25 +301,23 @@ def _receiver(
 ) -> FileChange | None:
     """Return another changed file that got the definitions and values that this one lost."""
     lost = [each.value for each in missing]
-    names = [value.name for value in lost if not value.token]
     if not any(value.name for value in lost):
         return None
-
-    def has(code: str) -> bool:
-        if not all(value.name in code for value in values):
-            return False
-        return not find_missing(values, code) and all(defines(name, code) for name in names)
-
-    others = [
-        other
-        for other in change.files[:MOST_FILES]
-        if other is not file and other.new_blob and not other.is_binary
-    ]
+    others = [other for other in change.text_files(MOST_FILES) if other is not file]
     change.load(others)
     for other in others:
-        if has(change.code(other.new_blob)) and not has(change.code(other.old_blob)):
+        old, new = change.code(other.old_blob), change.code(other.new_blob)
+        if _has_all(new, values, lost) and not _has_all(old, values, lost):
             return other
     return None
+
+
+def _has_all(code: str, values: Sequence[CodeValue], lost: Sequence[CodeValue]) -> bool:
+    """Tell whether code has all values, and defines the names that were *lost*."""
+    if not all(value.name in code for value in values):
+        return False
+    names = (value.name for value in lost if not value.token)
+    return not find_missing(values, code) and all(defines(name, code) for name in names)
 
 
 def _sections(patch: bytes) -> Iterator[tuple[tuple[Hunk, ...], bool]]:
