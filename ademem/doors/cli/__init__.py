@@ -78,7 +78,8 @@ def _open_streams() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
-    if sys.stdout.encoding.lower() != "utf-8":  # a terminal that has no ◆ shows ? for it
+    encoding = sys.stdout.encoding or "utf-8"  # a StringIO has none
+    if encoding.lower() != "utf-8":  # a terminal that has no ◆ shows ? for it
         sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
 
 
