@@ -246,47 +246,84 @@ def _bare(word: str) -> str:
     return closing.rstrip("".join(_ENDS) + _QUOTES)
 
 
-def _read_clause(clause: list[_Token], introduced: int) -> tuple[list[Mention], int]:
+class _Clause:
+    """A clause as far as it is read: what its words say of the mention that comes next."""
+
+    def __init__(self, tokens: list[_Token], introduced: int) -> None:
+        self.tokens = tokens
+        self.mentions: list[Mention] = []
+        self.stance = introduced
+        self.is_open = False
+        """A negation has not met what it forbids."""
+        self.is_run = False
+        self.placing_at = -9
+        self.forbidden_before = 0
+        """Number of mentions that stand before a negation which forbids them: "npm must not"."""
+
+    def read_word(self, at: int) -> bool:
+        """Apply a word that says something of what it stands beside; False for any other."""
+        word = self.tokens[at].word
+        if _rejects(word):
+            self._reject(word, at)
+        elif word in _UNTIL:
+            self.stance = RECOMMENDED if self.stance == FORBIDDEN else NEUTRAL
+        elif word in _THAN and self.stance == RECOMMENDED:
+            self.stance = FORBIDDEN
+        elif word in _WHEN:
+            self.stance = min(self.stance, NEUTRAL)
+        elif word in _USING and _is_order(self.tokens, at):
+            self._use(word)
+        elif word in _PLACING:
+            self.placing_at = at
+        else:
+            return False
+        return True
+
+    def _reject(self, word: str, at: int) -> None:
+        self.stance, self.is_open = FORBIDDEN, True
+        if word in _FORBIDDEN_BEHIND or _word_at(self.tokens, at - 1) in _MODAL:
+            self.forbidden_before = len(self.mentions)
+
+    def _use(self, verb: str) -> None:
+        self.is_run = verb in _RUNNING
+        if not (self.is_open and self.stance == FORBIDDEN):
+            self.stance = RECOMMENDED
+
+    def add(self, mention: Mention, at: int, end: int) -> None:
+        """Add a mention of the tokens from *at* to *end*, with what is said of it."""
+        stance = self.stance
+        if stance == NEUTRAL and _word_at(self.tokens, end) in _ENDING_NEGATION:
+            stance = FORBIDDEN
+        elif stance == NEUTRAL:
+            stance = _stance_by_preposition(self.tokens, at, mention, self.placing_at)
+        self.mentions.append(_with(mention, stance, self.is_run))
+        self.is_open &= mention.kind == WORD and mention.text not in REPLACEABLE
+
+    def list_mentions(self) -> list[Mention]:
+        mentions = self.mentions
+        behind = mentions[self.forbidden_before :]
+        if self.forbidden_before and all(each.kind == WORD for each in behind):
+            mentions = [_with(each, each.stance or FORBIDDEN, each.is_run) for each in mentions]
+        return _read_ends(self.tokens, mentions)
+
+
+def _read_clause(tokens: list[_Token], introduced: int) -> tuple[list[Mention], int]:
     """Return the mentions of a clause, and what it recommends to the one behind its colon."""
-    found: list[Mention] = []
-    stance, is_open, is_run, placing_at = introduced, False, False, -9
-    rejected_behind, at = 0, 0
-    while at < len(clause):
-        word = clause[at].word
-        mention, used = _plain_command(clause, at) if word else (None, 1)
-        if mention is None:
-            if _rejects(word):
-                stance, is_open = FORBIDDEN, True
-                if word in _FORBIDDEN_BEHIND or (at and clause[at - 1].word in _MODAL):
-                    rejected_behind = len(found)
-            elif word in _UNTIL:
-                stance = RECOMMENDED if stance == FORBIDDEN else NEUTRAL
-            elif word in _THAN and stance == RECOMMENDED:
-                stance = FORBIDDEN
-            elif word in _WHEN:
-                stance = min(stance, NEUTRAL)
-            elif word in _USING and _is_order(clause, at):
-                is_run = word in _RUNNING
-                stance = FORBIDDEN if stance == FORBIDDEN and is_open else RECOMMENDED
-            elif word in _PLACING:
-                placing_at = at
-            else:
-                mention = _mention_at(clause, at)
-        if mention is None:
-            at += 1
-            continue
-        here = stance
-        if here == NEUTRAL:
-            here = _stance_by_preposition(clause, at, mention, placing_at)
-            following = clause[at + used].word if at + used < len(clause) else ""
-            if following in _ENDING_NEGATION:
-                here = FORBIDDEN
-        found.append(_with(mention, here, is_run))
-        is_open = is_open and mention.kind == WORD and mention.text not in REPLACEABLE
+    clause = _Clause(tokens, introduced)
+    at = 0
+    while at < len(tokens):
+        mention, used = _plain_command(tokens, at) if tokens[at].word else (None, 1)
+        if mention is None and not clause.read_word(at):
+            mention = _mention_at(tokens, at)
+        if mention is not None:
+            clause.add(mention, at, at + used)
         at += used
-    if rejected_behind and all(each.kind == WORD for each in found[rejected_behind:]):
-        found = [_with(each, each.stance or FORBIDDEN, each.is_run) for each in found]
-    return _read_ends(clause, found), RECOMMENDED if stance == RECOMMENDED else NEUTRAL
+    return clause.list_mentions(), max(clause.stance, NEUTRAL)
+
+
+def _word_at(clause: list[_Token], at: int) -> str:
+    """Return the word at a position; empty beyond either end, and for what stands in backticks."""
+    return clause[at].word if 0 <= at < len(clause) else ""
 
 
 def gives_order(text: str) -> bool:
@@ -313,7 +350,7 @@ def binds(text: str) -> bool:
 
 
 def _is_order(clause: list[_Token], at: int) -> bool:
-    before = clause[at - 1].word if at else ""
+    before = _word_at(clause, at - 1)
     return not at or before in _BEFORE_VERB or _rejects(before)
 
 
@@ -324,46 +361,47 @@ def _rejects(word: str) -> bool:
 
 
 def _stance_by_preposition(clause: list[_Token], at: int, mention: Mention, placing_at: int) -> int:
-    before = at - 1
-    while before >= 0 and clause[before].word in _ARTICLES:
-        before -= 1
-    word = clause[before].word if before >= 0 else ""
-    last = clause[before - 1].word if before > 0 else ""
-    is_place = mention.kind in (PATH, FOLDER, GLOB)
-    if mention.kind in (COMMAND, PROGRAM) and word in _BY:
-        return RECOMMENDED
-    if is_place and (word in _OUT_OF or (last, word) == ("out", "of")):
-        return RECOMMENDED
+    last, word = _words_before(clause, at)
+    if mention.kind in (COMMAND, PROGRAM):
+        return RECOMMENDED if word in _BY else NEUTRAL
+    if mention.kind not in (PATH, FOLDER, GLOB):
+        return NEUTRAL
     is_text = mention.text.endswith((".md", ".rst", ".txt")) or mention.kind == FOLDER
-    if is_place and is_text and (word in READING or last in READING):
-        return RECOMMENDED
-    if is_place and word in _INTO and 0 < at - placing_at <= 6:
-        return RECOMMENDED
-    return NEUTRAL
+    is_source = word in _OUT_OF or (last, word) == ("out", "of")
+    is_read = is_text and not READING.isdisjoint((last, word))
+    is_filled = word in _INTO and 0 < at - placing_at <= 6
+    return RECOMMENDED if any((is_source, is_read, is_filled)) else NEUTRAL
 
 
-def _read_ends(clause: list[_Token], found: list[Mention]) -> list[Mention]:
+def _words_before(clause: list[_Token], at: int) -> tuple[str, str]:
+    """Return the two words before a mention and its articles."""
+    before = at - 1
+    while _word_at(clause, before) in _ARTICLES:
+        before -= 1
+    return _word_at(clause, before - 1), _word_at(clause, before)
+
+
+def _read_ends(clause: list[_Token], mentions: list[Mention]) -> list[Mention]:
     """Apply verbs at the end of a clause, and what is said in a script without blanks."""
-    if not found:
-        return found
-    last = clause[-1].word
-    cjk = "".join(token.word for token in clause if is_cjk(token.word))
-    stance = NEUTRAL
-    if last in _TRAILING:
-        stance = RECOMMENDED
-    elif cjk and re.search(_CJK_NOT, cjk + "、"):
-        stance = FORBIDDEN
-    elif cjk and re.search(_CJK_USE, cjk):
-        stance = RECOMMENDED
+    stance = _stance_at_end(clause) if mentions else NEUTRAL
     if stance == NEUTRAL:
-        return found
+        return mentions
     programs = (COMMAND, PROGRAM, NAME, LITERAL)
     return [
         _with(each, stance, each.is_run)
         if each.stance == NEUTRAL and (stance == FORBIDDEN or each.kind in programs)
         else each
-        for each in found
+        for each in mentions
     ]
+
+
+def _stance_at_end(clause: list[_Token]) -> int:
+    if clause[-1].word in _TRAILING:
+        return RECOMMENDED
+    cjk = "".join(token.word for token in clause if is_cjk(token.word))
+    if cjk and re.search(_CJK_NOT, cjk + "、"):
+        return FORBIDDEN
+    return RECOMMENDED if cjk and re.search(_CJK_USE, cjk) else NEUTRAL
 
 
 def _with(mention: Mention, stance: int, is_run: bool) -> Mention:
@@ -378,8 +416,7 @@ def _with(mention: Mention, stance: int, is_run: bool) -> Mention:
 
 def _mention_at(clause: list[_Token], at: int) -> Mention | None:
     token = clause[at]
-    following = clause[at + 1].word if at + 1 < len(clause) else ""
-    before = clause[at - 1].word if at else ""
+    following, before = _word_at(clause, at + 1), _word_at(clause, at - 1)
     if len(token.raw) > LONGEST or not token.raw.isprintable() or re.match(_URL, token.raw):
         return None
     raw = re.sub(_LINES, "", token.raw)
@@ -427,32 +464,43 @@ def _plain_command(clause: list[_Token], at: int) -> tuple[Mention | None, int]:
     first = clause[at].raw
     if not re.fullmatch(_PROGRAM, first) or at + 1 >= len(clause):
         return None, 1
-    end = at + 1
-    while end < len(clause) and not clause[end].is_marked and end - at < 4:
-        words = " ".join(token.raw for token in clause[at:end])
-        word = clause[end].raw
-        known = {*SUBCOMMANDS.get(words, "").split(), *_VERBS.get(words, ())}
-        is_group = f"{words} {word}" in SUBCOMMANDS
-        takes_verbs = words in SUBCOMMANDS or words in _VERBS
-        is_verb = word in known or (takes_verbs and word in (*CHANGING_VERBS, *IRREVERSIBLE_VERBS))
-        is_verb |= " " in words and word.isalpha() and word.islower()
-        if not (is_group or is_verb):
-            break
-        end += 1
-        if not is_group:
-            break
-    is_command = end - at > 1
-    if not is_command and first not in _PROGRAMS:
-        return None, 1
-    while end < len(clause) and re.fullmatch(_OPTION, clause[end].raw):
-        end += 1
-        is_command = True
-    if not is_command:
+    behind_verbs = _end_of_verbs(clause, at)
+    end = _end_of_options(clause, behind_verbs)
+    is_program = behind_verbs > at + 1 or first in _PROGRAMS
+    if not is_program or end == at + 1:
         return None, 1
     if first in FILE_WRITERS and end < len(clause) and not clause[end].is_marked:
         end += 1
     text = " ".join(token.raw for token in clause[at:end])
     return Mention(kind=COMMAND, text=text), end - at
+
+
+def _end_of_verbs(clause: list[_Token], at: int) -> int:
+    """Return where the subcommands of a program end: `git remote add` has a group and a verb."""
+    end = at + 1
+    while end < len(clause) and not clause[end].is_marked and end - at < 4:
+        words = " ".join(token.raw for token in clause[at:end])
+        word = clause[end].raw
+        if f"{words} {word}" not in SUBCOMMANDS:
+            return end + _is_verb(word, words)
+        end += 1
+    return end
+
+
+def _is_verb(word: str, words: str) -> bool:
+    """Tell whether a word may be the verb behind the program, or the group, of the *words*."""
+    if " " in words and word.isalpha() and word.islower():
+        return True
+    if words not in SUBCOMMANDS and words not in _VERBS:
+        return False
+    own = {*SUBCOMMANDS.get(words, "").split(), *_VERBS.get(words, ())}
+    return word in own or word in CHANGING_VERBS or word in IRREVERSIBLE_VERBS
+
+
+def _end_of_options(clause: list[_Token], at: int) -> int:
+    while at < len(clause) and re.fullmatch(_OPTION, clause[at].raw):
+        at += 1
+    return at
 
 
 def _plain(raw: str, following: str, before: str) -> Mention | None:
@@ -471,33 +519,37 @@ def _plain(raw: str, following: str, before: str) -> Mention | None:
 
 def _place(raw: str, following: str, before: str, *, is_marked: bool) -> Mention | None:
     """Read a glob, a suffix, a folder or a file."""
-    if "*" in raw:
-        if (
-            re.fullmatch(_GLOB, raw)
-            and ("/" in raw or raw.lstrip("*").startswith("."))
-            and raw != "/*"
-        ):
-            return Mention(kind=GLOB, text=raw, is_marked=is_marked)
-        return None
-    if re.fullmatch(_SUFFIX, raw):
-        kind = SUFFIX if following in _FILES or following.startswith("-") else PATH
-        if kind == PATH and raw[1:] in EXTENSIONS:
-            kind = SUFFIX
-        return Mention(kind=kind, text=raw, is_marked=is_marked)
+    kind = _kind_of_place(raw, following, before, is_marked)
+    return Mention(kind=kind, text=raw, is_marked=is_marked) if kind else None
+
+
+def _kind_of_place(raw: str, following: str, before: str, is_marked: bool) -> str:
+    """Tell the kind by the form and the words around it; empty for what is no place."""
     is_folder = following in _FOLDERS or following.startswith(_CJK_FOLDERS)
-    if raw.endswith("/") and re.fullmatch(_PATH, raw) and raw.strip("./~"):
-        return Mention(kind=FOLDER, text=raw, is_marked=is_marked)
+    if "*" in raw:
+        return GLOB if _is_glob(raw) else ""
+    if re.fullmatch(_SUFFIX, raw):
+        is_kind = following in _FILES or following.startswith("-") or raw[1:] in EXTENSIONS
+        return SUFFIX if is_kind else PATH
     if "/" in raw:
-        if not re.fullmatch(_PATH, raw) or raw.startswith("//"):
-            return None
-        if is_folder:
-            return Mention(kind=FOLDER, text=raw, is_marked=is_marked)
-        return Mention(kind=PATH, text=raw, is_marked=is_marked)
-    if (is_folder or before in _UNDER) and re.fullmatch(r"[\w.-]*\w", raw):
-        if is_marked or raw.isascii():
-            return Mention(kind=FOLDER, text=raw, is_marked=is_marked)
-        return None
+        return _kind_of_path(raw, is_folder)
+    return _kind_of_name(raw, is_folder or before in _UNDER, is_marked)
+
+
+def _is_glob(raw: str) -> bool:
+    is_path = "/" in raw or raw.lstrip("*").startswith(".")
+    return is_path and raw != "/*" and re.fullmatch(_GLOB, raw) is not None
+
+
+def _kind_of_path(raw: str, is_folder: bool) -> str:
+    if not re.fullmatch(_PATH, raw):
+        return ""
+    ends_as_folder = raw.endswith("/") and raw.strip("./~")
+    return FOLDER if is_folder or ends_as_folder else PATH
+
+
+def _kind_of_name(raw: str, is_folder: bool, is_marked: bool) -> str:
+    if is_folder and re.fullmatch(r"[\w.-]*\w", raw):
+        return FOLDER if is_marked or raw.isascii() else ""
     named = re.fullmatch(_FILE_NAME, raw)
-    if named and named[1].lower() in EXTENSIONS:
-        return Mention(kind=PATH, text=raw, is_marked=is_marked)
-    return None
+    return PATH if named and named[1].lower() in EXTENSIONS else ""
