@@ -28,6 +28,7 @@ from ademem.search.mentions import (
     FILE_WRITERS,
     FORBIDDEN,
     MEMBERS,
+    NEUTRAL,
     READ_CHARS,
     RECOMMENDED,
     REPLACEABLE,
@@ -39,7 +40,7 @@ from ademem.store.bindings import BROAD, MOST, STRENGTHS, Binding
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from ademem.store.tree_index import Tree
 
@@ -89,37 +90,44 @@ def places_in(text: str, tree: Tree | None) -> list[Binding]:
     What it forbids comes before what it names in passing; what it recommends is no place of it.
     An act counts only where nothing else is named. Without a *tree* no name is looked up.
     """
-    found = find_mentions(text)
-    files = tree.count if tree else 0
+    mentioned = find_mentions(text)
     places: dict[tuple[str, str, str], Binding] = {}
 
-    def add(binding: Binding) -> None:
-        places.setdefault((binding.kind, binding.key, binding.pattern), binding)
+    def add(bindings: Iterable[Binding]) -> None:
+        for each in bindings:
+            places.setdefault((each.kind, each.key, each.pattern), each)
 
-    in_order = sorted(found, key=lambda each: (each.kind not in _PLACES, each.stance))
-    forbids_place = any(
-        mention.stance == FORBIDDEN and mention.kind in _PLACES for mention in found
-    )
-    for mention in in_order:
-        # "Never edit a.py: change b.py" is no rule about b.py, though it speaks of it.
-        is_beside = forbids_place and mention.stance != FORBIDDEN and mention.kind in _PLACES
-        if mention.stance != RECOMMENDED:
-            for binding in list(_bindings_of(mention, tree, {key for _, key, _ in places})):
-                met = count_met(binding, tree) if tree else 0
-                weighed = _weigh(binding, met, files, is_forbidden=mention.stance == FORBIDDEN)
-                add(replace(weighed, strength="worded") if is_beside else weighed)
-    for binding in (*_families(found), *_messages(text)):
-        add(binding)
+    add(_mentioned_places(mentioned, tree))
+    add(_families(mentioned))
+    add(_messages(text))
     if all(binding.kind == "code" for binding in places.values()):
-        for binding in _acts(text):
-            add(binding)
+        add(_acts(text))
     if tree:
-        plain = [mention.text for mention in found if mention.kind in _NAMING]
-        for binding in _worded(_without(text, plain), tree):
-            if not any(binding.key == other.key for other in places.values()):
-                add(binding)
+        plain = [mention.text for mention in mentioned if mention.kind in _NAMING]
+        keys = {key for _, key, _ in places}
+        add(each for each in _worded(_without(text, plain), tree) if each.key not in keys)
     ranked = sorted(places.values(), key=lambda each: STRENGTHS.index(each.strength))
     return ranked[:MOST]
+
+
+def _mentioned_places(mentioned: Iterable[Mention], tree: Tree | None) -> Iterator[Binding]:
+    """Yield the places of mentions with their reach, those of files that are forbidden first.
+
+    "Never edit a.py: change b.py" is no rule about b.py, though it speaks of it.
+    """
+    in_order = sorted(mentioned, key=lambda each: (each.kind not in _PLACES, each.stance))
+    forbids_place = any(each.stance == FORBIDDEN and each.kind in _PLACES for each in in_order)
+    files = tree.count if tree else 0
+    named: set[str] = set()
+    for mention in in_order:
+        if mention.stance == RECOMMENDED:
+            continue
+        is_forbidden = mention.stance == FORBIDDEN
+        is_beside = forbids_place and not is_forbidden and mention.kind in _PLACES
+        for binding in list(_bindings_of(mention, tree, named)):
+            named.add(binding.key)
+            weighed = _weigh(binding, tree, files, is_forbidden=is_forbidden)
+            yield replace(weighed, strength="worded") if is_beside else weighed
 
 
 def forbidden_in(text: str) -> list[Binding]:
@@ -277,11 +285,12 @@ def count_met(binding: Binding, tree: Tree) -> int:
     return 0
 
 
-def _weigh(binding: Binding, met: int, files: int, *, is_forbidden: bool) -> Binding:
+def _weigh(binding: Binding, tree: Tree | None, files: int, *, is_forbidden: bool) -> Binding:
     """Add the reach; what is named in passing is no sure place if it is met everywhere.
 
     A text that is written is one only where it is forbidden: others are named as what to write.
     """
+    met = count_met(binding, tree) if tree else 0
     reach = round(met / files, 4) if files else 0.0
     is_broad = binding.kind == "literal" or (reach > BROAD_SHARE and met > BROAD_FILES)
     strength = "worded" if is_broad and not is_forbidden else binding.strength
@@ -324,28 +333,28 @@ def _paths_of(mention: Mention, tree: Tree | None) -> Iterator[Binding]:
     text, kind = mention.text, mention.kind
     if not _is_inside(text):
         return
+    plain = text.removeprefix("./").rstrip("/")
     if kind == mentions.GLOB:
         yield _widen(of_path(text), tree)
-        return
-    if kind == mentions.SUFFIX:
+    elif kind == mentions.SUFFIX:
         yield Binding(kind="suffix", key=text)
-        return
-    plain = text.removeprefix("./").rstrip("/")
-    if not plain.strip("."):
-        return
-    if tree is None:
-        if _is_plainly_path(mention):
-            yield from _unresolved(mention, plain)
-        return
-    if place := _find(plain, tree):
+    elif tree and plain.strip("."):
+        yield from _find_named(mention, plain, tree)
+    elif plain.strip(".") and _is_plainly_path(mention):
+        yield from _unresolved(mention, plain)
+
+
+def _find_named(mention: Mention, path: str, tree: Tree) -> Iterator[Binding]:
+    """Yield the file or folder that a mention names; one that is not there has the state `gone`."""
+    if place := _find(path, tree):
         yield from _file(place, mention) if place.kind == "path" else (place,)
         return
-    several = tree.files_ending(plain)
+    several = tree.files_ending(path)
     if several:  # a name that several files have names none of them for sure
         some = several if len(several) <= MOST_OF_NAME else []
-        yield from (Binding(kind="path", key=path, strength="worded") for path in some)
-    elif _is_plainly_path(mention) and (mention.is_marked or "/" in text):
-        yield from (replace(each, state="gone") for each in _unresolved(mention, plain))
+        yield from (Binding(kind="path", key=each, strength="worded") for each in some)
+    elif _is_plainly_path(mention) and (mention.is_marked or "/" in mention.text):
+        yield from (replace(each, state="gone") for each in _unresolved(mention, path))
 
 
 def _is_there(tree: Tree, path: str) -> bool:
@@ -396,13 +405,10 @@ def _commands_of(mention: Mention, tree: Tree | None) -> Iterator[Binding]:
     """A command that changes the files it names is a place of theirs."""
     program, _, rest = mention.text.partition(" ")
     if program in FILE_WRITERS:
-        for operand in rest.split():
-            inner = find_mentions(f"`{operand}`")
-            paths = [each for each in inner if each.kind in (mentions.PATH, mentions.FOLDER)]
-            named = list(_paths_of(paths[0], tree)) if paths else []
-            if named:
-                yield from named
-                return
+        written = _written_places(rest.split(), tree)
+        if written:
+            yield from written
+            return
     if "<" in mention.text or "…" in mention.text:
         words = command_words(mention.text)
         if " " not in words and mentions.has_many_verbs(words):
@@ -410,6 +416,16 @@ def _commands_of(mention: Mention, tree: Tree | None) -> Iterator[Binding]:
     binding = of_command(mention.text)
     if binding and (binding.pattern or not mentions.has_many_verbs(binding.key)):
         yield binding
+
+
+def _written_places(operands: Iterable[str], tree: Tree | None) -> list[Binding]:
+    """Return the places of the first operand that has some."""
+    for operand in operands:
+        inner = find_mentions(f"`{operand}`")
+        paths = [each for each in inner if each.kind in (mentions.PATH, mentions.FOLDER)]
+        if paths and (places := list(_paths_of(paths[0], tree))):
+            return places
+    return []
 
 
 def _names_of(mention: Mention, tree: Tree | None, named: set[str]) -> Iterator[Binding]:
@@ -436,11 +452,15 @@ def _files_defining(name: str, tree: Tree | None, named: set[str]) -> list[str]:
         return []
     files = tree.files_defining(last, MOST_OWNED)
     if owner:
-        both = set(files) & set(tree.files_defining(owner, MOST_OWNED))
-        files = [path for path in files if path in both] or files
-    files = [path for path in files if path in named] or files
-    files = [path for path in files if not re.search(_TESTS, path)] or files
+        files = _prefer(tree.files_defining(owner, MOST_OWNED), files)
+    files = _prefer(named, files)
+    files = _prefer([path for path in files if not re.search(_TESTS, path)], files)
     return files if len(files) <= MOST_DEFINING else []
+
+
+def _prefer(preferred: Collection[str], files: list[str]) -> list[str]:
+    """Return those of the files that are preferred, or all if none is."""
+    return [path for path in files if path in preferred] or files
 
 
 _NOUNS = frozenset(
@@ -503,15 +523,24 @@ def _find_right(
     name: str, members: Iterable[str], stances: Mapping[str, int], sure: set[str]
 ) -> list[str]:
     """Return the members of a family that a text wants, or those beside what it forbids."""
-    named = [program for program in members if program in stances]
-    if sure.isdisjoint(named):
+    if sure.isdisjoint(members):
         return []
-    if right := [each for each in named if stances[each] == RECOMMENDED]:
-        return right if len(named) > 1 or _is_bare_member(name, named[0]) else []
-    forbidden = [each for each in named if stances[each] == FORBIDDEN]
-    others = [each for each in named if each not in forbidden]
-    if not forbidden or others:
-        return others if forbidden else []
+    wanted, neutral, forbidden = (
+        [program for program in members if stances.get(program) == stance]
+        for stance in (RECOMMENDED, NEUTRAL, FORBIDDEN)
+    )
+    if wanted:
+        named = len(wanted) + len(neutral) + len(forbidden)
+        return wanted if named > 1 or _is_bare_member(name, wanted[0]) else []
+    if neutral:
+        return neutral if forbidden else []
+    return _list_others(name, members, forbidden, sure)
+
+
+def _list_others(
+    name: str, members: Iterable[str], forbidden: Sequence[str], sure: set[str]
+) -> list[str]:
+    """Return the other members of a family of which a text only forbids some."""
     is_bare = any(each in sure and _is_bare_member(name, each) for each in forbidden)
     return [each for each in members if each not in forbidden] if is_bare else []
 
