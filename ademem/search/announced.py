@@ -14,7 +14,7 @@ from ademem.store.bindings import STRENGTHS
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from ademem.store import Store
 
@@ -34,23 +34,13 @@ def announced(
     if not kinds:
         return []
     words = [word.strip(AROUND).rstrip(".") for word in prompt[:READ_CHARS].split()]
+    paths = _paths_in(words)
     named: set[str] = set()
     if kinds & {"act", "program"} and not is_question:
         from ademem.guard import acts
 
         named = set(acts.find_acts(prompt[:READ_CHARS]))
-    paths = [
-        word.strip("/").removeprefix("./")
-        for word in words
-        if "/" in word.strip("/") or "." in word.strip(".")
-    ]
-    keys = {key for path in paths for key in meeting.path_keys(path)}
-    keys |= {("program", word) for word in words} if "program" in kinds else set()
-    keys |= {("act", act) for act in named}
-    if "family" in kinds:
-        from ademem.guard import acts
-
-        keys |= {("family", name) for word in words for name in acts.families_of((word,))}
+    keys = _keys_of(kinds, paths, words, named)
     rows = table.at_keys(store, keys, agent) if keys else []
     found = [row for row in rows if _holds(row, paths, words, named)]
     if kinds - {"act", "family"}:
@@ -59,6 +49,29 @@ def announced(
     for row in found:
         meeting.keep(row, kept)
     return sorted(kept.values(), key=lambda each: STRENGTHS.index(each.binding.strength))
+
+
+def _paths_in(words: Iterable[str]) -> list[str]:
+    return [
+        word.strip("/").removeprefix("./")
+        for word in words
+        if "/" in word.strip("/") or "." in word.strip(".")
+    ]
+
+
+def _keys_of(
+    kinds: Collection[str], paths: Iterable[str], words: Iterable[str], acts_named: Iterable[str]
+) -> set[tuple[str, str]]:
+    """Return the keys of bindings that a prompt may name, of the *kinds* that the table has."""
+    keys = {key for path in paths for key in meeting.path_keys(path)}
+    keys |= {("act", act) for act in acts_named}
+    if "program" in kinds:
+        keys |= {("program", word) for word in words}
+    if "family" in kinds:
+        from ademem.guard import acts
+
+        keys |= {("family", name) for word in words for name in acts.families_of((word,))}
+    return keys
 
 
 def _holds(row: sqlite3.Row, paths: list[str], words: list[str], named: set[str]) -> bool:

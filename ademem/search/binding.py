@@ -29,7 +29,7 @@ from ademem.store.bindings import BROAD, MOST, SESSION, STRENGTHS, Binding
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from datetime import datetime
 
     from ademem.core.client import TurnKey
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from ademem.core.project import Project
     from ademem.store.runtime import Runtime
     from ademem.store.tree_index import Tree
+
+    _Lines = dict[str, dict[str, None]]
+    """Strings of each list, in the order in which they were added."""
 
 LISTS = ("always", "runs", "words", "writers", "pieces", "trees", "texts", "weak", "rare")
 ALWAYS = (
@@ -82,22 +85,35 @@ def derive(
 
     chosen = list(_chosen(memory, tree))
     if any(text.startswith(anchor.GIVEN) for text in memory.anchors):
-        by_agent = tuple(text for text in memory.anchors if text.startswith(anchor.READ))
-        added = _chosen(replace(memory, anchors=by_agent, file_scope_pattern=None), tree)
-        return [*(each for each in chosen if each.strength == "given"), *added][:MOST]
+        return [*(each for each in chosen if each.strength == "given"), *_added(memory, tree)][
+            :MOST
+        ]
     from ademem.search import places
 
     found = [*chosen, *_not_narrowed(places.places_in(memory.whole_text, tree), chosen)]
     if not any(each.kind in PLACED and each.strength != "worded" for each in found):
         found += learned
         found += places.candidates(memory.whole_text, tree, session_files) if tree else ()
-    wrong = {text.removeprefix(anchor.NOT) for text in memory.anchors if anchor.NOT in text}
-    if wrong:
-        found = [each for each in found if describe(each) not in wrong]
     unique: dict[tuple[str, ...], Binding] = {}
-    for each in sorted(found, key=lambda each: STRENGTHS.index(each.strength)):
+    for each in sorted(_not_denied(memory, found), key=lambda each: STRENGTHS.index(each.strength)):
         unique.setdefault((each.kind, each.key, each.pattern, each.holds), each)
     return list(unique.values())[:MOST]
+
+
+def _added(memory: Memory, tree: Tree | None) -> Iterable[Binding]:
+    """Yield what an agent added to a person's choice."""
+    from ademem.core import anchor
+
+    by_agent = tuple(text for text in memory.anchors if text.startswith(anchor.READ))
+    return _chosen(replace(memory, anchors=by_agent, file_scope_pattern=None), tree)
+
+
+def _not_denied(memory: Memory, found: list[Binding]) -> list[Binding]:
+    """Leave out the places of which somebody said that they are none."""
+    from ademem.core import anchor
+
+    wrong = {text.removeprefix(anchor.NOT) for text in memory.anchors if anchor.NOT in text}
+    return [each for each in found if describe(each) not in wrong] if wrong else found
 
 
 def _not_narrowed(found: Iterable[Binding], chosen: Iterable[Binding]) -> list[Binding]:
@@ -354,38 +370,49 @@ def prune_lists(project: Project, now: datetime | None = None) -> None:
 
 
 def list_lines(
-    bindings: Iterable[Binding] | None, weak: Iterable[tuple[Binding, str]] = ()
+    bindings: Collection[Binding] | None, weak: Iterable[tuple[Binding, str]] = ()
 ) -> dict[str, list[str]]:
     """Return the lines of each list; without bindings those that every call has.
 
     *weak* are places that words suggest, each with the text of its memory.
     """
-    lines = {name: dict[str, None]() for name in LISTS}
+    if bindings is None:
+        return {name: [ANYTHING] for name in LISTS}
+    lines: _Lines = {name: {} for name in LISTS}
     lines["always"].update(dict.fromkeys(ALWAYS))
+    _add_sure(lines, bindings)
+    _add_weak(lines, weak)
+    if bindings or lines["weak"]:
+        lines["always"][SERVER] = None
+    is_open = any(ANYTHING in strings for strings in lines.values())
+    if is_open or sum(map(len, lines.values())) > MOST_LINES:
+        return list_lines(None)
+    return {name: list(strings) for name, strings in lines.items()}
+
+
+def _add_sure(lines: _Lines, bindings: Collection[Binding]) -> None:
     is_placed = False
-    for each in bindings or ():
-        is_placed |= each.kind in PLACED or each.kind == "suffix"
-        for name, found in _strings(each).items():
-            lines[name].update(dict.fromkeys(found))
+    for binding in bindings:
+        is_placed |= binding.kind in PLACED or binding.kind == "suffix"
+        for name, strings in _strings(binding).items():
+            lines[name].update(dict.fromkeys(strings))
     if is_placed:  # a call may write a whole tree without the name of a folder in it
         lines["trees"].update(dict.fromkeys(_WHOLE_TREE))
         lines["writers"].update(dict.fromkeys(_TREE_WRITERS))
     if bindings:
         lines["writers"].update(dict.fromkeys(_RUNNERS))
-    for each, text in weak:
+
+
+def _add_weak(lines: _Lines, weak: Iterable[tuple[Binding, str]]) -> None:
+    """Add places that words suggest, and what may stand for them if no sure place added it."""
+    for binding, text in weak:
         if rare := sorted(rare_words(text)):
             lines["rare"].update(dict.fromkeys(form for word in rare for form in _cases(word)))
-            lines["weak"].update(dict.fromkeys(chain.from_iterable(_strings(each).values())))
+            lines["weak"].update(dict.fromkeys(chain.from_iterable(_strings(binding).values())))
     if lines["weak"]:
         every = {*_WHOLE_TREE, *_TREE_WRITERS, *_RUNNERS}
         asked = {*lines["trees"], *lines["writers"]}
         lines["weak"].update(dict.fromkeys(sorted(every - asked)))
-    if bindings or lines["weak"]:
-        lines["always"][SERVER] = None
-    is_open = bindings is None or any(ANYTHING in found for found in lines.values())
-    if is_open or sum(map(len, lines.values())) > MOST_LINES:
-        return {name: [ANYTHING] for name in LISTS}
-    return {name: list(found) for name, found in lines.items()}
 
 
 _WHOLE_TREE = ("*", "?", "{", "[", "$", "`", " .", "/.", ".. ", "~")

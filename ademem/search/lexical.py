@@ -180,33 +180,59 @@ def _match(
     most, always = postings + 1, ALWAYS if alone else 1
     counts = full_text.count_rows(store, terms, most)
     if capitals is not None and min(counts.values(), default=0) <= RARE:
-        rare = {term: counts[term] for term in terms if counts[term] <= RARE}
-        wider = widen(rare, terms, capitals, store)
-        terms = {wider.get(term, term): index for term, index in terms.items()}
-        times = {wider.get(term, term): number for term, number in times.items()}
-        again = full_text.count_rows(store, dict.fromkeys(wider.values(), Index.WORDS), most)
-        counts = {term: again.get(term, counts.get(term, 0)) for term in terms}
+        terms, times, counts = _widen_rare(terms, times, counts, capitals, most, store)
     if alone:
         counts |= _count_common(counts, terms, always, most, store)
     chosen = choose_terms(counts, postings, always)
-    missing = [term for term, count in counts.items() if not count]
-    total = full_text.count_undeleted(store)
-    information = {t: word_information(total, max(1, counts[t])) for t in chosen + missing}
-    full = full_answer(asked=sum(information.values()), rarest=word_information(total, 1))
-    weights = tuple(some / full for some in information.values())
-    bits = {term: 1 << place for place, term in enumerate(information)}
-    held, bm25 = _read_postings(store, chosen, terms, times, bits)
+    weights, unknown = _weigh_terms(chosen, counts, full_text.count_undeleted(store))
+    held, bm25 = _read_postings(store, chosen, terms, times)
     places = {some: _list_bits(some) for some in set(held.values())}  # many rows hold the same
-    every = (1 << len(information)) - 1
+    every = (1 << len(weights)) - 1
     whole = (seq for seq, some in held.items() if some == every) if every in places else ()
     return Matches(
         bm25=bm25,
         terms={seq: places[some] for seq, some in held.items()},
         whole=frozenset(whole),
-        weights=weights,
-        words=tuple(map(bare_word, information)),
-        unknown=sum(map(information.__getitem__, missing)) / full if total >= MANY_ROWS else 0.0,
+        weights=tuple(weights.values()),
+        words=tuple(map(bare_word, weights)),
+        unknown=unknown,
     )
+
+
+def _widen_rare(
+    terms: Mapping[str, Index],
+    times: Mapping[str, int],
+    counts: Mapping[str, int],
+    capitals: Container[str],
+    most: int,
+    store: Store,
+) -> tuple[dict[str, Index], dict[str, int], dict[str, int]]:
+    """Put wider expressions in the place of rare terms, with their counts."""
+    rare = {term: counts[term] for term in terms if counts[term] <= RARE}
+    wider = widen(rare, terms, capitals, store)
+    again = full_text.count_rows(store, dict.fromkeys(wider.values(), Index.WORDS), most)
+    widened = {wider.get(term, term): index for term, index in terms.items()}
+    return (
+        widened,
+        {wider.get(term, term): number for term, number in times.items()},
+        {term: again.get(term, counts.get(term, 0)) for term in widened},
+    )
+
+
+def _weigh_terms(
+    chosen: Sequence[str], counts: Mapping[str, int], total: int
+) -> tuple[dict[str, float], float]:
+    """Return as parts of a full answer the information of each term, and that of unknown ones.
+
+    The terms are those *chosen*, in their order, and those that none of the *total* memories has.
+    """
+    missing = [term for term, count in counts.items() if not count]
+    information = {
+        term: word_information(total, max(1, counts[term])) for term in (*chosen, *missing)
+    }
+    full = full_answer(asked=sum(information.values()), rarest=word_information(total, 1))
+    unknown = sum(map(information.__getitem__, missing)) / full if total >= MANY_ROWS else 0.0
+    return {term: some / full for term, some in information.items()}, unknown
 
 
 def _count_common(
@@ -228,9 +254,12 @@ def _read_postings(
     chosen: Sequence[str],
     terms: Mapping[str, Index],
     times: Mapping[str, int],
-    bits: Mapping[str, int],
 ) -> tuple[dict[int, int], dict[int, float]]:
-    """Return of each row the bits of the terms that it has, and its points by BM25."""
+    """Return of each row the bits of the terms that it has, and its points by BM25.
+
+    The bit of a term is at its position in *chosen*.
+    """
+    bits = {term: 1 << position for position, term in enumerate(chosen)}
     held: dict[int, int] = {}
     bm25: dict[int, float] = {}
     for mine, rows in full_text.postings(store, chosen, terms):
@@ -295,17 +324,25 @@ def _forms_of_unknown(word: str, is_in_capitals: bool, store: Store) -> list[str
         return _spell_out(word, store)[:MOST_FORMS]
     if len(word) < BEGINNING:
         return []
-    if parted := _find_parted(word, store):
-        return parted
-    if not word.isascii():  # the index has no accents
-        import unicodedata
+    return _find_parted(word, store) or _find_longer(_without_accents(word), store)[:MOST_FORMS]
 
-        word = "".join(unicodedata.normalize("NFD", letter)[0] for letter in word)
+
+def _without_accents(word: str) -> str:
+    """Return the word as the index has it."""
+    if word.isascii():
+        return word
+    import unicodedata
+
+    return "".join(unicodedata.normalize("NFD", letter)[0] for letter in word)
+
+
+def _find_longer(word: str, store: Store) -> list[str]:
+    """Return stems that begin with the word, else those of which it is a misspelling."""
     stems = full_text.vocabulary(store, word[:SURE])
     longer = [stem for stem in stems if stem.startswith(word)]
-    if not longer and len(word) >= MISSPELT:
-        longer = [stem for stem in stems if _is_misspelt(word, stem)]
-    return longer[:MOST_FORMS]
+    if longer or len(word) < MISSPELT:
+        return longer
+    return [stem for stem in stems if _is_misspelt(word, stem)]
 
 
 def _spell_out(initials: str, store: Store) -> list[str]:

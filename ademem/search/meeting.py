@@ -225,6 +225,18 @@ def holds(
         return False
     if holds and not _changes(holds, touch):
         return False
+    return _meets(kind, key, pattern, touch, paths, families)
+
+
+def _meets(
+    kind: str,
+    key: str,
+    pattern: str,
+    touch: Touch,
+    paths: list[str],
+    families: dict[str, set[str]],
+) -> bool:
+    """Compare a call with the pattern behind a key that it has."""
     match kind:
         case "glob":
             return any(matches(path, pattern) for path in paths)

@@ -11,7 +11,7 @@ from ademem.store.full_text import Index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 MAX_CHARS = 2000
 """Longest text that is read whole; of a longer one, each end gives half."""
@@ -88,21 +88,35 @@ def parse(text: str, *, is_typed: bool = True) -> Query:
     """
     text = readable(text)
     words = _words(text)
-    telling = unique(word for word in words if word not in STOP_WORDS) or unique(words)
-    typed = is_typed and len(words) <= TYPED_WORDS
+    telling = _list_telling(words)
+    is_typed = is_typed and len(words) <= TYPED_WORDS
     terms = dict(term for word in telling for term in _terms(word))
-    if typed and text[-1:].isalnum():
+    if is_typed and text[-1:].isalnum():
         terms = _with_beginning(terms, words[-1])
-    times = Counter(term for word in words for term, _ in _terms(word))
     return Query(
         text=text,
         key=None if " " in text else text or None,
         terms=terms | {_quoted(phrase): Index.WORDS for phrase in _find_phrases(text)},
-        substrings={_quoted(word): Index.GRAMS for word in telling if typed and len(word) >= GRAM},
+        substrings=_substrings(telling) if is_typed else {},
         asks=asks(text),
-        times={term: number for term, number in times.items() if number > 1 and term in terms},
+        times=_count_repeated(words, terms),
         capitals=_find_capitals(text),
     )
+
+
+def _list_telling(words: Sequence[str]) -> tuple[str, ...]:
+    """Return the words without stop words, or all if they are nothing else."""
+    return unique(word for word in words if word not in STOP_WORDS) or unique(words)
+
+
+def _substrings(words: Iterable[str]) -> dict[str, Index]:
+    return {_quoted(word): Index.GRAMS for word in words if len(word) >= GRAM}
+
+
+def _count_repeated(words: Iterable[str], terms: Container[str]) -> dict[str, int]:
+    """Return how often the *terms* occur that occur more than once."""
+    times = Counter(term for word in words for term, _ in _terms(word))
+    return {term: number for term, number in times.items() if number > 1 and term in terms}
 
 
 def _with_beginning(terms: Mapping[str, Index], word: str) -> dict[str, Index]:

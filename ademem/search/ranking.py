@@ -163,22 +163,39 @@ def rank_live(search: Search) -> list[Hit]:
     filters, parameters = search.filters, search.parameters
     if filters.statuses:
         return rank(search, filters.statuses)
-    hits = rank(replace(search, filters=replace(filters, awake=True)), UNARCHIVED)
-    if all(hit.weak for hit in hits) and memories.any_faded(search.store):
-        hits = rank(search, UNARCHIVED)
+    hits = _rank_unarchived(search)
     answers = [hit for hit in hits if _answers_in_full(hit, parameters.answer_share)]
-    confirmed = [h.memory.created_at for h in answers if h.memory.status is Status.PROMOTED]
-    if confirmed:
-        news = {h.memory.seq for h in answers if h.memory.created_at > max(confirmed)}
-        return [
-            hit for hit in hits if hit.memory.status is Status.PROMOTED or hit.memory.seq in news
-        ]
+    if any(hit.memory.status is Status.PROMOTED for hit in answers):
+        return _drop_outdone(hits, answers)
     if filters.faded and not answers and memories.any_archived(search.store):
-        found = rank(search, (*UNARCHIVED, Status.ARCHIVED))
-        best = max(found, key=lambda hit: hit.relevance, default=None)
-        if best and best.memory.status is Status.ARCHIVED and not best.weak:
-            return [*hits, best]
+        return hits + _find_archived(search)
     return hits
+
+
+def _rank_unarchived(search: Search) -> list[Hit]:
+    """Return the hits of tier 1 and 2, and of tier 3 where none of them answers."""
+    awake = replace(search, filters=replace(search.filters, awake=True))
+    hits = rank(awake, UNARCHIVED)
+    if all(hit.weak for hit in hits) and memories.any_faded(search.store):
+        return rank(search, UNARCHIVED)
+    return hits
+
+
+def _drop_outdone(hits: Iterable[Hit], answers: Iterable[Hit]) -> list[Hit]:
+    """Return the confirmed hits, and those candidates that answer and are newer than they all."""
+    stated = [hit.memory for hit in answers]
+    latest = max(each.created_at for each in stated if each.status is Status.PROMOTED)
+    shown = {each.seq for each in stated if each.created_at > latest}
+    return [hit for hit in hits if hit.memory.status is Status.PROMOTED or hit.memory.seq in shown]
+
+
+def _find_archived(search: Search) -> list[Hit]:
+    """Return the best hit of all if it is an archived memory that answers, else none."""
+    found = rank(search, (*UNARCHIVED, Status.ARCHIVED))
+    best = max(found, key=lambda hit: hit.relevance, default=None)
+    if best is None or best.weak or best.memory.status is not Status.ARCHIVED:
+        return []
+    return [best]
 
 
 def _answers_in_full(hit: Hit, share: float) -> bool:
@@ -188,53 +205,74 @@ def _answers_in_full(hit: Hit, share: float) -> bool:
 
 
 def rank(search: Search, statuses: tuple[str, ...]) -> list[Hit]:
-    parameters, cosines, matches = search.parameters, search.cosines, search.matches
+    rows, neighbours, pool = _fill_pool(search, statuses)
+    signals = _weigh_rows(search, rows, neighbours)
+    best = _find_best(signals.values(), search)
+    found = memories.list_by_number(search.store, _order_shown(search, signals)[:pool])
+    features = None
+    if any(rows.values()):
+        from ademem.search import dialogue
 
-    pool = max(search.limit, parameters.pool)
+        features = dialogue.read_features(search.query.text)
+    drifted = _find_drifted(found, search.store)
+    by = search.parameters.score_weights
+    hits = [_make_hit(each, signals[each.seq], features, drifted, search, by) for each in found]
+    matches = search.matches
+    return [replace(hit, weak=True) if _is_weak(hit, best, matches) else hit for hit in hits]
+
+
+def _fill_pool(
+    search: Search, statuses: tuple[str, ...]
+) -> tuple[dict[int, bool], dict[int, Neighbours], int]:
+    """Return rows, each with True for a turn of a dialogue, the neighbours of turns, and the size.
+
+    Where there are turns the pool is twice as large, and has the rows beside them: neighbours and
+    features lift rows from further down.
+    """
+    pool = max(search.limit, search.parameters.pool)
     by_words, by_meaning = find_rows(search, statuses, pool)
     rows = by_words | by_meaning
-    has_turns = any(rows.values())
-    neighbours: dict[int, Neighbours] = {}
-    if has_turns:  # their neighbours and features lift rows from further down
-        pool *= 2
-        by_words, by_meaning = find_rows(search, statuses, pool)
-        neighbours, beside = _read_neighbours(search, statuses, by_words, by_meaning)
-        rows = by_words | by_meaning | beside
+    if not any(rows.values()):
+        return rows, {}, pool
+    by_words, by_meaning = find_rows(search, statuses, 2 * pool)
+    neighbours, beside = _read_neighbours(search, statuses, by_words, by_meaning)
+    return by_words | by_meaning | beside, neighbours, 2 * pool
 
+
+def _weigh_rows(
+    search: Search, rows: Mapping[int, bool], neighbours: Mapping[int, Neighbours]
+) -> dict[int, Signals]:
+    """Return the signals of each row with its relevance and its evidence."""
+    cosines, matches = search.cosines, search.matches
     near = {seq for some in neighbours.values() for far in some for seq in far}
     whitened, plain = cosines.compare(near.union(rows)) if cosines is not None else ({}, {})
     signals = compute_signals(matches, rows, whitened, plain)
-    if has_turns:
+    if turns := {seq: neighbours.get(seq, ()) for seq, is_turn in rows.items() if is_turn}:
         from ademem.search import dialogue
 
-        turns = {seq: neighbours.get(seq, ()) for seq, is_turn in rows.items() if is_turn}
         dialogue.add_neighbours(signals, turns, matches, whitened)
-    weights = parameters.relevance_weights
+    weights = search.parameters.relevance_weights
     asked, background = sum(matches.weights), evidence.background(plain.values())
     for mine in signals.values():
         mine["relevance"] = weighted_mean(mine, weights)
         mine["evidence"] = evidence.weigh(mine, asked, background)
         if "cosine" in mine:
             mine["subject"] = evidence.weigh_subject(mine, asked, background)
-    best = _find_best(signals.values(), search)
+    return signals
 
-    kept = list(signals)
+
+def _order_shown(search: Search, signals: Mapping[int, Signals]) -> list[int]:
+    """Return the rows with enough evidence, the named and most relevant first."""
+    shown = list(signals)
     if search.floor is not None:
         least = evidence.least_shown((mine["evidence"] for mine in signals.values()), search.floor)
-        kept = [seq for seq in kept if signals[seq]["evidence"] >= least]
+        shown = [seq for seq in shown if signals[seq]["evidence"] >= least]
 
     def order(seq: int) -> tuple[float, ...]:
         mine = signals[seq]
         return (*map(mine.__getitem__, search.first), mine["relevance"], seq)
 
-    kept.sort(key=order, reverse=True)
-    found = memories.list_by_number(search.store, kept[:pool])
-    features = dialogue.read_features(search.query.text) if has_turns else None
-    drifted = _find_drifted(found, search.store)
-    by = parameters.score_weights
-    hits = [_make_hit(each, signals[each.seq], features, drifted, search, by) for each in found]
-    matches = search.matches
-    return [replace(hit, weak=True) if _is_weak(hit, best, matches) else hit for hit in hits]
+    return sorted(shown, key=order, reverse=True)
 
 
 def _find_best(signals: Iterable[Signals], search: Search) -> float:
@@ -389,22 +427,29 @@ def diversify(hits: Sequence[Hit], search: Search) -> list[Hit]:
     left, chosen = list(hits[:REORDERED]), list[Hit]()
     copies: set[int] = set()
     while left and len(chosen) < FIRST:
-        best = max(left, key=lambda hit: _marginal(hit, copies, search.first))
-        if best.memory.seq in copies:
-            different = (hit for hit in left if hit.memory.seq not in copies and not hit.weak)
-            best = next(different, best)
+        best = _choose_next(left, copies, search.first)
         left.remove(best)
-        signals = best.signals | {"mmr": _marginal(best, copies, search.first)[-2]}
-        if best.memory.seq in copies:
-            signals["copy"] = 1.0
-        chosen.append(replace(best, signals=signals))
+        mmr = _marginal(best, copies, search.first)[-2]
+        chosen.append(_mark_copy(replace(best, signals=best.signals | {"mmr": mmr}), copies))
         others = (*left, *hits[REORDERED:])
         copies |= {hit.memory.seq for hit in others if _are_copies(best, hit, near)}
     rest = choose_best((*left, *hits[REORDERED:]), len(hits), search.first)
-    return chosen + [
-        replace(hit, signals=hit.signals | {"copy": 1.0}) if hit.memory.seq in copies else hit
-        for hit in rest
-    ]
+    return chosen + [_mark_copy(hit, copies) for hit in rest]
+
+
+def _choose_next(left: Sequence[Hit], copies: Collection[int], first: Sequence[str]) -> Hit:
+    """Return the best hit, before a copy rather the next one that answers something else."""
+    best = max(left, key=lambda hit: _marginal(hit, copies, first))
+    if best.memory.seq not in copies:
+        return best
+    different = (hit for hit in left if hit.memory.seq not in copies and not hit.weak)
+    return next(different, best)
+
+
+def _mark_copy(hit: Hit, copies: Collection[int]) -> Hit:
+    if hit.memory.seq not in copies:
+        return hit
+    return replace(hit, signals=hit.signals | {"copy": 1.0})
 
 
 def _marginal(hit: Hit, copies: Collection[int], first: Sequence[str]) -> tuple[float, ...]:
@@ -514,7 +559,7 @@ def stand_together(hits: Sequence[Hit], search: Search) -> list[Hit]:
     of many terms describes what it looks for: it keeps the order that it gives the two, and brings
     none from beyond the first ten, where it would take the place of another answer.
     """
-    later = _find_near_later(hits, search.store)
+    later = _find_later(hits, search.store, is_near=True)
     if not later:
         return list(hits)
     in_reach = hits if _asks_today(search) else hits[:REORDERED]
@@ -538,9 +583,10 @@ def _asks_today(search: Search) -> bool:
     return len(search.query.terms) <= MOST_ASKED
 
 
-def _find_near_later(hits: Iterable[Hit], store: Store) -> dict[str, Later]:
+def _find_later(hits: Iterable[Hit], store: Store, *, is_near: bool) -> dict[str, Later]:
+    """Return by id the latest memory of a stated pair, or of one that is only near to it."""
     later = relations.find_later(store, (hit.memory for hit in hits))
-    return {id: other for id, other in later.items() if other.is_near}
+    return {id: other for id, other in later.items() if other.is_near == is_near}
 
 
 def _find_partners(later: Mapping[str, Later], reach: Mapping[str, Hit]) -> dict[str, Hit]:
@@ -604,16 +650,9 @@ def order_pairs(hits: Sequence[Hit], search: Search) -> list[Hit]:
     of the earlier one ("what broke with Python 3.8"). Hits that it outdates keep their place and
     name it; one that was superseded by a memory that cannot be seen is left out.
     """
-    store, filters = search.store, search.filters
-    later = {
-        id: other
-        for id, other in relations.find_later(store, (hit.memory for hit in hits)).items()
-        if not other.is_near
-    }
+    later = _find_later(hits, search.store, is_near=False)
     found = {hit.memory.id: hit for hit in hits}
-    missing = {each.id for each in later.values()} - found.keys()
-    known = {id: hit.memory for id, hit in found.items()}
-    known |= {memory.id: memory for memory in _visible_by_id(missing, store, filters)}
+    known = _list_visible(later, hits, search)
     placed: dict[str, Hit] = {}
     for hit in hits:
         other = later.get(hit.memory.id)
@@ -626,10 +665,24 @@ def order_pairs(hits: Sequence[Hit], search: Search) -> list[Hit]:
         elif hit.memory.superseded_by:
             continue
         placed.setdefault(hit.memory.id, hit)
-    shown = list(placed.values())[: search.limit]
-    newer = relations.find_proposals(store, [hit.memory.id for hit in shown])
+    return _name_proposals(list(placed.values())[: search.limit], search.store)
+
+
+def _list_visible(
+    later: Mapping[str, Later], hits: Iterable[Hit], search: Search
+) -> dict[str, Memory]:
+    """Return by id the memories of the hits, and the later ones that can be seen."""
+    known = {hit.memory.id: hit.memory for hit in hits}
+    missing = {other.id for other in later.values()} - known.keys()
+    visible = _visible_by_id(missing, search.store, search.filters)
+    return known | {memory.id: memory for memory in visible}
+
+
+def _name_proposals(hits: list[Hit], store: Store) -> list[Hit]:
+    """Add to each hit the text that was stated to be newer."""
+    newer = relations.find_proposals(store, [hit.memory.id for hit in hits])
     return [
-        replace(hit, newer=newer[hit.memory.id]) if hit.memory.id in newer else hit for hit in shown
+        replace(hit, newer=newer[hit.memory.id]) if hit.memory.id in newer else hit for hit in hits
     ]
 
 
