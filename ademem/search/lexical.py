@@ -231,7 +231,9 @@ def _weigh_terms(
         term: word_information(total, max(1, counts[term])) for term in (*chosen, *missing)
     }
     full = full_answer(asked=sum(information.values()), rarest=word_information(total, 1))
-    unknown = sum(map(information.__getitem__, missing)) / full if total >= MANY_ROWS else 0.0
+    unknown = 0.0
+    if missing and total >= MANY_ROWS:
+        unknown = sum(map(information.__getitem__, missing)) / full
     return {term: some / full for term, some in information.items()}, unknown
 
 

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ademem.search.engine import Filters, search
+from ademem.search.lexical import MANY_ROWS
 from ademem.store import Store
 from tests.builders import NOW, insert, memory, open_project
 from tests.examples import examples
@@ -74,3 +75,9 @@ def test_a_known_word_is_found_between_any_two_texts(garden, before, after):
 def test_a_known_word_is_found_before_and_after_a_megabyte(garden, paste):
     assert any(KNOWN in content for content in found(f"{KNOWN} {paste}", garden))
     assert any(KNOWN in content for content in found(f"{paste} {KNOWN}", garden))
+
+
+def test_a_query_without_a_word_finds_nothing_among_many_memories(store):
+    insert(store, *(memory(f"bed {number} has roses") for number in range(MANY_ROWS)))
+
+    assert [found(query, store) for query in ("", "<=", "???")] == [[], [], []]
