@@ -15,9 +15,10 @@ from ademem.store.memories import Change
 from ademem.store.opening import open_store
 from ademem.store.runtime import Runtime
 from ademem.sync import rendering
+from ademem.sync.rendering import PageMemory
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
     from ademem.core.project import Project
@@ -49,14 +50,13 @@ def record_of(row: Memory) -> Record:
 class Lines(list[Memory]):
     """The lines of memories that are in no store."""
 
-    def records(self) -> list[Record]:
-        return list(map(record_of, self))
+    def read(self) -> Iterator[tuple[str, PageMemory | None, Record]]:
+        for memory in self:
+            page = PageMemory(memory, True, "") if rendering.is_on_page(memory) else None
+            yield memory.id, page, record_of(memory)
 
-    def others(self, present: Texts) -> list[Record]:
+    def others(self, present: Texts, alive: Collection[str]) -> list[Record]:
         return []
-
-    def on_pages(self) -> Iterator[tuple[Memory, bool]]:
-        return ((memory, True) for memory in self if rendering.is_on_page(memory))
 
 
 def project(root: Path) -> Project:

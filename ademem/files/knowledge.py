@@ -223,7 +223,12 @@ def ids_of_live(lines: Iterable[str]) -> set[str]:
 
 def map_ids(lines: Iterable[str]) -> dict[str, str]:
     """Return lines by their ids, without parsing each."""
-    return {found[1]: raw for raw in lines if (found := _ID.search(raw))}
+    return {id: raw for raw in lines if (id := find_id(raw))}
+
+
+def find_id(line: str) -> str:
+    found = _ID.search(line)
+    return found[1] if found else ""
 
 
 def _read_key(line: str) -> str:

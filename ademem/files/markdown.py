@@ -24,7 +24,7 @@ from ademem.files.texts import clean_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 
     from ademem.core.settings import MirrorSettings
     from ademem.files.project_brief import CoreMemory
@@ -298,18 +298,25 @@ def subtopic(memory: Memory) -> str:
     return next((found for found in slugs if found), "")
 
 
-def render_topic(
-    file: TopicFile, free_texts: Mapping[str, Sequence[FreeText]] = {}
-) -> dict[str, str]:
-    rendered = {}
+class Page(Value):
+    name: str
+    title: str
+    about: str
+    memories: tuple[Memory, ...]
+
+
+def pages_of(file: TopicFile) -> Iterator[Page]:
+    title = file.topic.name.capitalize() + (f": {file.subtopic}" if file.subtopic else "")
+    about = f"{file.topic.about}. {WEIGH}"
     for number, (name, memories) in enumerate(zip(file.names, file.pages, strict=True), 1):
-        title = file.topic.name.capitalize() + (f": {file.subtopic}" if file.subtopic else "")
-        title += f", page {number}" if number > 1 else ""
-        items = ((memory.id, render_item(item_of(memory))) for memory in memories)
-        blocks = list(follow_with(free_texts.get(name, ()), items))
-        about = f"{file.topic.about}. {WEIGH}"
-        rendered[name] = "\n\n".join([f"# {title}", about, *(blocks or [NOTHING])]) + "\n"
-    return rendered
+        numbered = f"{title}, page {number}" if number > 1 else title
+        yield Page(name=name, title=numbered, about=about, memories=memories)
+
+
+def render_page(page: Page, free_texts: Iterable[FreeText] = ()) -> str:
+    items = ((memory.id, render_item(item_of(memory))) for memory in page.memories)
+    blocks = list(follow_with(free_texts, items))
+    return "\n\n".join([f"# {page.title}", page.about, *(blocks or [NOTHING])]) + "\n"
 
 
 def free_texts_of(page: str) -> list[FreeText]:

@@ -279,7 +279,7 @@ def _find_wrong(line: str, path: str, ids: _IdCheck) -> str | None:
 
 def wrong_items(subject: Subject) -> Iterator[Problem]:
     lines = rendering.lines_in(subject.store, subject.place, subject.texts)
-    ids = _IdCheck(subject, {memory.id for memory, _ in lines.on_pages()})
+    ids = _IdCheck(subject, {memory.id for memory in lines.on_pages()})
     if subject.fresh:
         ids.missing = "has no line in knowledge.jsonl or knowledge.archive.jsonl"
     for path in subject.topic_paths:

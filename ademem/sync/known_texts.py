@@ -1,8 +1,9 @@
 """Texts of the files by what they were rendered from, so that only what changed is rendered anew.
 
 The record `run/rendered-texts` has digests that begin with the sources of ademem. One of a row,
-without what an access counts, and of a line says that rendering the row gives the line; one of a
-page says that no line of it is a person's.
+without what an access counts, and of a line says that rendering the row gives the line; one of the
+rows of a page and of the page says the same of them; one of a page alone says that no line of it is
+a person's.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from ademem.core.errors import suppress
 from ademem.core.text import sha256_hex
 from ademem.files import LINE_FILES, knowledge
 from ademem.files.knowledge import KnownLine
-from ademem.store import database, stamps
+from ademem.store import Store, database, stamps
 from ademem.store.memories import BOOKKEEPING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
     from ademem.core.project import Project
@@ -31,13 +32,16 @@ DIGEST_CHARS = 32
 
 
 class KnownTexts:
-    def __init__(self, recorded: Iterable[str] = ()) -> None:
+    def __init__(self, recorded: Iterable[str] = (), *, is_trusted: bool = True) -> None:
         self.digests: set[str] = set()
         """Of what the last rendering had."""
+        self.states: dict[str, str] = {}
+        """States of the rows, by id."""
+        self.unchanged: set[str] = set()
+        """Ids of the rows whose lines are not rendered."""
         self._recorded = frozenset(recorded)
+        self._is_trusted = is_trusted
         self._there: dict[str, str] = {}
-        self._unknown: dict[str, str] = {}
-        """States of the rows whose lines are rendered, by id."""
         self._values: Callable[[Mapping[str, Any]], Any] | None = None
         self._layout = ""
 
@@ -49,16 +53,27 @@ class KnownTexts:
 
     def find(self, row: Mapping[str, Any]) -> KnownLine | None:
         """Return the line that is there of a memory if rendering its row would give the same."""
-        id, state = row["id"], self._state_of(row)
+        id = row["id"]
+        state = self.states[id] = self._state_of(row)
         if (text := self._there.get(id)) is not None and self._is_known(state, text):
+            self.unchanged.add(id)
             return KnownLine(id, text, lambda: database.read_row(row, stamps.record_of_row))
-        self._unknown[id] = state
         return None
 
     def note(self, id: str, text: str) -> None:
         """Note the line that was rendered, unless its key has the id as another has the same."""
-        if id in self._unknown and not knowledge.has_id_in_key(text, id):
-            self.digests.add(_digest(self._unknown[id], text))
+        is_rendered = id in self.states and id not in self.unchanged
+        if is_rendered and not knowledge.has_id_in_key(text, id):
+            self.digests.add(_digest(self.states[id], text))
+
+    def is_page(self, name: str, states: Sequence[str], page: str) -> bool:
+        """Tell whether rendering rows of these *states* gives the page of this digest."""
+        is_of_rows = bool(states) and all(states)
+        return is_of_rows and self._is_known(_state_of_page(name, states), page)
+
+    def note_page(self, name: str, states: Sequence[str], page: str) -> None:
+        if states and all(states):
+            self.digests.add(_digest(_state_of_page(name, states), page))
 
     def is_plain(self, page: str) -> bool:
         """Tell of the digest of a page whether it is known to have no line of a person."""
@@ -77,8 +92,13 @@ class KnownTexts:
         if self._values is None:
             names = [name for name in row if name not in BOOKKEEPING]
             self._values = itemgetter(*names)
-            self._layout = sha256_hex(_sources(), *names)
+            # Records are noted as the person's own only where the store is trusted.
+            self._layout = sha256_hex(_sources(), str(self._is_trusted), *names)
         return sha256_hex(self._layout, repr(self._values(row)))
+
+
+def _state_of_page(name: str, states: Iterable[str]) -> str:
+    return sha256_hex(_sources(), name, *states)
 
 
 @cache
@@ -90,10 +110,11 @@ def _digest(source: str, text: str) -> str:
     return sha256_hex(source, text)[:DIGEST_CHARS]
 
 
-def read_known(project: Project) -> KnownTexts:
+def read_known(project: Project, store: Store) -> KnownTexts:
+    recorded = ""
     with suppress(OSError, UnicodeDecodeError):
-        return KnownTexts((confined.read_text(project.root, _path(project)) or "").split())
-    return KnownTexts()
+        recorded = confined.read_text(project.root, _path(project)) or ""
+    return KnownTexts(recorded.split(), is_trusted=store.is_trusted)
 
 
 def save_known(project: Project, known: KnownTexts) -> None:

@@ -156,7 +156,7 @@ def refresh(
             return Refreshed(written=(), removed=(), kept=(), bytes=0)
         report, texts = update_store(runtime, place, provenance, force=force, progress=progress)
         surveyed = _store_state(store, place)
-        known = read_known(project)
+        known = read_known(project, store)
         found = survey(store, place, texts, report.refused, known)
         stale = [file for file in found if not file.is_current]
         due = _choose_due(stale, force=force, lazily=lazily)
@@ -165,13 +165,13 @@ def refresh(
         agreement = agreements.advance(store, base.agreement)
         copied = copy_before(project, store, due)
         _write_files(project, store, found, due, agreement)
-        save_known(project, known)
         agreed = _agreed_texts(found, due, base, texts)
         save_agreement(
             project, replace(base, agreement=agreement, texts=agreed), refused, report.is_sound
         )
         if runtime.environment and store.is_trusted:
-            _note_own_records(runtime, due, {*refused, *base.refused})
+            _note_own_records(runtime, due, {*refused, *base.refused}, known.unchanged)
+        save_known(project, known)
         record_state(project, [*place.watched(store), *list_watched(provenance)], agreement)
         if due or report.count:
             ledger.renew(store, ledger.READ, project.root, now)
@@ -494,14 +494,19 @@ def _digest_own(store: Store, raw: Iterable[str]) -> list[str]:
     ]
 
 
-def _note_own_records(runtime: Runtime, due: Iterable[File], refused: Collection[str]) -> None:
+def _note_own_records(
+    runtime: Runtime, due: Iterable[File], refused: Collection[str], unchanged: Collection[str]
+) -> None:
     """Note outside of the project which lines and briefs this person's store has written.
 
     Lines that stay in the files as others wrote them, such as the *refused* ones, are not its own.
+    Those of memories that are *unchanged* since the last rendering were noted then.
     """
     store = runtime.store
     texts = [file.wanted for file in due if file.path in LINE_FILES and file.wanted]
-    raw = [line for text in texts for line in clean_lines(text) if line not in refused]
+    lines = (line for text in texts for line in clean_lines(text))
+    written = (line for line in lines if knowledge.find_id(line) not in unchanged)
+    raw = [line for line in written if line not in refused]
     own = _digest_own(store, raw) if raw else []
     trust.note_own_records([*own, *_digest_own_briefs(store)], runtime.environment)
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from ademem.capture.gate.rows import id_of
 from ademem.core import record_json
-from ademem.core.memory import Importance, Memory, Scope, Status, Tier
+from ademem.core.clock import datetime, parse
+from ademem.core.memory import Category, Importance, Memory, Scope, Status, Tier
 from ademem.core.registers import LIVE, Record, join, join_all
 from ademem.core.settings import MirrorSettings
-from ademem.core.text import number
+from ademem.core.text import number, sha256_hex
 from ademem.files import (
     ARCHIVE,
     BRIEF_PAGE,
@@ -24,7 +26,7 @@ from ademem.files import (
     markdown,
 )
 from ademem.files.knowledge import KnownLine
-from ademem.files.markdown import FreeText, TopicFile
+from ademem.files.markdown import FreeText, Page, TopicFile
 from ademem.files.project_brief import CoreMemory
 from ademem.files.snapshot import topic_of
 from ademem.files.texts import Texts, clean_lines
@@ -76,41 +78,59 @@ class Lines:
     def __iter__(self) -> Iterator[Memory]:
         return (memory for memory, _ in self._each())
 
-    def records(self) -> Iterator[Record | KnownLine]:
-        """Yield the record of each, or its line where that is known."""
-        for _, row in self._each():
-            if found := (self._known and self._known.find(row)) or stamps.record_of_row(row):
-                yield found
+    def read(self) -> Iterator[tuple[str, PageMemory | None, Record | KnownLine | None]]:
+        """Yield of each the id, what a page has of it, if one does, and the record or known line.
 
-    def others(self, present: Texts) -> Iterator[Record]:
-        """Yield records for the archive: duplicates, archived ones, those of *present* files."""
-        dead = list(self._dead(present))
-        alive = {memory.id for memory in self} if dead else ()
-        dead = [record for record in dead if record.id not in alive]
+        In one walk, as most rows are known and nothing else is read of them.
+        """
+        disputed = kept_copies.disputed_ids(self._store)
+        for row in memory_queries.each_line(self._store, self._there):
+            line = self._known.find(row) if self._known else None
+            if line and line.id not in disputed and _is_plainly_confirmed(row):
+                yield line.id, PageMemory.of_row(row, self._state_of(row)), line
+            elif memory := self._find(row, disputed):
+                is_row = memory.id not in disputed and not stamps.differs(row)
+                page = PageMemory(memory, has_line(memory), self._state_of(row) if is_row else "")
+                is_shown = _is_on_page(memory, row)
+                yield memory.id, page if is_shown else None, line or stamps.record_of_row(row)
+
+    def records(self) -> Iterator[Record | KnownLine]:
+        return (record for _, _, record in self.read() if record)
+
+    def others(self, present: Texts, alive: Collection[str]) -> Iterator[Record]:
+        """Yield records for the archive: duplicates, archived ones, those of *present* files.
+
+        None of those that are *alive*, by id.
+        """
+        dead = [record for record in self._dead(present) if record.id not in alive]
         yield from (record for record in dead if record.life == LIVE)
         yield from knowledge.newest_dead(record for record in dead if record.life != LIVE)
 
     def _each(self) -> Iterator[tuple[Memory, dict[str, Any]]]:
         disputed = kept_copies.disputed_ids(self._store)
         for row in memory_queries.each_line(self._store, self._there):
-            memory = database.read_row(row, memories.from_values)
-            if memory and (memory.id in disputed or _shows_other(memory, row)):
-                record = stamps.record_of_row(row)
-                memory = kept_copies.as_recorded(memory, record) if record else memory
-            if memory and (has_line(memory) or self._is_kept(memory)) and self._is_here(memory):
+            if memory := self._find(row, disputed):
                 yield memory, row
+
+    def _find(self, row: dict[str, Any], disputed: Container[str]) -> Memory | None:
+        """Return the memory of the row if it has a line."""
+        memory = database.read_row(row, memories.from_values)
+        if memory and (memory.id in disputed or _shows_other(memory, row)):
+            record = stamps.record_of_row(row)
+            memory = kept_copies.as_recorded(memory, record) if record else memory
+        if memory and (has_line(memory) or self._is_kept(memory)) and self._is_here(memory):
+            return memory
+        return None
 
     def _is_here(self, memory: Memory) -> bool:
         """Return True if the memory belongs to this branch."""
         return self._place.shows(memory) if self._place else memory.source_branch is None
 
-    def on_pages(self) -> Iterator[tuple[Memory, bool]]:
-        """Yield what pages have, and if it is confirmed here: others confirmed what is not."""
-        for memory, row in self._each():
-            is_here = has_line(memory)
-            record = None if is_here else database.read_row(row, stamps.record_of_row)
-            if is_on_page(memory) or (record and record.value("status") == Status.PROMOTED):
-                yield memory, is_here
+    def on_pages(self) -> Iterator[Memory]:
+        return (memory for memory, row in self._each() if _is_on_page(memory, row))
+
+    def _state_of(self, row: Mapping[str, Any]) -> str:
+        return self._known.states[row["id"]] if self._known else ""
 
     def _is_kept(self, memory: Memory) -> bool:
         if not memory.live or memory.hidden or memory.has_lost_branch:
@@ -131,6 +151,20 @@ class Lines:
             if record and not undone and row["source_branch"] in (None, here):
                 yield record
         yield from _removed_for_good(store)
+
+
+def _is_plainly_confirmed(row: Mapping[str, Any]) -> bool:
+    """Return True for a row that is on a page as it is if it has a line at all."""
+    held_back = row["quarantine_reason"] or row["kept_of"] or row["source_branch"]
+    return row["status"] == Status.PROMOTED and not held_back and not stamps.differs(row)
+
+
+def _is_on_page(memory: Memory, row: Mapping[str, Any]) -> bool:
+    """Return True if it is confirmed, here or, where it has no line of its own, by others."""
+    if is_on_page(memory):
+        return True
+    record = None if has_line(memory) else database.read_row(row, stamps.record_of_row)
+    return record is not None and record.value("status") == Status.PROMOTED
 
 
 def _shows_other(memory: Memory, row: Mapping[str, Any]) -> bool:
@@ -178,45 +212,67 @@ def render(
     changes it.
     """
     known = known or KnownTexts()
-    free_texts = _free_texts(present, known)
-    pages = _render_pages(lines, document, present, settings, committed, free_texts)
+    on_page: list[PageMemory] = []
+    alive: set[str] = set()
+
+    def read_live() -> Iterator[Record | KnownLine]:
+        for id, page, record in lines.read():
+            alive.add(id)
+            if page:
+                on_page.append(page)
+            if record:
+                yield record
+
     written = knowledge.render_lines(
-        lines.records(), lines.others(present), present.lines(ARCHIVE), known.note
+        read_live(), lines.others(present, alive), present.lines(ARCHIVE), known.note
     )
+    pages = _render_pages(on_page, document, present, settings, committed, known)
     if ARCHIVE in present and ARCHIVE not in written and ARCHIVE in committed():
         written[ARCHIVE] = ""
     ours = {number(line) for text in written.values() for line in clean_lines(text)}
     for path in (KNOWLEDGE, ARCHIVE):
         others = [raw for raw in present.lines(path) if raw and number(raw) not in ours]
-        if kept := "".join(_kept_lines(others, refused, lines, unheard)):
+        if kept := "".join(_kept_lines(others, refused, alive, unheard)):
             written[path] = written.get(path, "") + kept
     return pages | written
 
 
 def _render_pages(
-    lines: Lines,
+    on_page: Sequence[PageMemory],
     document: CoreMemory | None,
     present: Texts,
     settings: MirrorSettings,
     committed: Callable[[], Collection[str]],
-    free_texts: Mapping[str, list[FreeText]],
+    known: KnownTexts,
 ) -> dict[str, str]:
-    on_page = [(_PageFields(one), is_confirmed) for one, is_confirmed in lines.on_pages()]
-    shown: list[Memory] = [one for one, _ in on_page]  # type: ignore[misc]
+    free_texts = _free_texts(present, known)
+    shown: Sequence[Memory] = on_page  # type: ignore[assignment]
     stay = _topics_that_stay({memory.category for memory in shown}, present, committed)
     stay |= {_topic_in(name) for name in free_texts}
     files = markdown.split_topics(shown, settings.topic_entries, stay)
     regions, _ = markdown.split_regions(present.get(INDEX) or "")
-    confirmed: list[Memory] = [one for one, is_here in on_page if is_here]  # type: ignore[misc]
+    confirmed: list[Memory] = [one for one in on_page if one.is_confirmed]  # type: ignore[misc]
     rendered = {
         INDEX: markdown.render_index(confirmed, document, files, regions, settings),
         BRIEF_PAGE: markdown.render_brief(document, confirmed),
     }
     by_page = _place_free_texts(free_texts, files)
-    for file in files:
-        for name, text in markdown.render_topic(file, by_page).items():
-            rendered[FOLDER + name] = text
+    for page in chain.from_iterable(map(markdown.pages_of, files)):
+        rendered[FOLDER + page.name] = _render_page(
+            page, by_page.get(page.name, ()), present, known
+        )
     return rendered
+
+
+def _render_page(page: Page, own: Collection[FreeText], present: Texts, known: KnownTexts) -> str:
+    """Return the page that is there where rendering its rows gave it before."""
+    rows: Iterable[PageMemory] = () if own else page.memories  # type: ignore[assignment]
+    states, path = [row.state for row in rows], FOLDER + page.name
+    if known.is_page(page.name, states, present.digests.get(path, "")):
+        return present[path]
+    text = markdown.render_page(page, own)
+    known.note_page(page.name, states, sha256_hex(text))
+    return text
 
 
 def _free_texts(present: Texts, known: KnownTexts) -> dict[str, list[FreeText]]:
@@ -271,13 +327,12 @@ def lines_in(
 def _kept_lines(
     others: Collection[str],
     refused: Callable[[], Collection[str]],
-    lines: Lines,
+    alive: Collection[str],
     unheard: Callable[[Collection[str]], Collection[str]],
 ) -> Iterator[str]:
     if not others:
         return
     kept = refused()
-    alive = {memory.id for memory in lines} if kept else ()
     parsed = [(raw, knowledge.parse_line(raw)) for raw in others]
     ids = {raw: str(line.get("id")) for raw, line in parsed if line}
     texts = {ids[raw] for raw, line in parsed if line and "sync_id" in line and line["content"]}
@@ -288,15 +343,36 @@ def _kept_lines(
             yield f"{raw}\n"
 
 
-class _PageFields:
+class PageMemory:
     """The fields of a memory that pages need; it takes a fifth of the bytes of a Memory."""
 
-    __slots__ = _PAGE_FIELDS
+    __slots__ = (*_PAGE_FIELDS, "is_confirmed", "state")
+    category: Category
+    tags: tuple[str, ...]
+    pinned: bool
     tier: Tier
     importance: Importance
     confidence: float
+    created_at: datetime
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: Memory, is_confirmed: bool, state: str) -> None:
         for name in _PAGE_FIELDS:
             setattr(self, name, getattr(memory, name))
-        self.tags = tuple(map(sys.intern, memory.tags))
+        self.tags = tuple(map(sys.intern, self.tags))
+        self.is_confirmed = is_confirmed
+        """Confirmed here; not by others alone."""
+        self.state = state
+        """That of the row in the known texts; empty where a page has it otherwise than the row."""
+
+    @classmethod
+    def of_row(cls, row: Mapping[str, Any], state: str) -> PageMemory:
+        """Read a row that was read before: it is valid."""
+        found = cls.__new__(cls)
+        for name in _PAGE_FIELDS:
+            setattr(found, name, row[name])
+        found.category, found.tier = Category(row["category"]), Tier(row["tier"])
+        found.importance, found.pinned = Importance(row["importance"]), bool(row["pinned"])
+        found.tags = tuple(map(sys.intern, row["tags"].split()))
+        found.created_at = parse(row["created_at"])
+        found.is_confirmed, found.state = True, state
+        return found

@@ -17,7 +17,7 @@ def gotcha_pages(rows, bound):
     pages = {}
     for file in markdown.split_topics(rows, bound):
         if file.topic.name == "gotchas":
-            pages |= markdown.render_topic(file)
+            pages |= {page.name: markdown.render_page(page) for page in markdown.pages_of(file)}
     return pages
 
 
