@@ -52,7 +52,7 @@ class Lines(list[Memory]):
 
     def read(self) -> Iterator[tuple[str, PageMemory | None, Record]]:
         for memory in self:
-            page = PageMemory(memory, True, "") if rendering.is_on_page(memory) else None
+            page = PageMemory.of(memory, True, "") if rendering.is_on_page(memory) else None
             yield memory.id, page, record_of(memory)
 
     def others(self, present: Texts, alive: Collection[str]) -> list[Record]:

@@ -59,7 +59,7 @@ HAD = "had"
 """On a tombstone: values of registers that were written after the memory was made."""
 _TOMBSTONE = f'"{TOMBSTONE}"'
 _ID = re.compile(r'"id": ?"([\w-]+)", ?"sync_id"')
-_KEY = re.compile(r'\{"key":("(?:[^"\\]|\\.)*")')
+_KEY = re.compile(r'\{"key":("[^"\\]*(?:\\.[^"\\]*)*")')
 OWN = "."
 """End of a given key that would else be taken for another: a derived one, or one with an id."""
 UNDECIDED = "undecided"

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from functools import lru_cache
 
 from ademem.core.memory import STOP, TYPES, Category, Importance, Memory, Tier
 from ademem.core.text import clean, preview, slug
@@ -290,11 +291,16 @@ def _split_topic(topic: Topic, found: Sequence[Memory], bound: int) -> Iterator[
 
 def subtopic(memory: Memory) -> str:
     """Return the first tag that names a subject, else the first folder of its path, else ""."""
-    tags = [tag for tag in memory.tags if tag.lower() not in KINDS and tag != STOP]
-    folder = (memory.file_scope_pattern or "").removeprefix("./").split("/")[0]
+    path = memory.file_scope_pattern or ""
+    return _subtopic_of(memory.tags, path.removeprefix("./").split("/")[0])
+
+
+@lru_cache(maxsize=1024)
+def _subtopic_of(tags: tuple[str, ...], folder: str) -> str:
+    named = [tag for tag in tags if tag.lower() not in KINDS and tag != STOP]
     if not any(char in folder for char in "*?[{"):
-        tags.append(folder)
-    slugs = (slug(tag)[:SUBTOPIC_CHARS].strip("-") for tag in tags)
+        named.append(folder)
+    slugs = (slug(tag)[:SUBTOPIC_CHARS].strip("-") for tag in named)
     return next((found for found in slugs if found), "")
 
 

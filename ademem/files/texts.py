@@ -59,8 +59,8 @@ class Texts:
             found.add(path, text)
         return found
 
-    def add(self, path: str, text: str) -> None:
-        self.digests[path], self._small[path] = sha256_hex(text), text
+    def add(self, path: str, text: str, digest: str = "") -> None:
+        self.digests[path], self._small[path] = digest or sha256_hex(text), text
 
     def add_streamed(self, path: str) -> None:
         """Note the digest of the path's text; raises what *stream* raises."""

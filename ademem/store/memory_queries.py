@@ -266,20 +266,31 @@ def find_error(store: Store, fingerprint: str | None, owner: str | None) -> Memo
     return _first(memories.find(store, where, tail, fingerprint=fingerprint, owner=owner))
 
 
-def each_line(store: Store, there: Iterable[str] = ()) -> Iterator[dict[str, Any]]:
-    """Rows of the project that `knowledge.jsonl` may have, oldest first, one by one.
+LINE_COLUMNS = (*memories.KEPT, "stamps", "said_in", "foreign_fields")
+
+
+def each_line(store: Store, there: Iterable[str] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the LINE_COLUMNS of rows that `knowledge.jsonl` may have, oldest first, one by one.
 
     It has those that are confirmed or have a key, and may have candidates that are *there*.
     """
     query = (
-        "select * from unified_memories where project_id = ? and scope = 'project'"
+        f"select {', '.join(LINE_COLUMNS)} from unified_memories"
+        " where project_id = ? and scope = 'project'"
         " and (status = 'promoted' or knowledge_key is not null"
         " or (status = 'candidate' and (stamps like '%\"status\":\"promoted\"%'"
         " or id in (select value from json_each(?)))))"
         " order by created_at, id"
     )
-    rows = store.db.execute(query, (store.project_id, array(there)))
-    return map(memories.columns, rows)
+    cursor = store.db.cursor()
+    cursor.row_factory = None  # plain tuples, as they are many
+    return iter(cursor.execute(query, (store.project_id, array(there))))
+
+
+def line_values(row: tuple[Any, ...]) -> dict[str, Any]:
+    """Return a row of `each_line` by names; what an access counts is zero."""
+    found = dict.fromkeys(memories.BOOKKEEPING, 0) | dict(zip(LINE_COLUMNS, row, strict=True))
+    return found | {"last_accessed_at": found["updated_at"]}
 
 
 def existing(store: Store, ids: Iterable[str]) -> set[str]:

@@ -9,26 +9,26 @@ a person's.
 from __future__ import annotations
 
 from functools import cache
-from operator import itemgetter
 
 from ademem.core import confined
 from ademem.core.bytecode import source_state
 from ademem.core.errors import suppress
-from ademem.core.text import sha256_hex
+from ademem.core.text import bytes_hex, sha256_hex
 from ademem.files import LINE_FILES, knowledge
 from ademem.files.knowledge import KnownLine
-from ademem.store import Store, database, stamps
-from ademem.store.memories import BOOKKEEPING
+from ademem.store import Store, database, memory_queries, stamps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
     from ademem.core.project import Project
+    from ademem.core.registers import Record
     from ademem.files.texts import Texts
 
 DIGEST_CHARS = 32
+_ID = memory_queries.LINE_COLUMNS.index("id")
 
 
 class KnownTexts:
@@ -40,10 +40,9 @@ class KnownTexts:
         self.unchanged: set[str] = set()
         """Ids of the rows whose lines are not rendered."""
         self._recorded = frozenset(recorded)
-        self._is_trusted = is_trusted
         self._there: dict[str, str] = {}
-        self._values: Callable[[Mapping[str, Any]], Any] | None = None
-        self._layout = ""
+        # Records are noted as the person's own only where the store is trusted.
+        self._layout = sha256_hex(_sources(), str(is_trusted))
 
     def look_in(self, texts: Texts) -> None:
         """Take the lines of these files for those that are there."""
@@ -51,13 +50,16 @@ class KnownTexts:
             raw = (line for path in LINE_FILES for line in texts.lines(path))
             self._there = knowledge.map_ids(raw)
 
-    def find(self, row: Mapping[str, Any]) -> KnownLine | None:
-        """Return the line that is there of a memory if rendering its row would give the same."""
-        id = row["id"]
-        state = self.states[id] = self._state_of(row)
+    def find(self, row: tuple[Any, ...]) -> KnownLine | None:
+        """Return the line that is there of a memory if rendering its row would give the same.
+
+        *row* is one of `memory_queries.each_line`.
+        """
+        id = row[_ID]
+        state = self.states[id] = _hash(self._layout, repr(row))
         if (text := self._there.get(id)) is not None and self._is_known(state, text):
             self.unchanged.add(id)
-            return KnownLine(id, text, lambda: database.read_row(row, stamps.record_of_row))
+            return KnownLine(id, text, lambda: _read_record(row))
         return None
 
     def note(self, id: str, text: str) -> None:
@@ -88,13 +90,9 @@ class KnownTexts:
         self.digests.add(digest)
         return True
 
-    def _state_of(self, row: Mapping[str, Any]) -> str:
-        if self._values is None:
-            names = [name for name in row if name not in BOOKKEEPING]
-            self._values = itemgetter(*names)
-            # Records are noted as the person's own only where the store is trusted.
-            self._layout = sha256_hex(_sources(), str(self._is_trusted), *names)
-        return sha256_hex(self._layout, repr(self._values(row)))
+
+def _read_record(row: tuple[Any, ...]) -> Record | None:
+    return database.read_row(memory_queries.line_values(row), stamps.record_of_row)
 
 
 def _state_of_page(name: str, states: Iterable[str]) -> str:
@@ -107,7 +105,12 @@ def _sources() -> str:
 
 
 def _digest(source: str, text: str) -> str:
-    return sha256_hex(source, text)[:DIGEST_CHARS]
+    return _hash(source, text)[:DIGEST_CHARS]
+
+
+def _hash(source: str, text: str) -> str:
+    """Digest a text behind a digest; `sha256_hex` frames texts of any length, for more time."""
+    return bytes_hex(f"{source}{text}".encode("utf-8", "surrogatepass"))
 
 
 def read_known(project: Project, store: Store) -> KnownTexts:

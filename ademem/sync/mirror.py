@@ -93,6 +93,8 @@ class File(Value):
     present: str | None = None
     ours: bool = True
     """True if it does not exist, or is as ademem wrote it."""
+    digest: str = ""
+    """Of the text that is wanted; empty without one."""
     can_wait: bool = False
     """True if it is as committed, and what it lacks is no news: the next change writes it.
 
@@ -314,7 +316,8 @@ def survey(
     paths = wanted.keys() | before.keys() | set(filter(is_imported, texts))
     for path in paths - {BRIEF}:
         want = wanted.get(path)
-        same = want is not None and texts.digests.get(path) == sha256_hex(want)
+        wanted_digest = "" if want is None else sha256_hex(want)
+        same = texts.digests.get(path) == wanted_digest
         there = want if same else texts.get(path)  # one text in memory, not two
         if there is None and confined.refusal(project.root, path):
             there = NOT_TEXT
@@ -325,7 +328,7 @@ def survey(
             OVERSIZE not in there
             and (is_read or _is_rendering(project, path, there, before.get(path, ())))
         )
-        found.append(File(path=path, wanted=want, present=there, ours=ours))
+        found.append(File(path=path, wanted=want, present=there, ours=ours, digest=wanted_digest))
     if before and _are_removed(project, texts, lines):
         waiting = {file.path for file in found}
     else:
@@ -438,22 +441,25 @@ def _note_fingerprints(
     """Note the texts that will be in the files, before they are written."""
     before = load_fingerprints(project, store)
     after = dict(before)
-    for path, text in _texts_after(found, due).items():
+    for path, (text, digest) in _texts_after(found, due).items():
         if text is not None:
-            newest = fingerprint(path, text)
+            newest = fingerprint(path, text, digest)
             after[path] = [*(each for each in before.get(path, ()) if each != newest), newest]
     if after != before:
         save_fingerprints(project, after, agreement)
 
 
-def _texts_after(found: Iterable[File], due: Container[File]) -> dict[str, str | None]:
-    """Return by path what the *due* files will have, and those that may stay as they are have."""
+def _texts_after(found: Iterable[File], due: Container[File]) -> dict[str, tuple[str | None, str]]:
+    """Return by path what files will have, the *due* ones and those that may stay, and its digest.
+
+    The digest is empty where it is not known.
+    """
     texts = {}
     for file in found:
-        if file in due:
-            texts[file.path] = file.wanted
-        elif file.is_current or file.can_wait:
-            texts[file.path] = file.present
+        if file in due or file.is_current:
+            texts[file.path] = file.wanted, file.digest
+        elif file.can_wait:
+            texts[file.path] = file.present, ""
     return texts
 
 
@@ -477,11 +483,14 @@ def _agreed_texts(
     """
     imported = [file for file in found if is_imported(file.path)]
     written = _texts_after(imported, due)
-    there = {path: text for path, text in written.items() if text is not None}
+    there = Texts()
+    for path, (text, digest) in written.items():
+        if text is not None:
+            there.add(path, text, digest)
     alone = [file.path for file in imported if file.path not in written]
     in_part = list(filter(read.has_oversize, alone))
     before = [path for path in alone if path in base.texts and path not in in_part]
-    return CombinedTexts([base.texts.only(before), read.only(in_part), Texts.of(there)])
+    return CombinedTexts([base.texts.only(before), read.only(in_part), there])
 
 
 def _digest_own(store: Store, raw: Iterable[str]) -> list[str]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 from ademem.capture.gate.rows import id_of
@@ -14,7 +16,7 @@ from ademem.core.clock import datetime, parse
 from ademem.core.memory import Category, Importance, Memory, Scope, Status, Tier
 from ademem.core.registers import LIVE, Record, join, join_all
 from ademem.core.settings import MirrorSettings
-from ademem.core.text import number, sha256_hex
+from ademem.core.text import sha256_hex
 from ademem.files import (
     ARCHIVE,
     BRIEF_PAGE,
@@ -44,8 +46,8 @@ from ademem.sync.branches import Place
 from ademem.sync.known_texts import KnownTexts
 
 _PAGE_FIELDS = (
-    *("id", "category", "title", "content", "tags", "file_scope_pattern", "pinned", "tier"),
-    *("importance", "confidence", "created_at"),
+    *("id", "title", "content", "file_scope_pattern", "confidence"),
+    *("category", "tags", "pinned", "tier", "importance", "created_at"),
 )
 
 
@@ -87,12 +89,15 @@ class Lines:
         for row in memory_queries.each_line(self._store, self._there):
             line = self._known.find(row) if self._known else None
             if line and line.id not in disputed and _is_plainly_confirmed(row):
-                yield line.id, PageMemory.of_row(row, self._state_of(row)), line
-            elif memory := self._find(row, disputed):
-                is_row = memory.id not in disputed and not stamps.differs(row)
-                page = PageMemory(memory, has_line(memory), self._state_of(row) if is_row else "")
-                is_shown = _is_on_page(memory, row)
-                yield memory.id, page if is_shown else None, line or stamps.record_of_row(row)
+                yield line.id, PageMemory.of_row(row, self._state_of(line.id)), line
+                continue
+            values = memory_queries.line_values(row)
+            if memory := self._find(values, disputed):
+                is_row = memory.id not in disputed and not stamps.differs(values)
+                state = self._state_of(memory.id) if is_row else ""
+                page = PageMemory.of(memory, has_line(memory), state)
+                is_shown = _is_on_page(memory, values)
+                yield memory.id, page if is_shown else None, line or stamps.record_of_row(values)
 
     def records(self) -> Iterator[Record | KnownLine]:
         return (record for _, _, record in self.read() if record)
@@ -109,8 +114,9 @@ class Lines:
     def _each(self) -> Iterator[tuple[Memory, dict[str, Any]]]:
         disputed = kept_copies.disputed_ids(self._store)
         for row in memory_queries.each_line(self._store, self._there):
-            if memory := self._find(row, disputed):
-                yield memory, row
+            values = memory_queries.line_values(row)
+            if memory := self._find(values, disputed):
+                yield memory, values
 
     def _find(self, row: dict[str, Any], disputed: Container[str]) -> Memory | None:
         """Return the memory of the row if it has a line."""
@@ -129,8 +135,8 @@ class Lines:
     def on_pages(self) -> Iterator[Memory]:
         return (memory for memory, row in self._each() if _is_on_page(memory, row))
 
-    def _state_of(self, row: Mapping[str, Any]) -> str:
-        return self._known.states[row["id"]] if self._known else ""
+    def _state_of(self, id: str) -> str:
+        return self._known.states[id] if self._known else ""
 
     def _is_kept(self, memory: Memory) -> bool:
         if not memory.live or memory.hidden or memory.has_lost_branch:
@@ -153,10 +159,18 @@ class Lines:
         yield from _removed_for_good(store)
 
 
-def _is_plainly_confirmed(row: Mapping[str, Any]) -> bool:
+_columns_of = partial(map, memory_queries.LINE_COLUMNS.index)
+_read_plainness = itemgetter(
+    *_columns_of(("status", "stamps", "quarantine_reason", "kept_of", "source_branch"))
+)
+_read_page_fields = itemgetter(*_columns_of(_PAGE_FIELDS))
+
+
+def _is_plainly_confirmed(row: tuple[Any, ...]) -> bool:
     """Return True for a row that is on a page as it is if it has a line at all."""
-    held_back = row["quarantine_reason"] or row["kept_of"] or row["source_branch"]
-    return row["status"] == Status.PROMOTED and not held_back and not stamps.differs(row)
+    status, stated, *held_back = _read_plainness(row)
+    is_as_recorded = not stamps.differs({"stamps": stated})
+    return status == Status.PROMOTED and is_as_recorded and not any(held_back)
 
 
 def _is_on_page(memory: Memory, row: Mapping[str, Any]) -> bool:
@@ -229,9 +243,9 @@ def render(
     pages = _render_pages(on_page, document, present, settings, committed, known)
     if ARCHIVE in present and ARCHIVE not in written and ARCHIVE in committed():
         written[ARCHIVE] = ""
-    ours = {number(line) for text in written.values() for line in clean_lines(text)}
+    ours = {hash(line) for text in written.values() for line in clean_lines(text)}
     for path in (KNOWLEDGE, ARCHIVE):
-        others = [raw for raw in present.lines(path) if raw and number(raw) not in ours]
+        others = [raw for raw in present.lines(path) if raw and hash(raw) not in ours]
         if kept := "".join(_kept_lines(others, refused, alive, unheard)):
             written[path] = written.get(path, "") + kept
     return pages | written
@@ -355,24 +369,24 @@ class PageMemory:
     confidence: float
     created_at: datetime
 
-    def __init__(self, memory: Memory, is_confirmed: bool, state: str) -> None:
-        for name in _PAGE_FIELDS:
-            setattr(self, name, getattr(memory, name))
+    is_confirmed: bool
+    """Confirmed here; not by others alone."""
+    state: str
+    """That of the row in the known texts; empty where a page has it otherwise than the row."""
+
+    def __init__(self, values: Iterable[Any], is_confirmed: bool, state: str) -> None:
+        for name, value in zip(_PAGE_FIELDS, values, strict=True):
+            setattr(self, name, value)
         self.tags = tuple(map(sys.intern, self.tags))
-        self.is_confirmed = is_confirmed
-        """Confirmed here; not by others alone."""
-        self.state = state
-        """That of the row in the known texts; empty where a page has it otherwise than the row."""
+        self.is_confirmed, self.state = is_confirmed, state
 
     @classmethod
-    def of_row(cls, row: Mapping[str, Any], state: str) -> PageMemory:
-        """Read a row that was read before: it is valid."""
-        found = cls.__new__(cls)
-        for name in _PAGE_FIELDS:
-            setattr(found, name, row[name])
-        found.category, found.tier = Category(row["category"]), Tier(row["tier"])
-        found.importance, found.pinned = Importance(row["importance"]), bool(row["pinned"])
-        found.tags = tuple(map(sys.intern, row["tags"].split()))
-        found.created_at = parse(row["created_at"])
-        found.is_confirmed, found.state = True, state
-        return found
+    def of(cls, memory: Memory, is_confirmed: bool, state: str) -> PageMemory:
+        return cls((getattr(memory, name) for name in _PAGE_FIELDS), is_confirmed, state)
+
+    @classmethod
+    def of_row(cls, row: tuple[Any, ...], state: str) -> PageMemory:
+        """Read a row of `memory_queries.each_line` that was read before: it is valid."""
+        *same, category, tags, pinned, tier, importance, created_at = _read_page_fields(row)
+        kinds = Category(category), tuple(tags.split()), bool(pinned), Tier(tier)
+        return cls((*same, *kinds, Importance(importance), parse(created_at)), True, state)

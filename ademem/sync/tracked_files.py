@@ -209,10 +209,11 @@ def save_fingerprints(project: Project, prints: Mapping[str, list[str]], agreeme
     confined.write_text(project.root, fingerprints_path(project), text)
 
 
-def fingerprint(path: str, text: str) -> str:
+def fingerprint(path: str, text: str, digest: str = "") -> str:
+    """Return that of a text, by its *digest* where that is known."""
     if path == INDEX:
-        text = "\n".join(filter(None, split_regions(text)[1]))
-    return sha256_hex(text)[:FINGERPRINT_CHARS]
+        text, digest = "\n".join(filter(None, split_regions(text)[1])), ""
+    return (digest or sha256_hex(text))[:FINGERPRINT_CHARS]
 
 
 def fingerprints_path(project: Project) -> str:

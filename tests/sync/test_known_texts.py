@@ -6,13 +6,14 @@ import random
 
 import pytest
 
-from ademem.core import shared_files
+from ademem.core import shared_files, trust
 from ademem.core.memory import Category, Status
 from ademem.core.settings import MirrorSettings, Settings
 from ademem.core.value import replace
-from ademem.files import knowledge
+from ademem.files import knowledge, markdown
 from ademem.store import memories
 from ademem.store.memories import Change
+from ademem.store.runtime import Runtime
 from ademem.sync import mirror
 from tests.builders import NOW, insert, memory, opened
 
@@ -108,6 +109,30 @@ def test_the_line_of_a_memory_that_did_not_change_is_not_rendered_again(
 
     assert rendered == [row.id]
     assert row.id in shared_files.read_text(tmp_path / ".ade/memory/knowledge.jsonl")
+
+
+def test_a_page_without_a_changed_memory_is_not_rendered_again(runtime, store, monkeypatch):
+    found, render = [], markdown.render_page
+    monkeypatch.setattr(
+        markdown, "render_page", lambda page, own: found.append(page.name) or render(page, own)
+    )
+    insert(store, memory("high tides", category=Category.GOTCHA), memory("low tides"))
+    mirror.refresh(runtime)
+    found.clear()
+    update(store, memories.find(store, "category = 'fact'")[0], title="Neap")
+    mirror.refresh(runtime)
+
+    assert found == ["facts.md"]
+
+
+def test_the_records_of_each_refresh_are_noted_as_the_persons_own(here, store, tmp_path):
+    environment = {"ADEMEM_DATA_DIR": str(tmp_path / "data")}
+    own = Runtime(here, SETTINGS, store, environment, NOW)
+    for number in range(3):
+        insert(store, memory(f"{number} tides"))
+        mirror.refresh(own)
+
+        assert len(trust.own_records(environment)) == number + 1
 
 
 def test_a_line_that_rendering_did_not_give_is_rendered_again(runtime, store, rendered, tmp_path):
