@@ -137,23 +137,30 @@ def normal_form(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
     word = draft.category
     if word not in _NAMED:
         word = "_".join(redact(word).text.lower().split())
-    # tags are redacted first, because many keys have capitals
-    named = (*draft.tags, *([word] if word in TYPES else ()))
-    tags = ("-".join(fold(redact(text).text).lstrip("#").split()) for text in named)
-    owner = None if scope is Scope.PROJECT else draft.owner
-    if scope is Scope.AGENT and not owner and draft.scope.strip().lower() not in PERSONAL:
-        owner = MAIN_AGENT
     return replace(
         draft,
         scope=scope,
-        owner=owner,
+        owner=_owner_in(scope, draft),
         importance=importance,
         category=TYPES.get(word, word),
         title=draft.title and " ".join(draft.title.split()),
-        tags=unique(filter(None, tags)),
+        tags=_normal_tags((*draft.tags, word) if word in TYPES else draft.tags),
         anchors=tuple(filter(None, map(in_one_line, draft.anchors))),
         **{name: in_one_line(text) for name in _NAMES if (text := getattr(draft, name))},
     )
+
+
+def _owner_in(scope: Scope, draft: Reviewed) -> str | None:
+    if scope is Scope.PROJECT:
+        return None
+    is_personal = scope is not Scope.AGENT or draft.scope.strip().lower() in PERSONAL
+    return draft.owner if draft.owner or is_personal else MAIN_AGENT
+
+
+def _normal_tags(tags: Iterable[str]) -> tuple[str, ...]:
+    # redacted first, because many keys have capitals
+    folded = ("-".join(fold(redact(text).text).lstrip("#").split()) for text in tags)
+    return unique(filter(None, folded))
 
 
 def _past_time(created: datetime | None, now: datetime) -> datetime | None:

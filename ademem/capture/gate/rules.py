@@ -287,26 +287,32 @@ def code_derivable(draft: Reviewed, gate: Gate) -> Reviewed | Reject:
     """
     if draft.category in EVENTS or draft.origin.trust is Trust.IMPORT:
         return draft
-    lines, fenced = _split_fences(draft.content)
-    found = [(line, *trace) for line, trace in zip(lines, classify_lines(lines), strict=True)]
-    weights, prose = _weigh_lines([(line, kind) for line, kind, _ in found])
-    if fenced and prose < LESSON_WORDS:
-        weights["a code dump"] = sum(len(line.split()) for line in fenced)
-    if not weights:
-        return draft
-    total = sum(weights.values())
-    marks = {(kind, mark) for _, kind, mark in found if mark}
     threshold = DERIVABLE_SHARE_STRICT if draft.strict else DERIVABLE_SHARE
-    if total / (total + prose) < threshold and len(marks) < DECISIVE_MARKS:
-        return draft
-    most = max(weights, key=weights.__getitem__)
-    if most in QUOTED and draft.origin.trust is Trust.USER and "\n" not in draft.content:
+    kind = _find_derivable(draft.content, threshold)
+    is_line_of_person = draft.origin.trust is Trust.USER and "\n" not in draft.content
+    if kind is None or (kind in QUOTED and is_line_of_person):
         return draft
     return Reject(
         draft=draft,
-        why=f"reads as {most}, which can be looked up again;"
+        why=f"reads as {kind}, which can be looked up again;"
         " write the lesson, not the log (a short quote may follow it in a ``` fence)",
     )
+
+
+def _find_derivable(content: str, threshold: float) -> str | None:
+    """Return the kind of most derivable lines, if their share or their marks decide."""
+    lines, fenced = _split_fences(content)
+    found = [(line, *trace) for line, trace in zip(lines, classify_lines(lines), strict=True)]
+    weights, prose = _weigh_lines(found)
+    if fenced and prose < LESSON_WORDS:
+        weights["a code dump"] = sum(len(line.split()) for line in fenced)
+    if not weights:
+        return None
+    total = sum(weights.values())
+    marks = {(kind, mark) for _, kind, mark in found if mark}
+    if total / (total + prose) < threshold and len(marks) < DECISIVE_MARKS:
+        return None
+    return max(weights, key=weights.__getitem__)
 
 
 def _split_fences(content: str) -> tuple[list[str], list[str]]:
@@ -321,12 +327,12 @@ def _split_fences(content: str) -> tuple[list[str], list[str]]:
     return parts
 
 
-def _weigh_lines(found: Sequence[tuple[str, str | None]]) -> tuple[dict[str, float], int]:
+def _weigh_lines(found: Sequence[tuple[str, str | None, str]]) -> tuple[dict[str, float], int]:
     """Return the weight of each kind of derivable lines, and the number of words of prose."""
-    paths = sum(kind == PATH for _, kind in found)
+    paths = sum(kind == PATH for _, kind, _ in found)
     weights: dict[str, float] = {}
     prose = 0
-    for line, kind in found:
+    for line, kind, _ in found:
         if kind is None or (kind == PATH and paths < LISTED_PATHS):
             count = len(words(line))
             is_heading = count <= HEADING_WORDS and line.rstrip().endswith(":")
