@@ -131,13 +131,8 @@ def merge_row(
     may_change_text: bool,
     now: datetime,
 ) -> Memory:
-    """Count one more observation; *corroborates*: this origin is new.
-
-    Of a person's own memory, what files of others or an agent say only counts as an observation.
-    """
-    is_strange = draft.origin.claimed_author is not None and memory.claimed_author is None
-    by_agent = draft.origin.trust not in (Trust.USER, Trust.IMPORT)
-    if is_strange or (by_agent and not may_change_text):
+    """Count one more observation; *corroborates*: this origin is new."""
+    if _only_counts(memory, draft, may_change_text=may_change_text):
         return replace(
             memory,
             observation_count=memory.observation_count + 1,
@@ -180,6 +175,13 @@ def merge_row(
         last_accessed_at=now,
         stage=_stage(memory, draft),
     )
+
+
+def _only_counts(memory: Memory, draft: Reviewed, *, may_change_text: bool) -> bool:
+    """Return True for what files of others or an agent say of a person's own memory."""
+    is_strange = draft.origin.claimed_author is not None and memory.claimed_author is None
+    by_agent = draft.origin.trust not in (Trust.USER, Trust.IMPORT)
+    return is_strange or (by_agent and not may_change_text)
 
 
 def revise_row(memory: Memory, draft: Reviewed, now: datetime) -> Memory:
