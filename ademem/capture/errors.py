@@ -87,10 +87,10 @@ def fingerprint(error: str) -> str:
 
 def essential(error: str) -> str:
     text = _EXIT_CODE.sub("", error.strip())[:READ_CHARS]
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = list(filter(None, map(str.strip, text.splitlines())))
     lines = [line for line in lines if not _SUMMARY.match(line)] or lines
     named = [line for line in lines if _ESSENTIAL.match(_SPEAKER.sub("", line))]
-    spoken = [line for line in lines if _SPEAKER.match(line)][:1]
+    spoken = list(filter(_SPEAKER.match, lines))[:1]
     return (named or spoken or lines or [""])[-1]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ademem.core.memory import HEARD, Category, Draft, Origin, Stage, Trust
-from ademem.core.text import sha256_hex
+from ademem.core.text import sha256_hex, unique
 from ademem.core.value import replace
 from ademem.guard.policy import SHELL_TOOLS
 from ademem.store import ledger, memory_queries, turns
@@ -11,11 +11,12 @@ from ademem.store.missions import assign_mission
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from ademem.capture.gate import Written
     from ademem.core.client import Payload
     from ademem.core.memory import Memory
+    from ademem.store import Store
     from ademem.store.runtime import Runtime
 
     Place = Callable[[Draft, Runtime], Draft]
@@ -134,16 +135,15 @@ def capture_error(payload: Payload, runtime: Runtime) -> None:
     if payload.session_id in sessions:
         return
     keys = _detail_keys(payload, runtime)
-    alike = [met for key in keys for met in ledger.list_endings(store, ledger.ERROR_DETAIL, key)]
-    met_before = [met.rpartition(":") for met in alike]
-    sessions = [*sessions, *(session for _, _, session in met_before)]
-    sessions = [each for each in dict.fromkeys(sessions) if each != payload.session_id]
-    lesson = _lesson_of(payload, runtime) if sessions else None  # most errors are met once
+    fingerprints, others = _find_alike(keys, store)
+    earlier = [each for each in unique((*sessions, *others)) if each != payload.session_id]
+    lesson = _lesson_of(payload, runtime) if earlier else None  # most errors are met once
     with store.transaction():
-        claimed = ledger.claim(store, ledger.ERROR, source_key, runtime.now)
-        for key in keys if claimed else ():
+        if not ledger.claim(store, ledger.ERROR, source_key, runtime.now):
+            return
+        for key in keys:
             ledger.claim(store, ledger.ERROR_DETAIL, f"{key}{source_key}", runtime.now)
-        if claimed and lesson:
+        if lesson:
             origin = Origin(
                 trust=Trust.TOOL,
                 source_type=ledger.ERROR,
@@ -152,10 +152,17 @@ def capture_error(payload: Payload, runtime: Runtime) -> None:
             )
             _write_error(
                 Draft(content=lesson, category=Category.GOTCHA, importance="high", origin=origin),
-                sessions,
-                list(dict.fromkeys((fingerprint, *(each for each, _, _ in met_before)))),
+                earlier,
+                unique((fingerprint, *fingerprints)),
                 runtime,
             )
+
+
+def _find_alike(keys: Iterable[str], store: Store) -> tuple[list[str], list[str]]:
+    """Return fingerprints and sessions of the errors with one of these details."""
+    alike = [met for key in keys for met in ledger.list_endings(store, ledger.ERROR_DETAIL, key)]
+    parts = [met.rpartition(":") for met in alike]
+    return [fingerprint for fingerprint, _, _ in parts], [session for _, _, session in parts]
 
 
 def _detail_keys(payload: Payload, runtime: Runtime) -> list[str]:
