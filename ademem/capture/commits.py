@@ -8,6 +8,7 @@ from collections import Counter
 from ademem.core.clock import UTC, Deadline, TooLate, datetime, parse, stamp, timedelta
 from ademem.core.errors import suppress
 from ademem.core.repository import branch, commit, git_dir, git_root
+from ademem.core.text import unique
 from ademem.core.value import Value
 from ademem.store import Store
 from ademem.store import commits as table
@@ -93,7 +94,7 @@ def look(project: Project, store: Store, now: datetime, deadline: Deadline | Non
         table.move_cursor(store, project.root, here, head, now)
         return True
     last = cursor.sha if cursor and here else ""  # a detached HEAD may go anywhere
-    seen = list(dict.fromkeys([*([last] if last else []), *known]))
+    seen = unique(filter(None, (last, *known)))
     since = int(parse(cursor.seen_at).timestamp()) if cursor else 0
     from ademem.core import git  # most sessions start where HEAD did not move
 
@@ -224,21 +225,32 @@ def news(root: str, head: str, seen: Sequence[str], *, last: str = "", since: in
     *head* should descend from. Where it is gone from the repository, commits from before *since*
     count as seen.
     """
-    from ademem.core import git
-
     fresh, edge = _log(root, "--boundary", head, "--not", *seen, files=True)
-    rewritten = bool(last) and last not in edge
-    if rewritten:
-        ancestry = ("--is-ancestor", last, head)
-        try:
-            code = git.run(root, "merge-base", *ancestry, environment=git.OFFLINE).code
-        except OSError as error:
-            raise GitFailed from error
-        rewritten = code != 0
-        if code > 1:  # git has it no more
+    rewritten = False
+    if last and last not in edge:
+        is_part = _is_ancestor(root, last, head)
+        rewritten = not is_part
+        if is_part is None:
             fresh, _ = _log(root, f"--max-age={since}", head, "--not", *seen, files=True)
     others = [sha for sha in seen if rewritten or sha != last]
     dropped = _log(root, *others, "--not", head)[0] if others else []
+    return _pair_commits(fresh, dropped, rewritten=rewritten)
+
+
+def _is_ancestor(root: str, sha: str, head: str) -> bool | None:
+    """Tell whether *head* descends from a commit; None where git has it no more."""
+    from ademem.core import git
+
+    try:
+        ancestry = ("--is-ancestor", sha, head)
+        code = git.run(root, "merge-base", *ancestry, environment=git.OFFLINE).code
+    except OSError as error:
+        raise GitFailed from error
+    return None if code > 1 else code == 0
+
+
+def _pair_commits(fresh: Iterable[Commit], dropped: Sequence[Commit], *, rewritten: bool) -> News:
+    """Pair each dropped commit with the fresh one of its identity, which is not new."""
     identities = {each.identity for each in dropped}
     successors = {each.identity: each.sha for each in fresh}
     return News(
