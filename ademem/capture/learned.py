@@ -168,16 +168,16 @@ def source_of(cwd: str) -> str:
 def _read_comment(command: Command, read_file: ReadFile) -> Iterable[Lesson]:
     words, options = _split(command.words[1:], _BD)
     words = _without_verb(words)
-    if not words or any(option in _IDLE_OPTIONS for option, _ in options):
+    given = {option for option, _ in options}
+    if not words or given & _IDLE_OPTIONS:
         return ()
     bead, *texts = words
+    text = _literal_text(*texts)
     path = next((value.text for option, value in options if option in _BD.file.split()), None)
     if path is not None:
         text = read_file(path) or ""
-    elif any(option == "--stdin" for option, _ in options) or [w.text for w in texts] == ["-"]:
-        text = _literal_text(command.stdin) if command.stdin else ""
-    else:
-        text = _literal_text(*texts)
+    elif _BD.stdin in given or text == "-":
+        text = _piped_text(command)
     return _parse_body(text, bead.text)
 
 
@@ -192,17 +192,28 @@ def _without_verb(words: list[Word]) -> list[Word]:
 def _messages(command: Command, read_file: ReadFile) -> Iterator[str]:
     form = OPTIONS[command.name]
     words, options = _split(command.words[1:], form)
-    verbs = [word.text for word in words]
-    names = {" ".join((command.name, *verbs[:count])) for count in (1, 2)}
-    if MESSAGES.isdisjoint(names) or any(option in _IDLE_OPTIONS for option, _ in options):
+    if not _publishes(command.name, words, options):
         return
     for option, value in options:
+        is_file = option in form.file.split()
         if option in form.text.split():
             yield _literal_text(value)
-        elif option == form.stdin or (option in form.file.split() and value.text in _PIPES):
-            yield _literal_text(command.stdin) if command.stdin else ""
-        elif option in form.file.split() and not value.expands:
+        elif option == form.stdin or (is_file and value.text in _PIPES):
+            yield _piped_text(command)
+        elif is_file and not value.expands:
             yield read_file(value.text) or ""
+
+
+def _publishes(program: str, words: Iterable[Word], options: Iterable[tuple[str, Word]]) -> bool:
+    """Tell whether a subcommand, of one word or two, writes a message that others read."""
+    if any(option in _IDLE_OPTIONS for option, _ in options):
+        return False
+    verbs = [word.text for word in words]
+    return any(" ".join((program, *verbs[:count])) in MESSAGES for count in (1, 2))
+
+
+def _piped_text(command: Command) -> str:
+    return _literal_text(command.stdin) if command.stdin else ""
 
 
 def _written_files(command: Command) -> dict[str, str]:
@@ -268,7 +279,19 @@ def _parse_body(
     from ademem.core.redaction import redact  # before a cut: half a key is not recognized
 
     text = truncate_bytes(redact(without_recalled(body)).text, BODY_BYTES)
-    marks: list[tuple[int, int, str, str]] = []
+    marks = list(_find_marks(text, lines_only=lines_only))
+    ends = [*(mark[0] for mark in marks[1:]), len(text)]
+    for (_, start, prefix, opening), end in zip(marks, ends, strict=False):
+        content = text[start:end]
+        if lines_only:
+            content = content.partition("\n\n")[0]
+        content = _trim_lesson(content, opening)
+        if not is_placeholder(content):
+            yield Lesson(prefix=prefix, content=content, bead=bead)
+
+
+def _find_marks(text: str, *, lines_only: bool) -> Iterator[tuple[int, int, str, str]]:
+    """Yield begin and end of each marker with its emphasis, its name, and emphasis left open."""
     for found in _MARKER.finditer(text):
         start, end = found.span()
         before = text[:start].rstrip(_EMPHASIS)
@@ -284,15 +307,7 @@ def _parse_body(
         line = text[text.rfind("\n", 0, start) + 1 : start]
         if not lines_only or re.fullmatch(_BEFORE_MARKER, line):
             # emphasis that is not closed at the word may be so at the end of the lesson
-            marks.append((start, end, found[1].upper(), opening))
-    ends = [*(mark[0] for mark in marks[1:]), len(text)]
-    for (_, start, prefix, opening), end in zip(marks, ends, strict=False):
-        content = text[start:end]
-        if lines_only:
-            content = content.partition("\n\n")[0]
-        content = _trim_lesson(content, opening)
-        if not is_placeholder(content):
-            yield Lesson(prefix=prefix, content=content, bead=bead)
+            yield start, end, found[1].upper(), opening
 
 
 def _trim_lesson(content: str, opening: str) -> str:
