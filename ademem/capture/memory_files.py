@@ -14,7 +14,7 @@ from ademem.store.client_files import PERSONAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 REFERENCE = "reference"
 CATEGORIES = {
@@ -65,16 +65,7 @@ class MemoryFile(Value):
 
 def parse(text: str) -> MemoryFile:
     """Read a file; one whose body is empty states what its description says."""
-    lines = text.lstrip("\ufeff").splitlines()
-    fields: dict[str, str] = {}
-    if lines and lines[0].rstrip() == _FENCE:
-        ends = [at for at, line in enumerate(lines) if at and line.rstrip() == _FENCE]
-        if ends:
-            fields = _read_fields(lines[1 : ends[0]])
-            lines = lines[ends[0] + 1 :]
-        else:  # it was never closed: what looks like a field is none of the text
-            blank = (at for at, line in enumerate(lines) if not line.strip())
-            lines = lines[next(blank, len(lines)) :]
+    fields, lines = _split_front_matter(text.lstrip("\ufeff").splitlines())
     body, *rest = re.split(_PART, "\n".join(lines))
     parts: dict[str, str] = {}
     for name, part in zip(rest[::2], rest[1::2], strict=True):
@@ -89,28 +80,52 @@ def parse(text: str) -> MemoryFile:
     )
 
 
+def _split_front_matter(lines: list[str]) -> tuple[dict[str, str], list[str]]:
+    """Return the fields, and the lines below them."""
+    if not lines or lines[0].rstrip() != _FENCE:
+        return {}, lines
+    ends = [at for at, line in enumerate(lines) if at and line.rstrip() == _FENCE]
+    if ends:
+        return _read_fields(lines[1 : ends[0]]), lines[ends[0] + 1 :]
+    # It was never closed: what looks like a field is none of the text.
+    blank = (at for at, line in enumerate(lines) if not line.strip())
+    return {}, lines[next(blank, len(lines)) :]
+
+
 def list_statements(index: str) -> Iterator[str]:
     """Yield the entries of an index that link no file, each as one text.
 
     An indented line goes on with the entry above it; headings and code are none.
     """
-    entry: list[str] = []
+    for entry in _join_entries(_blank_code(index.splitlines()[:INDEX_LINES])):
+        if not re.search(_LINK, entry):
+            yield entry
+
+
+def _blank_code(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines, headings and code as empty ones."""
     is_code = False
-    for line in [*index.splitlines()[:INDEX_LINES], ""]:
-        if line.lstrip().startswith("```"):
-            is_code = not is_code
+    for line in lines:
+        is_fence = line.lstrip().startswith("```")
+        is_code ^= is_fence
         is_heading = line.startswith("#") or line.rstrip() == _FENCE
-        is_item = re.match(_ITEM, line) is not None
-        goes_on = bool(entry) and line[:1].isspace() and line.strip() and not is_item
-        if goes_on and not is_code:
-            entry.append(line.strip())
+        yield "" if is_code or is_fence or is_heading else line
+
+
+def _join_entries(lines: Iterable[str]) -> Iterator[str]:
+    entry = ""
+    for line in lines:
+        text = line.strip()
+        if entry and text and line[0].isspace() and not re.match(_ITEM, line):
+            entry = f"{entry} {text}"
             continue
-        if (whole := " ".join(entry)) and not re.search(_LINK, whole):
-            yield whole
-        entry = []
-        text = re.sub(rf"\A{_ITEM}", "", line).strip()
-        if text and not (is_code or is_heading or text.startswith("```")):
-            entry = [text]
+        if entry:
+            yield entry
+        entry = re.sub(rf"\A{_ITEM}", "", line).strip()
+        if entry.startswith("```"):
+            entry = ""
+    if entry:
+        yield entry
 
 
 def _read_fields(lines: list[str]) -> dict[str, str]:
