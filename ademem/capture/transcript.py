@@ -128,22 +128,28 @@ def row_events(row: dict[str, Any]) -> Iterator[Event]:
     kind, at = _text(row, "type"), _text(row, "timestamp")
     message = row.get("message")
     if kind == "attachment":
-        attached = row.get("attachment")
-        if isinstance(attached, dict) and attached.get("type") == "queued_command":
-            origin = _origin(attached) or _text(attached, "commandMode")
-            yield from _prompt_events(attached.get("prompt"), origin, at, queued=True)
+        yield from _queued_events(row.get("attachment"), at)
     elif not isinstance(message, dict) or row.get("isApiErrorMessage"):
         return
     elif kind == "assistant" and message.get("model") != "<synthetic>":
         for block in _blocks(message.get("content")):
             yield from _agent_events(block, row, at)
     elif kind == "user":
-        for block in _blocks(message.get("content")):
-            if block.get("type") == "tool_result":
-                yield _read_result(block, at)
-        if not any(row.get(name) for name in _NOT_OF_A_PERSON):
-            prompt_id = _text(row, "promptId")
-            yield from _prompt_events(message.get("content"), _origin(row), at, prompt_id=prompt_id)
+        yield from _user_events(message.get("content"), row, at)
+
+
+def _queued_events(attached: Any, at: str) -> Iterator[Event]:
+    if isinstance(attached, dict) and attached.get("type") == "queued_command":
+        origin = _origin(attached) or _text(attached, "commandMode")
+        yield from _prompt_events(attached.get("prompt"), origin, at, queued=True)
+
+
+def _user_events(content: Any, row: dict[str, Any], at: str) -> Iterator[Event]:
+    for block in _blocks(content):
+        if block.get("type") == "tool_result":
+            yield _read_result(block, at)
+    if not any(row.get(name) for name in _NOT_OF_A_PERSON):
+        yield from _prompt_events(content, _origin(row), at, prompt_id=_text(row, "promptId"))
 
 
 def _agent_events(block: dict[str, Any], row: dict[str, Any], at: str) -> Iterator[Event]:
@@ -195,14 +201,23 @@ def _prompt_events(
     if is_command and (command := _COMMAND.search(text)):
         text = _typed_command(command["name"], text)
     else:
-        texts = [_REMINDER.sub("", _text(block, "text")) for block in _blocks(content)]
-        for one in texts:
-            if is_machine_text(one, origin) and (shown := without_recalled(one).strip()):
+        typed, of_machines = _split_texts(content, origin)
+        for one in of_machines:
+            if shown := without_recalled(one).strip():
                 yield MachineText(text=shown[:TEXT_CHARS], at=at)
-        text = "\n".join(one for one in texts if one and not is_machine_text(one, origin))
+        text = "\n".join(filter(None, typed))
     text = without_recalled(_REMINDER.sub("", text)).strip()
     if text:
         yield Prompt(text=text[:TEXT_CHARS], at=at, queued=queued, prompt_id=prompt_id)
+
+
+def _split_texts(content: Any, origin: str) -> tuple[list[str], list[str]]:
+    """Return the texts that a person may have typed and those of machines, without reminders."""
+    parts: tuple[list[str], list[str]] = ([], [])
+    for block in _blocks(content):
+        text = _REMINDER.sub("", _text(block, "text"))
+        parts[is_machine_text(text, origin)].append(text)
+    return parts
 
 
 def _typed_command(name: str, text: str) -> str:
