@@ -82,45 +82,50 @@ def _find_failed_checks(document: Any) -> Iterator[Comment]:
     checks = document.get("statusCheckRollup") if isinstance(document, dict) else None
     rows = checks if isinstance(checks, list) else []
     for row in (each for each in rows if isinstance(each, dict)):
-        name = str(row.get("name") or row.get("context") or "")
+        name = str(_first_of(row, "name", "context") or "")
         owner = re.split(r"[/ ]", name.lower())[0]
-        is_failed = (row.get("conclusion") or row.get("state")) in FAILED
+        is_failed = _first_of(row, "conclusion", "state") in FAILED
         if name and is_failed and not re.search(_BOTS, owner):
             yield _read_check(name, row, document)
 
 
 def _read_check(name: str, row: Mapping[str, Any], document: Mapping[str, Any]) -> Comment:
-    where = document.get("number") or document.get("url") or "?"
+    where = _first_of(document, "number", "url") or "?"
     workflow = f" of the workflow `{row['workflowName']}`" if row.get("workflowName") else ""
     title = f": {document['title']}" if document.get("title") else ""
     text = f"The check `{name}`{workflow} failed on pull request {where}{title}"
     return Comment(
         key=f"check:{document.get('url') or where}:{name}",
         text=truncate(" ".join(clean(text).split()), MAX_CHARS),
-        url=str(row.get("detailsUrl") or row.get("targetUrl") or "") or None,
+        url=str(_first_of(row, "detailsUrl", "targetUrl") or "") or None,
         category=Category.GOTCHA,
     )
 
 
 def _read_comment(raw: Mapping[str, Any]) -> Comment | None:
     """Return a person's comment that requests something."""
-    author = raw.get("author") or raw.get("user")
+    author = _first_of(raw, "author", "user")
     request = extract_request(str(raw["body"]))
     if not request or not isinstance(author, dict) or _is_bot(author):
         return None
     path = raw.get("path")
-    key = raw.get("id") or raw.get("url") or f"{author.get('login')}:{raw.get('createdAt')}"
+    key = _first_of(raw, "id", "url") or f"{author.get('login')}:{raw.get('createdAt')}"
     return Comment(
         key=str(key),
         text=request,
         path=path if isinstance(path, str) and path else None,
-        url=str(raw.get("url") or raw.get("html_url") or "") or None,
+        url=str(_first_of(raw, "url", "html_url") or "") or None,
     )
+
+
+def _first_of(row: Mapping[str, Any], *names: str) -> Any:
+    """Return the first of these fields that is not empty, as interfaces of GitHub differ."""
+    return next(filter(None, map(row.get, names)), None)
 
 
 def _is_bot(author: Mapping[str, Any]) -> bool:
     login = str(author.get("login") or "")
-    kind = author.get("type") or author.get("__typename")
+    kind = _first_of(author, "type", "__typename")
     return bool(author.get("is_bot")) or kind == "Bot" or bool(re.search(_BOTS, login.lower()))
 
 
@@ -182,17 +187,8 @@ def _write_comment(remark: Comment, runtime: Runtime) -> tuple[str, str] | None:
     store, now = runtime.store, runtime.now
     if not ledger.claim(store, SOURCE, f"{remark.key}:{sha256_hex(remark.text)}", now):
         return None
-    if not ledger.claim(store, SOURCE, remark.key, now):  # the comment was edited
-        if remark.category:  # a check, whose text has the title of the pull request
-            return None
-        current = memory_queries.by_id(store, ledger.memory_of(store, SOURCE, remark.key))
-        if not current or not current.live:
-            return None
-        if any(each["actor"] == Trust.USER for each in memories.revisions(store, current.id)):
-            return None
-        act = Act(store=store, now=now, actor=Trust.TOOL)
-        transitions.edit(current.id, act, runtime.settings.gate, content=remark.text)
-        return "edited", current.id
+    if not ledger.claim(store, SOURCE, remark.key, now):
+        return _edit_memory(remark, runtime)
     draft = Draft(
         content=remark.text,
         category=remark.category or category_of(remark.text, Category.CONVENTION),
@@ -209,3 +205,18 @@ def _write_comment(remark: Comment, runtime: Runtime) -> tuple[str, str] | None:
         return "refused", f"{written.rule}: {written.reason}"
     ledger.credit(store, SOURCE, remark.key, written.memory.id)
     return ("merged" if written.deduped else "added"), written.memory.id
+
+
+def _edit_memory(remark: Comment, runtime: Runtime) -> tuple[str, str] | None:
+    """Edit the memory of a comment that was edited, unless a person changed it."""
+    store = runtime.store
+    if remark.category:  # a check, whose text has the title of the pull request
+        return None
+    current = memory_queries.by_id(store, ledger.memory_of(store, SOURCE, remark.key))
+    if not current or not current.live:
+        return None
+    if any(each["actor"] == Trust.USER for each in memories.revisions(store, current.id)):
+        return None
+    act = Act(store=store, now=runtime.now, actor=Trust.TOOL)
+    transitions.edit(current.id, act, runtime.settings.gate, content=remark.text)
+    return "edited", current.id
