@@ -40,22 +40,30 @@ def dictations(prompt: str) -> list[str]:
 
 def _read_texts(text: str, lines: list[str], at: int) -> tuple[int, list[str]]:
     """Return the number of the line behind a dictation, and its texts: one, or those of a list."""
-    import re
-
     at += 1
     while text and at < len(lines) and _is_wrapped(lines[at - 1].rstrip(), lines[at]):
         text = f"{text} {lines[at].rstrip()}"
         at += 1
-    listed = []
-    while (not text or text.endswith(tuple(COLONS))) and at < len(lines):
-        bullet = re.match(_BULLET, lines[at])
-        if not bullet:
-            break
-        listed.append(bullet[1].strip())
-        at += 1
+    listed: list[str] = []
+    if not text or text.endswith(tuple(COLONS)):
+        listed = _read_list(lines[at:])
+        at += len(listed)
     if text and listed:  # a sentence that the list ends
         text = "\n".join((text, *(f"- {each}" for each in listed)))
     return at, [text] if text else listed
+
+
+def _read_list(lines: list[str]) -> list[str]:
+    """Return the entries of a list with which the lines begin."""
+    import re
+
+    entries = []
+    for line in lines:
+        bullet = re.match(_BULLET, line)
+        if not bullet:
+            break
+        entries.append(bullet[1].strip())
+    return entries
 
 
 def _is_wrapped(above: str, below: str) -> bool:

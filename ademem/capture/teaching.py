@@ -57,13 +57,15 @@ def sentences(prompt: str) -> Iterator[str]:
     text = without_recalled(prompt[:READ_CHARS])
     if "```" in text or "~~~" in text or "<" in text:
         text = re.sub(_FENCED, "\n", text)
-    for line in text.splitlines():
-        if line.startswith(_NOT_TYPED) or any(sign in line for sign in _PRINTED):
-            continue
+    for line in filter(_is_typed, text.splitlines()):
         for part in re.split(_ENDS, line):
             sentence = _without_tag(part.strip(" \t*•"))
             if sentence and len(sentence) <= LONGEST:
                 yield sentence
+
+
+def _is_typed(line: str) -> bool:
+    return not line.startswith(_NOT_TYPED) and not any(sign in line for sign in _PRINTED)
 
 
 def _without_tag(sentence: str) -> str:
