@@ -44,6 +44,12 @@ def run(project, *arguments, before="", door="program"):
     )
 
 
+def test_a_terminal_without_unicode_shows_a_sign_for_what_it_lacks(project):
+    ran = run(project, before="import sys; sys.stdout.reconfigure(encoding='ascii');")
+
+    assert (ran.returncode, ran.stdout[:2]) == (0, "? "), ran.stderr
+
+
 def test_the_answer_is_that_of_the_long_way(project):
     short = run(project, "recall", "--json", "login tokens")
     long = run(project, "recall", "--json", "-n10", "login tokens")
