@@ -273,59 +273,63 @@ class _Walk:
                 return
             for inner in shell.unwrap(command):
                 if inner is not command and depth < _DEEPEST:
-                    self._name(command)
-                    if command.name in ("fd", "fdfind") and "{}" not in inner.line:
-                        inner = replace(inner, words=(*inner.words, Word(text="{}")))
-                    before = self.folders
-                    if command.name in ("env", "sudo") and (folder := _folder_option(command)):
-                        self.folders = tuple(_absolute(folder, each) for each in before)
-                    yield from self.commands(inner, known, depth + 1)
-                    if command.name in ("env", "sudo"):
-                        self.folders = before
-                    continue
-                self.count += 1
-                yield inner
-                was_elsewhere = self.is_elsewhere
-                self.is_elsewhere = was_elsewhere or inner.name == "ssh"
-                for deeper in wrappers.inner_commands(inner) if depth < _DEEPEST else ():
-                    yield from self.commands(deeper, known, depth + 1)
-                self.is_elsewhere = was_elsewhere
+                    yield from self._behind_wrapper(command, inner, known, depth)
+                else:
+                    self.count += 1
+                    yield inner
+                    yield from self._inside(inner, known, depth)
+
+    def _behind_wrapper(
+        self, wrapper: Command, inner: Command, known: Variables, depth: int
+    ) -> Iterator[Command]:
+        self._name(wrapper)
+        if wrapper.name in ("fd", "fdfind") and "{}" not in inner.line:
+            inner = replace(inner, words=(*inner.words, Word(text="{}")))
+        before = self.folders
+        if wrapper.name in ("env", "sudo"):
+            self.folders = self._folders_of(wrapper)
+        yield from self.commands(inner, known, depth + 1)
+        if wrapper.name in ("env", "sudo"):
+            self.folders = before
+
+    def _inside(self, command: Command, known: Variables, depth: int) -> Iterator[Command]:
+        """Yield what runs in a command that does something itself, on its machine."""
+        was_elsewhere = self.is_elsewhere
+        self.is_elsewhere = was_elsewhere or command.name == "ssh"
+        for inner in wrappers.inner_commands(command) if depth < _DEEPEST else ():
+            yield from self.commands(inner, known, depth + 1)
+        self.is_elsewhere = was_elsewhere
+
+    def _folders_of(self, command: Command) -> tuple[str, ...]:
+        """Return the folders in which a command may work, as its option says or as they are."""
+        folder = _folder_option(command)
+        return tuple(_absolute(folder, each) for each in self.folders) if folder else self.folders
 
     def _enter(self, command: Command, may_leave: bool) -> bool:
         """Follow `cd` and its kin; True if the command is one."""
-        name = command.name.lower()
-        if name not in ("cd", "pushd", "popd", "chdir", "set-location", "sl"):
+        if command.name.lower() not in ("cd", "pushd", "popd", "chdir", "set-location", "sl"):
             return False
-        if self.is_elsewhere:
+        target = _entered_folder(command)
+        if self.is_elsewhere or "$" in target or "`" in target:
             return True
-        words = [word for word in command.words[1:] if word.text == "-" or not is_option(word.text)]
-        if name == "popd" or (words and words[0].text == "-"):
+        if target == "-":
             self.folders, self.left = self.left, self.folders
             return True
-        target = words[0].text if words else "~"
-        entered = tuple(_absolute(target, folder) for folder in self.folders)
-        if "$" in target or "`" in target:
-            return True
+        entered = (_absolute(target, folder) for folder in self.folders)
+        stayed = self.folders if may_leave else ()
         self.left = self.folders
-        self.folders = tuple(dict.fromkeys((*entered, *(self.folders if may_leave else ()))))[:4]
+        self.folders = tuple(dict.fromkeys((*entered, *stayed)))[:4]
         return True
 
     def _take(self, command: Command) -> None:
         if self.is_elsewhere:
             return self._name(command)
         before = self.folders
-        if folder := _folder_option(command):
-            self.folders = tuple(_absolute(folder, each) for each in self.folders)
+        self.folders = self._folders_of(command)
         self.works.update(dict.fromkeys(self.folders))
-        part = mutation.look_up(command, self.settings)
-        mutates = mutation.judge_part(part).mutates
-        if not self.is_recipe:
-            self.changes = self.changes or mutates
-            self.irreversible |= mutates and mutation.is_irreversible(part)
+        mutates = self._judge(command)
         self.listed += writers.searched(command)
-        if any(word.expands and "{" in word.text for word in command.words):
-            words = (each for word in command.words for each in expand_braces(word))
-            command = replace(command, words=tuple(words))
+        command = _with_braces_expanded(command)
         found = list(written_by(command)) if mutates or command.redirects else []
         self.write(found, command)
         if command.words:
@@ -334,6 +338,15 @@ class _Walk:
         if found:
             self.texts += _written_texts(command)
         self.folders = before
+
+    def _judge(self, command: Command) -> bool:
+        """Tell if a command changes something; what a recipe runs does not count for the call."""
+        part = mutation.look_up(command, self.settings)
+        mutates = mutation.judge_part(part).mutates
+        if mutates and not self.is_recipe:
+            self.changes = True
+            self.irreversible = self.irreversible or mutation.is_irreversible(part)
+        return mutates
 
     def _name(self, command: Command) -> None:
         argv = tuple(word.text for word in command.words)
@@ -353,12 +366,7 @@ class _Walk:
         """Return the files of a patch, or the folders searched for what only a search knows."""
         word = written.word
         if written.listed and not written.listed.expands:
-            text = _read(_absolute(written.listed.text, self.folders[0]))
-            paths = writers.files_in_patch(text)
-            base = "" if word.text == "." else f"{word.text}/"
-            return [Written(word=Word(text=base + path, quoted=True)) for path in paths] or [
-                written
-            ]
+            return self._files_of_patch(word, written.listed) or [written]
         if word.text.startswith("{}") or (word.expands and re.fullmatch(_UNKNOWN, word.text)):
             sources = _searched_by(command) or _searched_in(word.text) or self.listed
             return [Written(word=each) for each in dict.fromkeys(sources)]
@@ -366,49 +374,46 @@ class _Walk:
             return [replace(written, word=replace(word, text=word.text.partition("{}")[0] or "."))]
         return [written]
 
+    def _files_of_patch(self, folder: Word, patch: Word) -> list[Written]:
+        text = _read(_absolute(patch.text, self.folders[0]))
+        base = "" if folder.text == "." else f"{folder.text}/"
+        paths = writers.files_in_patch(text)
+        return [Written(word=Word(text=base + path, quoted=True)) for path in paths]
+
     def _run(self, command: Command) -> None:
         folder = self.folders[0]
         words = [word.text for word in command.words]
         if script := _script_of(command, folder):
-            self.runs[_absolute(script, folder)] = None
-            self.acts.update(acts.acts_named(os.path.basename(script).partition(".")[0]))
+            self._note_run(_absolute(script, folder), os.path.basename(script).partition(".")[0])
         name = acts.program_name(words[0])
         if name in ("make", "gmake"):
             self._run_targets(words[1:], folder)
         elif name in ("npm", "pnpm", "yarn", "bun"):
             self._run_scripts(name, words[1:], folder)
 
+    def _note_run(self, key: str, name: str) -> None:
+        self.runs[key] = None
+        self.acts.update(acts.acts_named(name))
+
     def _run_targets(self, words: Sequence[str], folder: str) -> None:
-        files = [value for option, value in pairwise(words) if option == "-f"]
-        targets = [
-            word for word in words if not is_option(word) and "=" not in word and word not in files
-        ]
-        text = ""
-        for name in files or ("GNUmakefile", "makefile", "Makefile"):
-            if text := self._look_up(_absolute(name, folder)):
-                break
-        recipes = _recipes(text, dict(word.partition("=")[::2] for word in words if "=" in word))
-        for target in targets or list(recipes)[:1]:
-            self.runs[f"make:{target}"] = None
-            self.acts.update(acts.acts_named(target))
+        makefiles = [value for option, value in pairwise(words) if option == "-f"]
+        variables = dict(word.partition("=")[::2] for word in words if "=" in word)
+        paths = (_absolute(name, folder) for name in makefiles or _MAKEFILES)
+        text = next(filter(None, map(self._look_up, paths)), "")
+        recipes = _recipes(text, variables)
+        for target in _targets(words, makefiles) or list(recipes)[:1]:
+            self._note_run(f"make:{target}", target)
             self._read_recipe(recipes.get(target, ""), folder)
 
     def _run_scripts(self, name: str, words: Sequence[str], folder: str) -> None:
-        operands = [word for word in words if not is_option(word)] if "--help" not in words else []
-        runs = operands[:1] and operands[0] in ("run", "run-script", "rum", "urn")
-        wanted = operands[1:2] if runs else operands[:1]
-        if not wanted:
-            return
-        script = {"t": "test", "tst": "test"}.get(wanted[0], wanted[0])
-        if not runs and name == "npm" and script not in ("test", "start", "stop", "restart"):
+        script, is_run = _script_asked(name, words)
+        if script is None:
             return
         folder, scripts = _package_scripts(folder, self._look_up)
-        if not runs and script not in scripts:
-            return
-        self.runs[f"script:{script}"] = None
-        self.acts.update(acts.acts_named(script))
-        for each in (f"pre{script}", script, f"post{script}"):
-            self._read_recipe(scripts.get(each, ""), folder)
+        if is_run or script in scripts:
+            self._note_run(f"script:{script}", script)
+            for each in (f"pre{script}", script, f"post{script}"):
+                self._read_recipe(scripts.get(each, ""), folder)
 
     def _look_up(self, path: str) -> str:
         self.looked_up[path] = None
@@ -429,6 +434,50 @@ class _Walk:
 
 
 _UNKNOWN = r"(?s)\$\w+|\$\{\w+\}|\$\(.*\)|`.*`"
+
+_MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+
+
+def _targets(words: Sequence[str], makefiles: Sequence[str]) -> list[str]:
+    operands = (word for word in words if not is_option(word) and "=" not in word)
+    return [word for word in operands if word not in makefiles]
+
+
+_SCRIPT_ALIASES = {"t": "test", "tst": "test"}
+_NPM_VERBS = ("test", "start", "stop", "restart")
+"""Scripts that npm runs without `run`."""
+
+
+def _script_asked(name: str, words: Sequence[str]) -> tuple[str | None, bool]:
+    """Return the script that npm or another manager is told to run, and True behind `run`.
+
+    Without `run` it may be a command of the manager; None where it is sure to be one.
+    """
+    operands = [word for word in words if not is_option(word)] if "--help" not in words else []
+    is_run = operands[:1] and operands[0] in ("run", "run-script", "rum", "urn")
+    wanted = operands[1:2] if is_run else operands[:1]
+    if not wanted:
+        return None, False
+    script = _SCRIPT_ALIASES.get(wanted[0], wanted[0])
+    is_command = name == "npm" and not is_run and script not in _NPM_VERBS
+    return (None if is_command else script), bool(is_run)
+
+
+def _entered_folder(command: Command) -> str:
+    """Return the folder that `cd` and its kin name; `-` for the one before."""
+    operands = (word for word in command.words[1:] if word.text == "-" or not is_option(word.text))
+    first = next(operands, None)
+    if command.name.lower() == "popd":
+        return "-"
+    return first.text if first else "~"
+
+
+def _with_braces_expanded(command: Command) -> Command:
+    if not any(word.expands and "{" in word.text for word in command.words):
+        return command
+    words = (each for word in command.words for each in expand_braces(word))
+    return replace(command, words=tuple(words))
+
 
 _FOLDER_OPTIONS = {
     "git": ("-C", "--work-tree"),
@@ -470,20 +519,34 @@ INTERPRETERS = (
 
 def _script_of(command: Command, folder: str) -> str:
     """Return the file that a command runs: the operand of an interpreter, or itself."""
-    words = [word.text for word in command.words]
-    typed = words[0]
-    if acts.program_name(typed) not in INTERPRETERS:
-        is_own = typed[:1] not in ("/", "~") or typed.startswith(f"{folder}/")
-        return typed if "/" in typed and is_own and not command.words[0].expands else ""
-    at = 1
-    while at < len(words) and (is_option(words[at]) or words[at] in ("run", "tool")):
-        if words[at] == "-m" and at + 1 < len(words):
-            return _file_of_module(words[at + 1], folder)
-        if words[at] in ("-c", "-e", "-r", "-p", "--eval"):
+    program = command.words[0]
+    typed = program.text
+    if acts.program_name(typed) in INTERPRETERS:
+        return _interpreted_file(command.words[1:], folder)
+    is_own = typed[:1] not in ("/", "~") or typed.startswith(f"{folder}/")
+    return typed if "/" in typed and is_own and not program.expands else ""
+
+
+_CODE_OPTIONS = ("-c", "-e", "-r", "-p", "--eval")
+_INTERPRETER_VALUED = ("-W", "-X", "--require", "-I", "--import", "--loader")
+
+
+def _interpreted_file(words: Iterable[Word], folder: str) -> str:
+    """Return the file that is the first operand of an interpreter, or that of its module."""
+    left = iter(words)
+    for word in left:
+        option = word.text
+        if option == "-m":
+            module = next(left, None)
+            return _file_of_module(module.text, folder) if module else ""
+        if option in _CODE_OPTIONS:
             return ""
-        at += 2 if words[at] in ("-W", "-X", "-r", "--require", "-I", "--import", "--loader") else 1
-    script = words[at] if at < len(words) and not command.words[at].expands else ""
-    return script if re.search(r"[\w)]\.\w+$|/", script) else ""
+        if option in _INTERPRETER_VALUED:
+            next(left, None)
+        elif not is_option(option) and option not in ("run", "tool"):
+            is_file = not word.expands and re.search(r"[\w)]\.\w+$|/", option)
+            return option if is_file else ""
+    return ""
 
 
 def _file_of_module(module: str, folder: str) -> str:
@@ -520,33 +583,45 @@ def _recipes(text: str, given: dict[str, str]) -> dict[str, str]:
     *given* are variables of the command line.
     """
     values = dict(re.findall(r"(?m)^(\w+)[ \t]*[:?]?=[ \t]*(.*)$", text)) | given
-    own: dict[str, list[str]] = {}
-    needs: dict[str, list[str]] = {}
-    current: list[str] = []
-    for line in text.replace("\\\n", " ").splitlines():
-        line = line[:_LINE_CHARS].rstrip()
-        if line[:1] == "\t":
-            for target in current:
-                own[target].append(line.strip().lstrip("@-+"))
-        elif found := re.match(r"([^\s:#=][^:#=]*?)\s*::?(?!=)\s*([^#=]*)", line):
-            current = found[1].split()
-            inline = found[2].partition(";")[2].strip()
-            for target in current:
-                own.setdefault(target, []).extend([inline] if inline else [])
-                needs.setdefault(target, []).extend(found[2].partition(";")[0].split())
-        elif line.strip() and not line.startswith("#"):
-            current = []
+    rules = _read_rules(text)
 
     def value_of(found: re.Match[str]) -> str:
         return str(values.get(found[1], found[0]))
 
     recipes = {}
-    for target, lines in own.items():
-        if target.startswith(".") or "%" in target:
-            continue
-        whole = "\n".join([*(line for need in needs[target] for line in own.get(need, ())), *lines])
-        recipes[target] = re.sub(r"\$[({](\w+)[)}]", value_of, whole).replace("$$", "$")
+    for target, rule in rules.items():
+        if not target.startswith(".") and "%" not in target:
+            needed = (line for need in rule.needs if need in rules for line in rules[need].lines)
+            whole = "\n".join([*needed, *rule.lines])
+            recipes[target] = re.sub(r"\$[({](\w+)[)}]", value_of, whole).replace("$$", "$")
     return recipes
+
+
+class _Rule:
+    def __init__(self) -> None:
+        self.needs: list[str] = []
+        """Names of its prerequisites."""
+        self.lines: list[str] = []
+
+
+def _read_rules(text: str) -> dict[str, _Rule]:
+    """Return the rule of each target of a Makefile."""
+    rules: dict[str, _Rule] = {}
+    current: list[_Rule] = []
+    for line in text.replace("\\\n", " ").splitlines():
+        line = line[:_LINE_CHARS].rstrip()
+        if line[:1] == "\t":
+            for rule in current:
+                rule.lines.append(line.strip().lstrip("@-+"))
+        elif found := re.match(r"([^\s:#=][^:#=]*?)\s*::?(?!=)\s*([^#=]*)", line):
+            needs, _, inline = found[2].partition(";")
+            current = [rules.setdefault(target, _Rule()) for target in found[1].split()]
+            for rule in current:
+                rule.lines += filter(None, [inline.strip()])
+                rule.needs += needs.split()
+        elif line.strip() and not line.startswith("#"):
+            current = []
+    return rules
 
 
 def _package_scripts(folder: str, look_up: Callable[[str], str]) -> tuple[str, dict[str, str]]:
@@ -613,15 +688,26 @@ def _paths(written: Written, folder: str) -> Iterator[str]:
     text = written.word.text
     if not text or text.startswith(("/dev/", "&", ">(")) or re.match(r"[\w+.-]+://", text):
         return
-    for whole in [word.text for word in expand_braces(written.word)]:
-        each = _known_part(whole) if "$" in whole or "`" in whole else whole
-        path = _absolute(each, folder) if each else ""
-        is_folder = written.is_new and each == whole and os.path.isdir(path)
-        if not each or is_folder or (written.is_guess and not _may_be_file(each, path)):
-            continue
-        is_pattern = _has_pattern(each) and (written.word.expands or not os.path.lexists(path))
-        for match in _matches(path) if is_pattern else [path]:
-            yield from _put_into(match, written.into, is_folder=each.endswith("/"))
+    for spelled in expand_braces(written.word):
+        name = _known_part(spelled.text)
+        if name and not _is_left_alone(written, name, folder, is_whole=name == spelled.text):
+            for path in _files_named(name, folder, may_match=written.word.expands):
+                yield from _put_into(path, written.into, is_folder=name.endswith("/"))
+
+
+def _is_left_alone(written: Written, name: str, folder: str, *, is_whole: bool) -> bool:
+    """True for a new folder that is there, and for a guess that meets no file."""
+    path = _absolute(name, folder)
+    if written.is_new and is_whole and os.path.isdir(path):
+        return True
+    return written.is_guess and not _may_be_file(name, path)
+
+
+def _files_named(name: str, folder: str, *, may_match: bool) -> list[str]:
+    """Return the files that a name stands for; a quoted one is a pattern where none has it."""
+    path = _absolute(name, folder)
+    is_pattern = _has_pattern(name) and (may_match or not os.path.lexists(path))
+    return _matches(path) if is_pattern else [path]
 
 
 def _put_into(path: str, names: Sequence[str], *, is_folder: bool) -> Iterator[str]:
@@ -634,10 +720,12 @@ def _put_into(path: str, names: Sequence[str], *, is_folder: bool) -> Iterator[s
 
 
 def _known_part(text: str) -> str:
-    """Return what is known of a path with a variable: behind a leading one, or before another.
+    """Return what is known of a path: behind a leading variable, or before another.
 
     A folder that a variable names is taken for the working folder, unless it is temporary.
     """
+    if "$" not in text and "`" not in text:
+        return text
     if _TEMPORARY.search(text):
         return ""
     rest = re.sub(r"^(?:\$\w+|\$\{[^{}]*\}|\$\([^()]*\)|`[^`]*`)/", "", text)
@@ -670,17 +758,23 @@ def _matches(pattern: str) -> list[str]:
             continue
         if "**" in part or part.count("*") > _MOST_STARS:
             return found
-        regex = re.compile(_regex(part))
-        parents, found = found, []
-        for parent in parents:
-            with suppress(OSError, ValueError), os.scandir(parent) as entries:
-                names = (entry.name for entry in islice(entries, MOST_LISTED))
-                found += [os.path.join(parent, name) for name in names if regex.match(name)]
+        folders, found = found, _entries(found, part)
         if len(found) > MOST_FILES:
-            return parents
+            return folders
         if not found:
             return [pattern]
-    return [each for each in found if os.path.lexists(each)] or [pattern]
+    return list(filter(os.path.lexists, found)) or [pattern]
+
+
+def _entries(folders: Iterable[str], part: str) -> list[str]:
+    """Return the paths in the folders whose name matches the pattern of one name."""
+    regex = re.compile(_regex(part))
+    found: list[str] = []
+    for folder in folders:
+        with suppress(OSError, ValueError), os.scandir(folder) as entries:
+            names = (entry.name for entry in islice(entries, MOST_LISTED))
+            found += [os.path.join(folder, name) for name in names if regex.match(name)]
+    return found
 
 
 def _regex(part: str) -> str:
