@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from itertools import pairwise, takewhile
+from itertools import islice, pairwise, takewhile
 
 from ademem.core.settings import GuardSettings
 from ademem.core.value import Value, replace
@@ -121,8 +121,12 @@ def _value_in_cluster(word: str, options: Sequence[str]) -> str | None:
     return None
 
 
+def _as_written(words: Iterable[Word]) -> Iterator[Written]:
+    return (Written(word=word) for word in words)
+
+
 def _operands(arguments: Arguments) -> Iterator[Written]:
-    return (Written(word=word) for word in arguments.operands)
+    return _as_written(arguments.operands)
 
 
 def _removed(arguments: Arguments) -> Iterator[Written]:
@@ -130,15 +134,15 @@ def _removed(arguments: Arguments) -> Iterator[Written]:
 
 
 def _behind_first(arguments: Arguments) -> Iterator[Written]:
-    return (Written(word=word) for word in arguments.operands[1:])
+    return _as_written(arguments.operands[1:])
 
 
 def _first(arguments: Arguments) -> Iterator[Written]:
-    return (Written(word=word) for word in arguments.operands[:1])
+    return _as_written(arguments.operands[:1])
 
 
 def _last(arguments: Arguments) -> Iterator[Written]:
-    return (Written(word=word) for word in arguments.operands[-1:])
+    return _as_written(arguments.operands[-1:])
 
 
 def _new(arguments: Arguments) -> Iterator[Written]:
@@ -198,7 +202,7 @@ _REMOTE = r"(?:[\w.-]+@)?[\w.-]{2,}:(?!\\)|\w+://"
 def _synchronised(arguments: Arguments) -> Iterator[Written]:
     operands = arguments.operands
     if arguments.has("--remove-source-files"):
-        yield from (Written(word=word) for word in operands[:-1])
+        yield from _as_written(operands[:-1])
     if len(operands) < 2 or re.match(_REMOTE, operands[-1].text):
         return
     whole = (
@@ -214,7 +218,7 @@ def _sorted(arguments: Arguments) -> Iterator[Written]:
     for word in arguments.words:
         if word.text.startswith("--o") and "=" in word.text:
             yield Written(word=replace(word, text=word.text.partition("=")[2]))
-    yield from (Written(word=word) for word in arguments.values("-o", "--output"))
+    yield from _as_written(arguments.values("-o", "--output"))
 
 
 def _of_dd(arguments: Arguments) -> Iterator[Written]:
@@ -260,21 +264,29 @@ def _of_awk(arguments: Arguments) -> Iterator[Written]:
 
 def _unpacked(arguments: Arguments) -> Iterator[Written]:
     """The archive that tar makes, or the folder into which it unpacks."""
-    first = arguments.words[0].text if arguments.words else ""
-    old_style = first if first[:1] != "-" else ""
-    letters = old_style + "".join(
-        word.text for word in arguments.words if re.fullmatch(r"-\w+", word.text)
-    )
-    long = {word.text.partition("=")[0] for word in arguments.words}
-    archives = arguments.values("--file") or _value_of_cluster(arguments.words, "f")
-    folders = arguments.values("-C", "--directory", "--one-top-level")
-    if "x" in letters or long & {"--extract", "--get"}:
-        if "O" not in letters and "--to-stdout" not in long:
+    options = _tar_options(arguments.words)
+    if options & {"x", "--extract", "--get"}:
+        folders = arguments.values("-C", "--directory", "--one-top-level")
+        if options.isdisjoint(("O", "--to-stdout")):
             yield Written(word=folders[-1] if folders else _HERE, implied=not folders, fills=True)
-    elif set("cru") & set(letters) or long & {"--create", "--append", "--update"}:
-        yield from (Written(word=word) for word in archives if word.text != "-")
-        if "--remove-files" in long:
-            yield from (Written(word=word) for word in arguments.operands[bool(old_style) :])
+    elif options & {"c", "r", "u", "--create", "--append", "--update"}:
+        archives = arguments.values("--file") or _value_of_cluster(arguments.words, "f")
+        yield from _as_written(word for word in archives if word.text != "-")
+        if "--remove-files" in options:
+            yield from _as_written(arguments.operands[_has_old_style(arguments.words) :])
+
+
+def _has_old_style(words: Sequence[Word]) -> bool:
+    """True where the first word of tar are its letters, without a dash: `tar czf`."""
+    return bool(words) and words[0].text[:1] not in ("", "-")
+
+
+def _tar_options(words: Sequence[Word]) -> set[str]:
+    """Return the letters and the long options of tar."""
+    texts = [word.text for word in words]
+    clusters = [text for text in texts if re.fullmatch(r"-\w+", text)]
+    letters = "".join(texts[: _has_old_style(words)] + clusters)
+    return {*letters, *(text.partition("=")[0] for text in texts if text.startswith("--"))}
 
 
 def _value_of_cluster(words: Sequence[Word], letter: str) -> list[Word]:
@@ -296,7 +308,7 @@ def _of_7z(arguments: Arguments) -> Iterator[Written]:
     if verb in ("x", "e"):
         yield Written(word=folders[0] if folders else _HERE, implied=not folders, fills=True)
     elif verb in ("a", "d", "u"):
-        yield from (Written(word=word) for word in arguments.operands[1:2])
+        yield from _as_written(arguments.operands[1:2])
 
 
 _PACKED = {"gzip": ".gz", "bzip2": ".bz2", "xz": ".xz", "zstd": ".zst"}
@@ -316,7 +328,7 @@ def _compressed(arguments: Arguments) -> Iterator[Written]:
 def _patched(arguments: Arguments) -> Iterator[Written]:
     """Files that a patch names, or the folder in which one applies that cannot be read here."""
     if arguments.operands:
-        yield from (Written(word=word) for word in arguments.operands[:1])
+        yield from _as_written(arguments.operands[:1])
     else:
         patches = arguments.values("-i", "--input")
         yield from _in_patch(arguments, patches, arguments.values("-d", "--directory"))
@@ -353,7 +365,7 @@ def files_in_patch(text: str) -> list[str]:
 def _restored(arguments: Arguments) -> Iterator[Written]:
     """Files of `git checkout`: behind `--` or a commit; one word may be a branch, too."""
     if arguments.behind is not None:
-        yield from (Written(word=word) for word in arguments.behind)
+        yield from _as_written(arguments.behind)
     elif not any(
         arguments.has(option) for option in ("-b", "-B", "--orphan", "--detach", "--track")
     ):
@@ -361,7 +373,7 @@ def _restored(arguments: Arguments) -> Iterator[Written]:
         if arguments.operands:
             is_folder = first.text in (".", "..") or first.text.startswith(("./", "../", ":/"))
             yield Written(word=first, is_guess=not is_folder)
-        yield from (Written(word=word) for word in rest)
+        yield from _as_written(rest)
 
 
 def _of_restore(arguments: Arguments) -> Iterator[Written]:
@@ -371,7 +383,7 @@ def _of_restore(arguments: Arguments) -> Iterator[Written]:
 
 
 def _behind_dashes(arguments: Arguments) -> Iterator[Written]:
-    return (Written(word=word) for word in arguments.behind or ())
+    return _as_written(arguments.behind or ())
 
 
 def _cloned(arguments: Arguments) -> Iterator[Written]:
@@ -386,26 +398,42 @@ def _cloned(arguments: Arguments) -> Iterator[Written]:
 def _found(arguments: Arguments) -> Iterator[Written]:
     """Folders in which find deletes, and files that it writes."""
     if arguments.has("-delete"):
-        yield from (Written(word=word) for word in searched(arguments.command))
-    yield from (Written(word=word) for word in arguments.values("-fprint", "-fprint0", "-fls"))
+        yield from _as_written(searched(arguments.command))
+    yield from _as_written(arguments.values("-fprint", "-fprint0", "-fls"))
 
 
-def _downloaded(arguments: Arguments) -> Iterator[Written]:
-    """Files of curl and wget: named, or called as the last part of the address."""
-    is_wget = arguments.command.name.startswith("wget")
-    named = ("-O", "--output-document") if is_wget else ("-o", "--output")
-    folders = arguments.values(*(("-P", "--directory-prefix") if is_wget else ("--output-dir",)))
-    folder = folders[0].text if folders else ""
-    files = [word for word in arguments.values(*named) if word.text != "-"]
-    by_address = is_wget or any(
-        arguments.has(each) for each in ("-O", "--remote-name", "--remote-name-all")
+def _of_curl(arguments: Arguments) -> Iterator[Written]:
+    by_address = any(map(arguments.has, ("-O", "--remote-name", "--remote-name-all")))
+    return _downloaded(
+        named=arguments.values("-o", "--output"),
+        folders=arguments.values("--output-dir"),
+        unnamed=arguments.operands if by_address else [],
     )
-    if not files and by_address and not arguments.values(*named):
-        for word in arguments.operands:
-            name = posixpath.basename(word.text.split("?")[0].split("#")[0].rstrip("/"))
-            files.append(replace(word, text=name or "index.html"))
+
+
+def _of_wget(arguments: Arguments) -> Iterator[Written]:
+    return _downloaded(
+        named=arguments.values("-O", "--output-document"),
+        folders=arguments.values("-P", "--directory-prefix"),
+        unnamed=arguments.operands,
+    )
+
+
+def _downloaded(
+    *, named: Sequence[Word], folders: Sequence[Word], unnamed: Sequence[Word]
+) -> Iterator[Written]:
+    """Files of an option, or else those that have the last part of their address as a name."""
+    folder = folders[0].text if folders else ""
+    files = [word for word in named if word.text != "-"]
+    if not named:
+        files = [replace(word, text=_last_part(word.text)) for word in unnamed]
     for word in files:
         yield Written(word=replace(word, text=posixpath.join(folder, word.text)))
+
+
+def _last_part(address: str) -> str:
+    path = address.split("?")[0].split("#")[0]
+    return posixpath.basename(path.rstrip("/")) or "index.html"
 
 
 _CHANGES_ROWS = (
@@ -426,15 +454,22 @@ def _of_database(arguments: Arguments) -> Iterator[Written]:
     """The file that sqlite3 or duckdb opens if a statement changes it, and files it exports to."""
     command, stdin = arguments.command, arguments.command.stdin
     texts = [word.text for word in (*arguments.operands[1:], *arguments.values("-c", "-s", "-cmd"))]
-    is_fed = any(redirect.operator == "<" for redirect in command.redirects)
-    is_fed |= command.source is not None and stdin is None and not texts
     texts += [stdin.text] if stdin else []
-    parts = [part for text in texts for part in re.sub(_COMMENTS, " ", text).split(";")]
-    exports = [found for part in parts if (found := re.match(_WRITES_FILE, part))]
-    yield from (Written(word=Word(text=found[1], quoted=True)) for found in exports)
-    rows = [part for part in parts if not re.match(_WRITES_FILE, part)]
-    if is_fed or any(re.match(_CHANGES_ROWS, part) for part in rows):
+    changes = any(redirect.operator == "<" for redirect in command.redirects)
+    changes |= command.source is not None and not texts
+    for statement in _statements(texts):
+        if export := re.match(_WRITES_FILE, statement):
+            yield Written(word=Word(text=export[1], quoted=True))
+        elif re.match(_CHANGES_ROWS, statement):
+            changes = True
+    if changes:
         yield from _first(arguments)
+
+
+def _statements(texts: Iterable[str]) -> Iterator[str]:
+    """Yield the statements of texts in SQL, without comments."""
+    for text in texts:
+        yield from re.sub(_COMMENTS, " ", text).split(";")
 
 
 _OUTPUTS = ("-o", "--output", "--output-file", "-out")
@@ -443,19 +478,19 @@ _OUTPUTS = ("-o", "--output", "--output-file", "-out")
 def _in_place(arguments: Arguments) -> Iterator[Written]:
     """The named output; without one the files themselves."""
     outputs = arguments.values(*_OUTPUTS)
-    return (Written(word=word) for word in outputs or arguments.operands)
+    return _as_written(outputs or arguments.operands)
 
 
 def _one_in_place(arguments: Arguments) -> Iterator[Written]:
     """The named output; without one the first file."""
     outputs = arguments.values(*_OUTPUTS)
-    return (Written(word=word) for word in outputs or arguments.operands[:1])
+    return _as_written(outputs or arguments.operands[:1])
 
 
 def _named_files(arguments: Arguments) -> Iterator[Written]:
     """Operands with an ending, as others are values of options."""
     files = (word for word in arguments.operands if re.search(r"\.\w*[A-Za-z*]\w*$", word.text))
-    return (Written(word=word) for word in files)
+    return _as_written(files)
 
 
 def _tagged(arguments: Arguments) -> Iterator[Written]:
@@ -465,11 +500,11 @@ def _tagged(arguments: Arguments) -> Iterator[Written]:
 
 
 def _second(arguments: Arguments) -> Iterator[Written]:
-    return (Written(word=word) for word in arguments.operands[1:2])
+    return _as_written(arguments.operands[1:2])
 
 
 def _third(arguments: Arguments) -> Iterator[Written]:
-    return (Written(word=word) for word in arguments.operands[2:3])
+    return _as_written(arguments.operands[2:3])
 
 
 def _archived(arguments: Arguments) -> Iterator[Written]:
@@ -496,7 +531,7 @@ def _fetched(arguments: Arguments) -> Iterator[Written]:
 
 
 def _of_option(arguments: Arguments) -> Iterator[Written]:
-    return (Written(word=word) for word in arguments.values("-f", "--file", "-r", "--result-file"))
+    return _as_written(arguments.values("-f", "--file", "-r", "--result-file"))
 
 
 def _of_package(arguments: Arguments) -> Iterator[Written]:
@@ -509,21 +544,25 @@ def _opened(arguments: Arguments) -> Iterator[Written]:
     words = [word for word in arguments.operands if not word.text.startswith("+")]
     gets = any(arguments.has(each) for each in ("-c", "-es", "-s", "--cmd", "--batch"))
     if gets or len(words) < len(arguments.operands) or arguments.command.stdin:
-        yield from (Written(word=word) for word in words)
+        yield from _as_written(words)
 
 
 def _of_code(arguments: Arguments) -> Iterator[Written]:
     """Paths in code that an interpreter gets as text, if the code writes at all."""
-    codes = [word.text for word in arguments.values("-c", "-e", "-r", "-p", "--eval", "--print")]
-    if arguments.operands[:1] and arguments.operands[0].text == "eval":  # of deno
-        codes += [word.text for word in arguments.operands[1:2]]
-    stdin = arguments.command.stdin
-    if not codes and stdin and [word.text for word in arguments.operands[:1]] in ([], ["-"]):
-        codes.append(stdin.text)
-    for code in codes:
+    for code in _codes(arguments):
         yield from written_in_code(code)
         if "argv" in code and re.search(_WRITES_IN_CODE, code):
-            yield from (Written(word=word) for word in arguments.operands if word.text != "-")
+            yield from _as_written(word for word in arguments.operands if word.text != "-")
+
+
+def _codes(arguments: Arguments) -> list[str]:
+    """Return the code behind options and behind `eval` of deno, or else that on standard input."""
+    operands = [word.text for word in arguments.operands[:2]]
+    codes = [word.text for word in arguments.values("-c", "-e", "-r", "-p", "--eval", "--print")]
+    if operands[:1] == ["eval"]:
+        codes += operands[1:]
+    stdin = arguments.command.stdin
+    return [stdin.text] if not codes and stdin and operands[:1] in ([], ["-"]) else codes
 
 
 _WRITES_IN_CODE = (
@@ -554,24 +593,31 @@ _PATH_PARAMETERS = (
 
 def _of_cmdlet(arguments: Arguments) -> Iterator[Written]:
     """Parameters of PowerShell that name files, else the first operands."""
-    named: list[Word] = []
-    positional: list[Word] = []
-    words = iter(arguments.words)
-    for word in words:
-        lower = word.text.lower()
-        if not is_option(lower):
-            positional.append(word)
-        elif lower not in _SWITCHES and (value := next(words, None)):
-            named += [value] if lower in _PATH_PARAMETERS else []
-    moves = arguments.command.name.lower().startswith(
-        ("move", "copy", "cp", "mv", "mi", "ren", "rni")
-    )
-    found = named + positional[: max(0, (2 if moves else 1) - len(named))]
+    named, positional = _parameters(arguments.words)
+    has_target = arguments.command.name.lower().startswith(_MOVING)
+    found = named + positional[: max(0, 1 + has_target - len(named))]
     if not found and arguments.command.source:
         found = [_UNKNOWN]
     for word in found:
-        for path in word.text.split(","):
-            yield Written(word=replace(word, text=path))
+        yield from _as_written(replace(word, text=path) for path in word.text.split(","))
+
+
+def _parameters(words: Iterable[Word]) -> tuple[list[Word], list[Word]]:
+    """Return the values of parameters of PowerShell that name files, and the operands."""
+    named: list[Word] = []
+    positional: list[Word] = []
+    left = iter(words)
+    for word in left:
+        lower = word.text.lower()
+        if not is_option(lower):
+            positional.append(word)
+        elif lower not in _SWITCHES and (value := next(left, None)):
+            named += [value] if lower in _PATH_PARAMETERS else []
+    return named, positional
+
+
+_MOVING = ("move", "copy", "cp", "mv", "mi", "ren", "rni")
+"""Beginnings of the names of cmdlets that have a source and a target."""
 
 
 _SWITCHES = frozenset(
@@ -580,7 +626,7 @@ _SWITCHES = frozenset(
 
 
 def _valued(arguments: Arguments, *options: str) -> Iterator[Written]:
-    return (Written(word=word) for word in arguments.values(*options))
+    return _as_written(arguments.values(*options))
 
 
 _SQLITE_UTILS = (
@@ -722,13 +768,13 @@ WRITERS: dict[str, Writer] = {
         Writer(pick=_compressed, unless="-c -l -t --stdout --list --test"),
     ),
     "curl": Writer(
-        pick=_downloaded,
+        pick=_of_curl,
         valued="-o --output --output-dir -H -d -X -u -A -m -F -b -c -w -e -T --data --header"
         " --request --user --max-time --retry --url --cookie --form --json --data-raw --data-binary"
         " --proxy -x",
     ),
     "wget": Writer(
-        pick=_downloaded,
+        pick=_of_wget,
         valued="-O -P -o -U --output-document --directory-prefix --header --user-agent",
     ),
     **dict.fromkeys(
@@ -929,16 +975,20 @@ def is_edit_in_place(command: Command) -> bool:
 
 def _written_elsewhere(command: Command) -> Iterator[Written]:
     """Yield the values of options such as `--output` that look like paths, if it may write."""
-    found: list[Word] = []
+    named = [word for word in _output_values(command) if re.fullmatch(_LIKE_PATH, word.text)]
+    bare = replace(command, redirects=())
+    if named and mutation.judge_part(mutation.look_up(bare, _NO_SETTINGS)).mutates:
+        yield from _as_written(named)
+
+
+_LIKE_PATH = r"(?=.*[/.\w)}])[^-\s]\S*"
+
+
+def _output_values(command: Command) -> Iterator[Word]:
     for word, following in pairwise((*command.words, Word(text="-"))):
         name, equals, value = word.text.partition("=")
         if word.text[:1] == "-" and re.fullmatch(_OUTPUT, name, re.IGNORECASE):
-            found.append(replace(word, text=value) if equals else following)
-    paths = [word for word in found if re.fullmatch(r"[^-\s][^\s]*", word.text)]
-    named = [word for word in paths if re.search(r"[/.\w)}]", word.text)]
-    bare = replace(command, redirects=())
-    if named and mutation.judge_part(mutation.look_up(bare, _NO_SETTINGS)).mutates:
-        yield from (Written(word=word) for word in named)
+            yield replace(word, text=value) if equals else following
 
 
 _LISTERS = {
@@ -959,21 +1009,28 @@ def searched(command: Command) -> list[Word]:
     words = command.words[1:]
     if name == "git" and words:
         name, words = f"git {words[0].text}", words[1:]
-    valued = _LISTERS.get(name)
-    if valued is None:
+    if name not in _LISTERS:
         return []
-    ends = ("-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch")
-    if name in ("find", "fd", "fdfind"):
-        words = tuple(takewhile(lambda word: word.text not in ends, words))
+    if name in _FINDERS:
+        words = tuple(takewhile(lambda word: word.text not in _EXECUTING, words))
     if name == "find":
-        named = takewhile(lambda word: not word.text.startswith(_TESTS), _without_links(words))
-        return list(named) or [_HERE]
-    operands = [
-        word for word in shell.without_values(words, valued.split()) if not is_option(word.text)
-    ]
+        places = takewhile(lambda word: not word.text.startswith(_TESTS), _without_links(words))
+        return list(places) or [_HERE]
+    operands = shell.without_values(words, _LISTERS[name].split())
+    named = (word for word in operands if not is_option(word.text))
+    return list(islice(named, _takes_pattern(name, words), None)) or [_HERE]
+
+
+def _takes_pattern(name: str, words: Iterable[Word]) -> bool:
+    """True if the first operand of a program that lists files is what it searches for."""
+    if name in _WITHOUT_PATTERN:
+        return False
     given = {word.text.partition("=")[0] for word in words}
-    has_pattern = name in ("fd", "fdfind") or given.isdisjoint(("-e", "--regexp", "--files"))
-    return operands[name not in _WITHOUT_PATTERN and has_pattern :] or [_HERE]
+    return name in _FINDERS or given.isdisjoint(("-e", "--regexp", "--files"))
+
+
+_FINDERS = ("find", "fd", "fdfind")
+_EXECUTING = ("-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch")
 
 
 _TESTS = ("-", "(", "!")
@@ -1017,7 +1074,7 @@ def _edits_of(command: Command) -> Iterator[FileEdit]:
     for redirect in command.redirects:
         if redirect.writes and _is_file(redirect.target):
             yield FileEdit(path=redirect.target.text, is_whole=prints)
-    writer = WRITERS.get(key_of(command)[0]) if command.words else None
+    writer = WRITERS.get(key_of(command)[0])
     for written in written_by(replace(command, redirects=())):
         if written.implied or written.is_guess or not _is_file(written.word):
             continue
