@@ -8,7 +8,7 @@ from itertools import pairwise
 from ademem.core import who
 from ademem.core.settings import GuardSettings, find_key
 from ademem.guard import mutation, programs, shell
-from ademem.guard.shell import Command, Word, is_option, without_values
+from ademem.guard.shell import Command, Word, any_expands, is_option, without_values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,18 +52,19 @@ def refusal(
         return _by_its_words(command, is_quarantined)
     commands = [part.command for part in mutation.parts_in(script, settings)]
     found = (_approves(command, is_quarantined) for command in commands)
-    if approving := next(filter(None, found), None):
+    approving = next(filter(None, found), None)
+    if approving or not any(map(_may_hide_ademem, commands)):
         return approving
-    hides = any(  # the words of an approval, behind a name for ademem or for what expands
-        "ademem" in command.line or any(word.expands for word in command.words)
-        for command in commands
-        if command.name == "alias"
-    )
     text = " ".join(command.line for command in commands)
-    for verb in re.findall(rf"\b({'|'.join(VERBS)})\b", text) if hides else ():
+    for verb in re.findall(rf"\b({'|'.join(VERBS)})\b", text):
         if verb in (*AGREEING, "config") or is_quarantined(""):
             return f"`ademem {verb}`"
     return None
+
+
+def _may_hide_ademem(command: Command) -> bool:
+    """True for an alias of ademem, or of what expands, behind which an approval may stand."""
+    return command.name == "alias" and ("ademem" in command.line or any_expands(command.words))
 
 
 def writes_settings(command: str, settings: GuardSettings) -> bool:
@@ -74,16 +75,23 @@ def writes_settings(command: str, settings: GuardSettings) -> bool:
     texts = [word.text for part in parts for word in _words_of(part.command)]
     in_folder = any(text.rstrip("/").endswith(".ade") for text in texts)
 
-    def names_settings(text: str) -> bool:
-        is_inside = in_folder and ("config" in text.lower() or not set("*?[{").isdisjoint(text))
-        return is_inside or re.search(_SETTINGS, text) is not None
-
-    return any(map(names_settings, (command, *texts))) and any(
+    return any(_names_settings(text, in_folder) for text in (command, *texts)) and any(
         part.key not in _KEEPING
-        and any(word.expands or names_settings(word.text) for word in _words_of(part.command))
+        and _may_name_settings(part.command, in_folder)
         and mutation.judge_part(part).mutates
         for part in parts
     )
+
+
+def _may_name_settings(command: Command, in_folder: bool) -> bool:
+    words = _words_of(command)
+    return any_expands(words) or any(_names_settings(word.text, in_folder) for word in words)
+
+
+def _names_settings(text: str, in_folder: bool) -> bool:
+    """True for a settings file; a command *in_folder* needs no path to it."""
+    is_inside = in_folder and ("config" in text.lower() or not set("*?[{").isdisjoint(text))
+    return is_inside or re.search(_SETTINGS, text) is not None
 
 
 def _words_of(command: Command) -> list[Word]:
@@ -140,31 +148,37 @@ def _behind_program(command: Command) -> Sequence[Word] | None:
 
 def _decides(words: Sequence[Word], is_quarantined: Callable[[str], bool]) -> str | None:
     """Return the command that decides something for the person; None if these words do not."""
-    given = _operands(words)
-    verb, *operands = [word.text for word in given] or [""]
-    command = verb
-    if verb in AGREEING:
+    verb, *operands = _operands(words) or [Word(text="")]
+    command, decides = verb.text, False
+    if verb.text in AGREEING:
         decides = not _only_shows(words)
-    elif verb == "config" and operands[:1] == ["set"]:
+    elif verb.text == "review":
+        decides = not _only_lists(words) and is_quarantined("")
+    elif verb.text in APPROVING:
+        decides = _takes_quarantined(operands, is_quarantined)
+    elif verb.text == "config" and operands and operands[0].text == "set":
         command, decides = "config set", not _sets_shared_key(operands[1:])
-    elif verb == "review":
-        lists = any(word.text in ("--list", "--json", "--help") for word in words)
-        decides = not lists and is_quarantined("")
-    else:
-        ids = [word for word in given[1:] if word.text != "-"] if verb in APPROVING else []
-        decides = any(is_quarantined("" if word.expands else word.text) for word in ids)
     return f"`ademem {command}`" if decides else None
 
 
-def _sets_shared_key(operands: Sequence[str]) -> bool:
-    key = find_key(operands[0]) if operands else None
+def _takes_quarantined(ids: Iterable[Word], is_quarantined: Callable[[str], bool]) -> bool:
+    asked = ("" if id.expands else id.text for id in ids if id.text != "-")
+    return any(map(is_quarantined, asked))
+
+
+def _only_lists(words: Iterable[Word]) -> bool:
+    return any(word.text in ("--list", "--json", "--help") for word in words)
+
+
+def _sets_shared_key(operands: Sequence[Word]) -> bool:
+    key = find_key(operands[0].text) if operands else None
     return key is not None and key.is_shared
 
 
 def _only_shows(words: Sequence[Word]) -> bool:
     options = {word.text for word in words[1:]}
     # A value, or what expands, could be the option that makes it read.
-    is_plain = options <= SHOWN and not any(word.expands for word in words)
+    is_plain = options <= SHOWN and not any_expands(words)
     return is_plain and not options.isdisjoint(SHOWING)
 
 

@@ -9,7 +9,7 @@ from ademem.core.settings import GuardSettings
 from ademem.core.value import Value
 from ademem.guard import programs, shell
 from ademem.guard.programs import IRREVERSIBLE_VERBS, matches
-from ademem.guard.shell import Command, Word, is_option, sets_option, takes_value
+from ademem.guard.shell import Command, Word, any_expands, is_option, sets_option, takes_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,10 +66,11 @@ def judge(command: str, settings: GuardSettings | None = None) -> Judgement:
         return _mutates("it cannot be read as a shell command")
     parts = list(parts_in(script, settings))
     judged = [judge_part(part) for part in parts]
-    decisive = [each for each in judged if each.mutates][:1] or judged
+    changing = [judgement for judgement in judged if judgement.mutates]
+    reasons = dict.fromkeys(judgement.reason for judgement in changing[:1] or judged)
     return Judgement(
-        mutates=any(each.mutates for each in judged),
-        reason="; ".join(dict.fromkeys(each.reason for each in decisive)) or "it runs nothing",
+        mutates=bool(changing),
+        reason="; ".join(reasons) or "it runs nothing",
         commands=tuple(part.command.line for part in parts if part.command.words),
     )
 
@@ -201,15 +202,18 @@ def checked_arguments(part: CommandPart) -> Judgement | None:
     pattern = programs.READING_ARGUMENTS.get(part.key)
     if pattern is None:
         return None
-    texts = [word.text for word in part.arguments]
-    for at, word in enumerate(part.arguments):
-        if word.expands and not word.text.startswith("-"):
-            may_be_option = any(piece.startswith("-") for piece in _pieces(word))
-            texts[at] = "-" if may_be_option else f"\x01{word.text}"
     marks = any("\0" in word.text or "\x01" in word.text for word in part.arguments)
-    if not marks and re.fullmatch(pattern, "\0".join(texts), re.DOTALL):
+    if not marks and re.fullmatch(pattern, "\0".join(map(_marked, part.arguments)), re.DOTALL):
         return None
     return _mutates(f"`{part.key}` does more than read with these arguments")
+
+
+def _marked(word: Word) -> str:
+    """Return an argument as the patterns have it: `-` for one that may expand to an option."""
+    if not word.expands or word.text.startswith("-"):
+        return word.text
+    may_be_option = any(piece.startswith("-") for piece in _pieces(word))
+    return "-" if may_be_option else f"\x01{word.text}"
 
 
 def reading_option(part: CommandPart) -> Judgement | None:
@@ -257,7 +261,7 @@ def _reads(reason: str) -> Judgement:
 def _begins_with(entry: str, command: Command) -> bool:
     names = entry.split()
     given = command.words[: len(names)]
-    if not names or len(given) < len(names) or any(word.expands for word in given):
+    if not names or len(given) < len(names) or any_expands(given):
         return False
     pairs = zip(given[1:], names[1:], strict=True)
     return _is_program(command, names[0]) and all(matches(word.text, name) for word, name in pairs)
@@ -305,16 +309,19 @@ def is_irreversible(part: CommandPart) -> bool:
     texts = [word.text for word in part.command.words[1:]]
     if any(map(IRREVERSIBLE_OPTIONS.fullmatch, texts)):
         return True
-    arguments = [word.text for word in part.arguments if not is_option(word.text)]
-    operands = [*part.key.split()[1:], *arguments][:LOOKED_AT]
-    program = part.program.rpartition("/")[2]
+    program, operands = part.program.rpartition("/")[2], _leading_operands(part)
     if not IRREVERSIBLE_COMMANDS.isdisjoint((program, " ".join([program, *operands[:1]]))):
         return True
     if part.key.startswith(HARMLESS) or program in PRINTERS:
         return False
-    names = [program, *_names_of_targets(program, operands)]
-    words = {word for name in names for word in re.split(r"[^a-z]+", name.lower())}
+    names = " ".join([program, *_names_of_targets(program, operands)])
+    words = re.split(r"[^a-z]+", names.lower())
     return not IRREVERSIBLE_VERBS.isdisjoint(words) or any(map(IRREVERSIBLE_SQL.search, texts))
+
+
+def _leading_operands(part: CommandPart) -> list[str]:
+    arguments = [word.text for word in part.arguments if not is_option(word.text)]
+    return [*part.key.split()[1:], *arguments][:LOOKED_AT]
 
 
 def _names_of_targets(program: str, operands: list[str]) -> list[str]:

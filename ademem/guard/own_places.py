@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+from itertools import chain
 
 from ademem.guard.policy import SHELL_TOOLS, WRITING_TOOLS
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from ademem.core.settings import GuardSettings
     from ademem.guard.mutation import CommandPart
     from ademem.guard.shell import Word
+    from ademem.guard.writers import Written
 
 USUAL = (
     r"\.config/+ademem\b|\bademem-data\b|\.local/+share/+ademem\b|Application Support/+ademem"
@@ -168,22 +170,29 @@ def _written_by(command: str, kept: _Places, settings: GuardSettings, folder: st
         return mentioned
     parts = list(mutation.parts_in(script, settings))
     folders = _folders(parts, folder)
-    inside = next(filter(None, map(kept.find, folders)), "") or next(
-        filter(None, (kept.find_mentioned(f"{to}/") for part in parts for to in _cd(part))), ""
-    )
+    inside = _entered_place(parts, folders, kept)
     for part in parts:
-        if not mutation.judge_part(part).mutates:
-            continue
-        written = list(_written_words(part))
-        if inside and written:
-            return inside
-        if mentioned and any(word.expands for word in written):
-            return mentioned
-        for number, word in enumerate(written):
-            if found := kept.find_named(word.text, folders if number < MOST_WORDS else ()):
+        if mutation.judge_part(part).mutates:
+            written = list(_written_words(part))
+            if written and inside:
+                return inside
+            if mentioned and shell.any_expands(written):
+                return mentioned
+            if found := _named_place(written, folders, kept) or _whole_folder(part, folders, kept):
                 return found
-        if found := _whole_folder(part, folders, kept):
-            return found
+    return ""
+
+
+def _entered_place(parts: Sequence[CommandPart], folders: Sequence[str], kept: _Places) -> str:
+    """Return the place in which a command runs, also one that it seems to enter."""
+    named = (kept.find_mentioned(f"{target}/") for part in parts for target in _cd(part))
+    return next(filter(None, chain(map(kept.find, folders), named)), "")
+
+
+def _named_place(words: Iterable[Word], folders: Sequence[str], kept: _Places) -> str:
+    for number, word in enumerate(words):
+        if place := kept.find_named(word.text, folders if number < MOST_WORDS else ()):
+            return place
     return ""
 
 
@@ -216,19 +225,25 @@ def _whole_folder(part: CommandPart, folders: Sequence[str], kept: _Places) -> s
     """Return the folder of a place that the command moves, removes, links or fills."""
     from ademem.guard import writers
 
-    command = part.command
-    written = [*writers.written_by(command)]
-    removed = [each.word.text for each in written if each.is_gone]
-    if command.name == "ln":
-        removed += [word.text for word in part.arguments[:-1]]
-    for text in removed:
-        for folder in folders:
-            if found := kept.find_below(os.path.join(folder, _expanded(text))):
-                return found
-    runs_inside = any(each.implied for each in written) or writers.runs_code(command)
+    written = [*writers.written_by(part.command)]
+    removed = [_expanded(text) for text in _removed_or_linked(part, written)]
+    paths = (os.path.join(folder, text) for text in removed for folder in folders)
+    if place := next(filter(None, map(kept.find_below, paths)), ""):
+        return place
+    runs_inside = any(file.implied for file in written) or writers.runs_code(part.command)
     if runs_inside and any(_is_memory_folder(folder, ("/",)) for folder in folders):
         return folders[-1]
-    filled = (each.word.text for each in written if each.fills and not each.is_gone)
+    return _filled_memory_folder(written, folders)
+
+
+def _removed_or_linked(part: CommandPart, written: Iterable[Written]) -> list[str]:
+    removed = [file.word.text for file in written if file.is_gone]
+    linked = part.arguments[:-1] if part.command.name == "ln" else ()
+    return [*removed, *(word.text for word in linked)]
+
+
+def _filled_memory_folder(written: Iterable[Written], folders: Sequence[str]) -> str:
+    filled = (file.word.text for file in written if file.fills and not file.is_gone)
     return next((text for text in filled if _is_memory_folder(text, folders)), "")
 
 

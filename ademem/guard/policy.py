@@ -90,6 +90,11 @@ class Finding(Value):
     carried: bool = False
     """Carried by a denial in the model's message that is under way, which it has not read."""
 
+    @property
+    def waits(self) -> bool:
+        """It would stop the call if it were accepted in this clone."""
+        return self.is_firm and self.is_rule and not self.may_deny
+
     def stops(self, irreversible: bool) -> bool:
         if self.is_firm and self.is_marked:
             return not self.in_turn
@@ -132,17 +137,30 @@ def consult(
     many are made for marked rules and for what cannot be undone.
     """
     stopping = [one for one in findings if one.may_deny and one.stops(irreversible)]
-    fresh = [one for one in stopping if is_counted or not one.carried]
-    most = max_blocks * (2 if irreversible or any(one.is_marked for one in fresh) else 1)
-    if fresh and (is_counted or (not was_denied and denials < most)):
-        return Carry(ids=tuple(one.id for one in fresh[:MOST_CARRIED]))
-    return Wait() if any(one.carried for one in stopping) else _show(findings, stopping)
+    if stopping and is_counted:
+        return _carry(stopping)
+    fresh = _not_carried(stopping)
+    if fresh and not was_denied and denials < _most_denials(fresh, irreversible, max_blocks):
+        return _carry(fresh)
+    return Wait() if len(fresh) < len(stopping) else _show(findings, stopping)
+
+
+def _not_carried(findings: Sequence[Finding]) -> list[Finding]:
+    return [finding for finding in findings if not finding.carried]
+
+
+def _most_denials(fresh: Sequence[Finding], irreversible: bool, max_blocks: int) -> int:
+    is_grave = irreversible or any(finding.is_marked for finding in fresh)
+    return max_blocks * 2 if is_grave else max_blocks
+
+
+def _carry(findings: Sequence[Finding]) -> Carry:
+    return Carry(ids=tuple(finding.id for finding in findings[:MOST_CARRIED]))
 
 
 def _show(findings: Sequence[Finding], stopping: Sequence[Finding]) -> Show:
     """Show rules that would stop the call, then what would have and what stands beside it."""
-    rules = [one.id for one in findings if one.is_rule and one.is_firm and not one.may_deny]
-    rules = rules[:MOST_CARRIED]
+    rules = [one.id for one in findings if one.waits][:MOST_CARRIED]
     shown = [one for one in findings if one in stopping or (one.is_beside and not one.in_context)]
     beside = [one.id for one in shown if one.id not in rules]
     return Show(ids=(*rules, *beside[:MOST_BESIDE]), rules=tuple(rules))

@@ -15,7 +15,7 @@ from ademem.guard.shell import Command, Prefix, Word, is_option
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
 _CONTAINER = (
     "-v -e -w -p -u -h -l -c -m -a --volume --env --workdir --publish --user --hostname"
@@ -115,26 +115,19 @@ _LINES = frozenset("concurrently hyperfine parallel tmux screen zellij run-p run
 def inner_commands(command: Command) -> Iterator[Command]:
     """Yield the commands that *command* runs besides doing something of its own."""
     name = programs.SYNONYMS.get(command.name, command.name)
-    texts = [*name.split(), *(word.text for word in command.words[1:3])]
-    for start in (3, 2, 1):
-        prefix = RUNNERS.get(" ".join(texts[:start])) if len(texts) >= start else None
-        if prefix:
-            yield from _unwrap(command, prefix, start - name.count(" "))
-            break
+    yield from _behind_runner(command, name)
+    for names, read in _READERS:
+        if name in names:
+            yield from read(command)
+
+
+def _behind_runner(command: Command, name: str) -> Iterator[Command]:
+    texts = [*name.split(), *(word.text for word in command.words[1 : shell.LONGEST_PREFIX])]
+    runner, length = shell.find_prefix(texts, RUNNERS)
+    if runner:
+        yield from _unwrap(command, runner, length - name.count(" "))
     else:
         yield from _behind_unknown(command)
-    if name in _TEXT_OPTIONS:
-        yield from _texts_behind(command, _TEXT_OPTIONS[name].split())
-    if name in _LINES:
-        yield from _lines(command)
-    if name in _TERMINALS:
-        yield from _behind_options_of(command, _TERMINALS[name].split())
-    if name == "script" and (inner := _behind_file(command)):
-        yield inner
-    if name in ("at", "batch") and command.stdin:
-        yield from shell.parse(command.stdin.text) or ()
-    if name == "docker" and "--entrypoint" in [word.text for word in command.words]:
-        yield from _entered(command)
 
 
 def _unwrap(command: Command, prefix: Prefix, start: int) -> Iterator[Command]:
@@ -224,20 +217,23 @@ def _bare(words: tuple[Word, ...]) -> tuple[Word, ...]:
     return (replace(words[0], text=name.partition("@")[0] or name), *words[1:])
 
 
-def _texts_behind(command: Command, options: list[str]) -> Iterator[Command]:
+def _behind_options(command: Command) -> Iterator[Command]:
     words = command.words
-    for at, word in enumerate(words[:-1]):
+    options = _TEXT_OPTIONS[command.name].split()
+    for at, word in enumerate(words[:-1], 1):
         name, equals, value = word.text.partition("=")
-        is_cluster = word.text[:1] == "-" and word.text[:2] != "--" and "-c" in options
-        if word.text in options or (is_cluster and word.text.endswith("c")):
-            rest = words[at + 1]
-            line = (
-                rest.text if " " in rest.text else " ".join(each.text for each in words[at + 1 :])
-            )
+        if _is_text_option(word.text, options):
+            text = words[at].text
+            line = text if " " in text else " ".join(word.text for word in words[at:])
             yield from shell.parse(line.replace("\\n", "\n")) or ()
             return
         if equals and name in options:
             yield from shell.parse(value) or ()
+
+
+def _is_text_option(word: str, options: Sequence[str]) -> bool:
+    is_cluster = word[:1] == "-" and word[:2] != "--" and word.endswith("c")
+    return word in options or (is_cluster and "-c" in options)
 
 
 def _lines(command: Command) -> Iterator[Command]:
@@ -246,9 +242,9 @@ def _lines(command: Command) -> Iterator[Command]:
             yield from shell.parse(word.text) or ()
 
 
-def _behind_options_of(command: Command, verbs: list[str]) -> Iterator[Command]:
+def _in_terminal(command: Command) -> Iterator[Command]:
     """Yield what a terminal is told to run as separate words: `tmux new -d npm test`."""
-    words = command.words
+    words, verbs = command.words, _TERMINALS[command.name].split()
     at = next((i for i, word in enumerate(words) if word.text in verbs), 0 if not verbs else None)
     if at is None:
         return
@@ -261,18 +257,32 @@ def _behind_options_of(command: Command, verbs: list[str]) -> Iterator[Command]:
         yield replace(command, words=rest, redirects=())
 
 
-def _behind_file(command: Command) -> Command | None:
-    """Return the command of `script -q /dev/null npm install`, as BSD has it."""
+def _behind_file(command: Command) -> Iterator[Command]:
+    """Yield the command of `script -q /dev/null npm install`, as BSD has it."""
     operands = [at for at, word in enumerate(command.words) if at and not is_option(word.text)]
     has_text = any(re.fullmatch(r"-\w*c|--command.*", word.text) for word in command.words)
-    if has_text or len(operands) < 2:
-        return None
-    return replace(command, words=command.words[operands[1] :], redirects=())
+    if not has_text and len(operands) > 1:
+        yield replace(command, words=command.words[operands[1] :], redirects=())
+
+
+def _fed(command: Command) -> Iterator[Command]:
+    if command.stdin:
+        yield from shell.parse(command.stdin.text) or ()
 
 
 def _entered(command: Command) -> Iterator[Command]:
     words = command.words
-    at = next(i for i, word in enumerate(words) if word.text == "--entrypoint")
-    for inner in _unwrap(command, RUNNERS["docker run"], 2):
-        if at + 1 < len(words):
-            yield replace(inner, words=(words[at + 1], *inner.words))
+    at = next((at for at, word in enumerate(words, 1) if word.text == "--entrypoint"), len(words))
+    for inner in _unwrap(command, RUNNERS["docker run"], 2) if at < len(words) else ():
+        yield replace(inner, words=(words[at], *inner.words))
+
+
+_READERS: tuple[tuple[Collection[str], Callable[[Command], Iterator[Command]]], ...] = (
+    (_TEXT_OPTIONS, _behind_options),
+    (_LINES, _lines),
+    (_TERMINALS, _in_terminal),
+    (("script",), _behind_file),
+    (("at", "batch"), _fed),
+    (("docker",), _entered),
+)
+"""Programs, and what yields the commands in their words."""

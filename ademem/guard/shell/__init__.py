@@ -13,7 +13,7 @@ from ademem.core.value import Value, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     Script = tuple["Command", ...]
     """Every simple command, including those in substitutions, groups, branches and functions."""
@@ -95,6 +95,14 @@ def parse(command: str, most: int = MAX_CHARS) -> Script | None:
 
 
 def parse_plain(command: str) -> Command | None:
+    words = _split_plain(command)
+    if not words or words[0].quoted or words[0].text in KEYWORDS or "=" in words[0].text:
+        return None
+    return Command(words=tuple(words))
+
+
+def _split_plain(command: str) -> list[Word] | None:
+    """Return the words between blanks; None where a sign may mean something to a shell."""
     words: list[Word] = []
     at, end = 0, len(command)
     while at < end:
@@ -102,22 +110,22 @@ def parse_plain(command: str) -> Command | None:
         if sign == " ":
             at += 1
             continue
-        if sign in "\"'":
-            close = command.find(sign, at + 1)
-            text, quoted, after = command[at + 1 : close], True, close + 1
-        else:
-            close = command.find(" ", at)
-            after = end if close < 0 else close
-            text, quoted = command[at:after], False
-        if (close < 0 and quoted) or command[after : after + 1] not in ("", " "):
+        quoted = sign in "\"'"
+        start = at + quoted
+        close = command.find(sign if quoted else " ", start)
+        if close < 0 and quoted:
             return None
-        if not (_SAFE_QUOTED if quoted else _SAFE).issuperset(text):
+        text = command[start : close if close >= 0 else end]
+        at = start + len(text) + quoted
+        is_safe = (_SAFE_QUOTED if quoted else _SAFE).issuperset(text)
+        if not is_safe or command[at : at + 1] not in ("", " "):
             return None
         words.append(Word(text=text, quoted=quoted))
-        at = after
-    if not words or words[0].quoted or words[0].text in KEYWORDS or "=" in words[0].text:
-        return None
-    return Command(words=tuple(words))
+    return words
+
+
+def any_expands(words: Iterable[Word]) -> bool:
+    return any(word.expands for word in words)
 
 
 def is_option(word: str) -> bool:
@@ -184,6 +192,8 @@ class Prefix(Value):
     """True if a shell parses its words as one text."""
 
 
+LONGEST_PREFIX = 3
+"""Words of the longest name in PREFIXES."""
 PREFIXES = {
     "sudo": Prefix(valued="-u -g -h -p -C -r -t -T -U -D -R --user --group", stops="-e --edit"),
     "doas": Prefix(valued="-u -C"),
@@ -238,44 +248,64 @@ def unwrap(command: Command, depth: int = 0) -> Iterator[Command]:
 def _unwrap_once(command: Command) -> list[Command]:
     name = command.name
     if name in SHELLS:
-        words = command.words
-        at = _behind_options(words, 1, ["-o", "-O", "--rcfile", "--init-file"], assigns=False)
-        if at < len(words) and any(sets_option(word.text, "-c") for word in words[1:at]):
-            return _parse_text(command, words[at])
-        takes_arguments = any(word.text == "-s" for word in words[1:at])
-        if command.stdin and (at >= len(words) or takes_arguments):
-            return _parse_text(command, command.stdin)
-        return [command]
+        script = _script_of_shell(command)
+        return _parse_text(command, script) if script else [command]
     if name == "eval":
         return _parse_text(command, _join(command.words[1:]))
     if name == "trap" and len(command.words) > 2:
         return _parse_text(command, command.words[1])
     if name in _EXECS:
         return [command, *_commands_of_exec(command)]
-    if name.startswith(("python", "pypy")):
-        name = "python"
-    texts = [name, *(word.text for word in command.words[1:3])]
-    for start in (3, 2, 1):
-        prefix = PREFIXES.get(" ".join(texts[:start]))
-        if prefix:
-            return unwrap_prefix(command, prefix, start)
-    return [command]
+    program = "python" if name.startswith(("python", "pypy")) else name
+    prefix, length = find_prefix(
+        [program, *(word.text for word in command.words[1:LONGEST_PREFIX])], PREFIXES
+    )
+    return unwrap_prefix(command, prefix, length) if prefix else [command]
+
+
+def _script_of_shell(command: Command) -> Word | None:
+    """Return the text that a shell runs: behind `-c`, or its input; None where that is a file."""
+    words = command.words
+    at = _behind_options(words, 1, ["-o", "-O", "--rcfile", "--init-file"], assigns=False)
+    options, operands = words[1:at], words[at:]
+    if operands and any(sets_option(word.text, "-c") for word in options):
+        return operands[0]
+    takes_input = not operands or any(word.text == "-s" for word in options)
+    return command.stdin if takes_input else None
+
+
+def find_prefix(words: Sequence[str], table: Mapping[str, Prefix]) -> tuple[Prefix | None, int]:
+    """Return the entry for the longest beginning of the words, and how many of them it has."""
+    for length in range(min(len(words), LONGEST_PREFIX), 0, -1):
+        if prefix := table.get(" ".join(words[:length])):
+            return prefix, length
+    return None, 0
 
 
 def unwrap_prefix(command: Command, prefix: Prefix, start: int) -> list[Command]:
     words = command.words
-    at = _behind_options(words, start, prefix.valued.split())
-    if prefix.marked:
-        at = next((i + 1 for i, word in enumerate(words) if word.text == "--"), len(words))
+    at = _behind_prefix(words, prefix, start)
     own, inner = words[start:at], words[at + prefix.operands :]
-    stopped = any(sets_option(word.text, stop) for word in own for stop in prefix.stops.split())
-    if stopped or not inner or (prefix.only and inner[0].text not in prefix.only.split()):
+    if not inner or _does_not_run(prefix, own, inner[0]):
         return [command]
     if prefix.joins:
         return _parse_text(replace(command, words=inner), _join(inner))
     assigned = tuple(word for word in own if is_assignment(word.text))
     bare = replace(command, words=inner, assignments=command.assignments + assigned)
     return [_add_input(bare, own)] if command.name == "xargs" else [bare]
+
+
+def _behind_prefix(words: tuple[Word, ...], prefix: Prefix, start: int) -> int:
+    if prefix.marked:
+        return next((at for at, word in enumerate(words, 1) if word.text == "--"), len(words))
+    return _behind_options(words, start, prefix.valued.split())
+
+
+def _does_not_run(prefix: Prefix, options: Iterable[Word], program: Word) -> bool:
+    """True if an option, or what the program is, keeps the prefix from running it as written."""
+    if prefix.only and program.text not in prefix.only.split():
+        return True
+    return any(sets_option(word.text, stop) for word in options for stop in prefix.stops.split())
 
 
 def _behind_options(
@@ -315,15 +345,20 @@ def _commands_of_exec(command: Command) -> Iterator[Command]:
     left = iter(command.words)
     for word in left:
         if word.text in options:
-            inner: list[Word] = []
-            for part in left:
-                if part.text == ";" or (part.text == "+" and inner and inner[-1].text == "{}"):
-                    break
-                inner.append(part)
-            if inner:
-                yield replace(command, words=_mark_placeholders(tuple(inner), "{}"))
+            if inner := _until_end_of_exec(left):
+                yield replace(command, words=_mark_placeholders(inner, "{}"))
         elif any(sets_option(word.text, option) for option in options):
             yield replace(command, words=(replace(word, expands=True),))
+
+
+def _until_end_of_exec(left: Iterator[Word]) -> tuple[Word, ...]:
+    """Take the words before `;` or `{} +`."""
+    taken: list[Word] = []
+    for word in left:
+        if word.text == ";" or (word.text == "+" and taken and taken[-1].text == "{}"):
+            break
+        taken.append(word)
+    return tuple(taken)
 
 
 def _parse_text(command: Command, text: Word) -> list[Command]:
@@ -339,4 +374,4 @@ def _parse_text(command: Command, text: Word) -> list[Command]:
 
 def _join(words: tuple[Word, ...]) -> Word:
     text = " ".join(word.text for word in words)
-    return Word(text=text, expands=any(word.expands for word in words))
+    return Word(text=text, expands=any_expands(words))
