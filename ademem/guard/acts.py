@@ -521,16 +521,28 @@ def _push_by_force(argv: tuple[str, ...], found: set[str]) -> None:
         found.add("force push")
 
 
-def _installs(argv: tuple[str, ...], found: set[str]) -> None:
-    """`npm install left-pad` changes dependencies; `npm install` and `pip install -r` do not."""
-    name, operands = argv[0], _operands(argv[1:])
-    if name == "yarn" and not operands and not {"-v", "--version"} & {*argv}:
+def _installs_by_its_name(argv: tuple[str, ...], found: set[str]) -> None:
+    """`yarn` alone installs."""
+    is_alone = argv[0] == "yarn" and not _operands(argv[1:])
+    if is_alone and {"-v", "--version"}.isdisjoint(argv):
         found.add("install")
-    listed = any(_is_option_of(word, "-r") or word[:13] == "--requirement" for word in argv[1:])
-    if "install" in found and name in ("npm", "pnpm", "bun", "pip", "pipenv", "uv", "gem"):
-        at = operands.index("install") + 1 if "install" in operands else len(operands)
-        if any(each[:1] not in "./~" for each in operands[at:] if each) and not listed:
-            found.add("dependency")
+
+
+def _adds_a_dependency(argv: tuple[str, ...], found: set[str]) -> None:
+    """`npm install left-pad` changes dependencies; `npm install` and `pip install -r` do not."""
+    if "install" not in found or argv[0] not in _INSTALLERS or _reads_a_list(argv[1:]):
+        return
+    operands = _operands(argv[1:])
+    packages = operands[operands.index("install") + 1 :] if "install" in operands else []
+    if any(package and package[0] not in "./~" for package in packages):
+        found.add("dependency")
+
+
+def _reads_a_list(words: Sequence[str]) -> bool:
+    return any(_is_option_of(word, "-r") or word[:13] == "--requirement" for word in words)
+
+
+_INSTALLERS = ("npm", "pnpm", "bun", "pip", "pipenv", "uv", "gem")
 
 
 def _tests(argv: tuple[str, ...], found: set[str]) -> None:
@@ -557,4 +569,11 @@ def _is_verb(word: str) -> bool:
     )
 
 
-_RULES = (_installs, _push_by_force, _pulls_by_rebase, _tests, _reads_only)
+_RULES = (
+    _installs_by_its_name,
+    _adds_a_dependency,
+    _push_by_force,
+    _pulls_by_rebase,
+    _tests,
+    _reads_only,
+)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ademem.core.settings import GuardSettings
+    from ademem.guard.shell import Command
 
 CHANGED = ("hooks", "env", "disableAllHooks", "enabledPlugins")
 USUAL = r"\.claude/+(?:\./+)*settings[\w.-]*|\.claude(?=/*(?:[\"'\s;&|]|$))"
@@ -44,14 +45,18 @@ def changed_by(
         return own_places.named_in(
             tool, path, command, given, places, settings, folder=folder, usual=USUAL
         )
-    folder, name = os.path.split(os.path.realpath(path))
-    of_client = os.path.basename(folder) == ".claude" or folder == os.path.realpath(config)
-    if not (of_client and name.startswith("settings") and name.endswith(".json")):
+    if not _is_settings_file(path, config):
         return ""
     text = ""
     with suppress(OSError, UnicodeDecodeError):
         text = shared_files.read_text(path) or ""
     return "" if _parts(_edited(text, given)) == _parts(text) else path
+
+
+def _is_settings_file(path: str, config: str) -> bool:
+    folder, name = os.path.split(os.path.realpath(path))
+    of_client = os.path.basename(folder) == ".claude" or folder == os.path.realpath(config)
+    return of_client and name.startswith("settings") and name.endswith(".json")
 
 
 def _changes_plugins(command: str, settings: GuardSettings) -> bool:
@@ -60,13 +65,15 @@ def _changes_plugins(command: str, settings: GuardSettings) -> bool:
         return False
     from ademem.guard import mutation, shell
 
-    for part in mutation.parts_in(shell.parse(command) or (), settings):
-        words = [word.text for word in part.command.words[1:] if not word.text.startswith("-")]
-        is_client = bool(words) and part.command.name.rpartition("/")[2] == "claude"
-        verb = words[1] if len(words) > 1 else "list"
-        if is_client and words[0] in ("plugin", "plugins") and verb not in ("list", "validate"):
-            return True
-    return False
+    parts = mutation.parts_in(shell.parse(command) or (), settings)
+    return any(_switches_plugins(part.command) for part in parts)
+
+
+def _switches_plugins(command: Command) -> bool:
+    words = [word.text for word in command.words[1:] if not word.text.startswith("-")]
+    if command.name.rpartition("/")[2] != "claude" or words[:1] not in (["plugin"], ["plugins"]):
+        return False
+    return len(words) > 1 and words[1] not in ("list", "validate")
 
 
 def _edited(text: str, given: dict[str, Any]) -> str | None:

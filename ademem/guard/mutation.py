@@ -65,7 +65,7 @@ def judge(command: str, settings: GuardSettings | None = None) -> Judgement:
     if script is None:
         return _mutates("it cannot be read as a shell command")
     parts = list(parts_in(script, settings))
-    judged = [judge_part(part) for part in parts]
+    judged = list(map(judge_part, parts))
     changing = [judgement for judgement in judged if judgement.mutates]
     reasons = dict.fromkeys(judgement.reason for judgement in changing[:1] or judged)
     return Judgement(

@@ -430,11 +430,7 @@ def split_words(name: str) -> list[str]:
 
 def _reads(words: list[str]) -> bool:
     """True if the verb reads: the first word, the one behind a service's name, or the last."""
-    joins_change = any(
-        word in ("and", "or", "then") and following in CHANGING_VERBS
-        for word, following in pairwise(words)
-    )
-    if not words or joins_change:
+    if not words or _joins_change(words):
         return False
     first, *rest = words
     verb = first if first in READING_VERBS else first.removesuffix("s")
@@ -442,8 +438,19 @@ def _reads(words: list[str]) -> bool:
         return CHANGING_VERBS.isdisjoint(rest)
     if verb in READING_VERBS:
         return verb not in ("list", "read") or CHANGING_VERBS.isdisjoint(rest[-1:])
-    if not rest or first in CHANGING_VERBS:
+    return first not in CHANGING_VERBS and _reads_behind_noun(rest)
+
+
+def _reads_behind_noun(words: list[str]) -> bool:
+    if not words:
         return False
-    if rest[0] in TRAILING_VERBS:
-        return CHANGING_VERBS.isdisjoint(rest[-1:])
-    return rest[-1] in TRAILING_VERBS and CHANGING_VERBS.isdisjoint(rest[:-1])
+    if words[0] in TRAILING_VERBS:
+        return CHANGING_VERBS.isdisjoint(words[-1:])
+    return words[-1] in TRAILING_VERBS and CHANGING_VERBS.isdisjoint(words[:-1])
+
+
+def _joins_change(words: list[str]) -> bool:
+    return any(
+        word in ("and", "or", "then") and following in CHANGING_VERBS
+        for word, following in pairwise(words)
+    )

@@ -137,23 +137,10 @@ class ParsedPrompt:
     def __init__(self, text: str, settings: GuardSettings | None) -> None:
         ends = text if len(text) <= HEAD + TAIL else f"{text[:HEAD]}\n{text[-TAIL:]}"
         self.text = ends.replace("\u2019", "'").strip()
-        self.low = self.text.lower()
-        if re.match(r"/[^/\s]+(?:\s|$)", self.low):  # a slash command is read as words
-            self.low = self.low[1:].replace("-", " ").replace(":", " ")
-        # Without code between fences or ticks, paths and addresses.
-        plain = " ".join(" ".join(self.low.split("```")[::2]).split("`")[::2])
-        found = []
-        for word in plain.split(" "):
-            bare = word.strip(".,;:!?()\"'\n")
-            is_path = bare.count("/") > 1 or ("." in bare and "/" in bare)
-            if not (is_path or bare.startswith(("@", "/", "./"))):
-                found.append(word)
-        prose = " ".join(found)
+        self.low = _without_slash(self.text.lower())
+        prose = _prose(self.low)
         self.words = [token for token in _tokens(prose) if token[0].isalnum()]
-        for end in (". ", "! ", "? ", "; ", "\u3002", "\uff01", "\uff1f"):
-            prose = prose.replace(end, f"{end}\n")
-        sentences = (part.strip(" ;") for part in prose.splitlines())
-        self.sentences = [(part, _tokens(part)) for part in sentences if part]
+        self.sentences = [(sentence, _tokens(sentence)) for sentence in _sentences(prose)]
         self.order_words = settings.order_words if settings else ()
         self.question_words = (*(settings.question_words if settings else ()), *ASKING)
         self.chat = CHAT.union(map(str.lower, settings.talk_words)) if settings else CHAT
@@ -165,17 +152,50 @@ class ParsedPrompt:
     def _orders(self) -> Iterator[tuple[str, list[str]]]:
         """Yield the word or verb of each order, and its clause."""
         for sentence, words in self.sentences:
-            if self.asks(sentence, words):
-                continue
-            if word := _mentions(words, self.order_words):
-                yield word, words
-            for start, clause in _clauses(words):
-                rest = _past_openers(clause)
-                is_told = "how" in words[:start] and words[start - 1].isalpha()
-                is_change = not CHANGE.isdisjoint(rest[:1])
-                if is_change and not is_told and not _text(rest).startswith(LOOK_PHRASES):
-                    ends = (at for at, word in enumerate(rest) if word in CLAUSES)
-                    yield rest[0], rest[: next(ends, CLAUSE_WORDS)]
+            if not self.asks(sentence, words):
+                if word := _mentions(words, self.order_words):
+                    yield word, words
+                yield from _changes_ordered(words)
+
+
+def _without_slash(low: str) -> str:
+    """Return the words of a slash command, or the text that is none."""
+    is_command = re.match(r"/[^/\s]+(?:\s|$)", low)
+    return low[1:].replace("-", " ").replace(":", " ") if is_command else low
+
+
+def _prose(low: str) -> str:
+    """Leave out code between fences or ticks, paths and addresses."""
+    plain = " ".join(" ".join(low.split("```")[::2]).split("`")[::2])
+    return " ".join(word for word in plain.split(" ") if not _is_path(word))
+
+
+def _is_path(word: str) -> bool:
+    bare = word.strip(".,;:!?()\"'\n")
+    slashes = bare.count("/")
+    return slashes > 1 or (slashes == 1 and "." in bare) or bare.startswith(("@", "/", "./"))
+
+
+def _sentences(prose: str) -> Iterator[str]:
+    for end in (". ", "! ", "? ", "; ", "\u3002", "\uff01", "\uff1f"):
+        prose = prose.replace(end, f"{end}\n")
+    return filter(None, (line.strip(" ;") for line in prose.splitlines()))
+
+
+def _changes_ordered(words: list[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield the verb of each change that a sentence orders, and its clause."""
+    for start, clause in _clauses(words):
+        rest = _past_openers(clause)
+        is_told = "how" in words[:start] and words[start - 1].isalpha()
+        is_change = not CHANGE.isdisjoint(rest[:1])
+        if is_change and not is_told and not _text(rest).startswith(LOOK_PHRASES):
+            ends = (at for at, word in enumerate(rest) if word in CLAUSES)
+            yield rest[0], rest[: next(ends, CLAUSE_WORDS)]
+
+
+def _asks_to_look(clause: list[str]) -> bool:
+    rest = _past_openers(clause)
+    return not LOOK.isdisjoint(rest[:1]) or _text(rest).startswith(LOOK_PHRASES)
 
 
 def not_an_order(prompt: ParsedPrompt) -> Answer:
@@ -212,10 +232,7 @@ def question(prompt: ParsedPrompt) -> Answer:
         is_marked = sentence.endswith(("?", "\uff1f")) and not is_polite
         if is_marked or prompt.asks(sentence, words):
             return TurnClass.SOFT, "it asks a question"
-        behind = [_past_openers(clause) for clause in clauses]
-        if any(
-            not LOOK.isdisjoint(rest[:1]) or _text(rest).startswith(LOOK_PHRASES) for rest in behind
-        ):
+        if any(map(_asks_to_look, clauses)):
             return TurnClass.SOFT, "it asks for something in words"
     return None
 

@@ -367,7 +367,7 @@ class _Walk:
         word = written.word
         if written.listed and not written.listed.expands:
             return self._files_of_patch(word, written.listed) or [written]
-        if word.text.startswith("{}") or (word.expands and re.fullmatch(_UNKNOWN, word.text)):
+        if _is_search_result(word):
             sources = _searched_by(command) or _searched_in(word.text) or self.listed
             return [Written(word=each) for each in dict.fromkeys(sources)]
         if "{}" in word.text:
@@ -434,6 +434,14 @@ class _Walk:
 
 
 _UNKNOWN = r"(?s)\$\w+|\$\{\w+\}|\$\(.*\)|`.*`"
+
+
+def _is_search_result(word: Word) -> bool:
+    """True for `{}`, and for a word that is a variable or an output as a whole."""
+    if word.text.startswith("{}"):
+        return True
+    return word.expands and re.fullmatch(_UNKNOWN, word.text) is not None
+
 
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 

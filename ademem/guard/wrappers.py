@@ -159,10 +159,18 @@ def _mounts(command: Command) -> dict[str, str]:
         inside, host = _read_mount(name, inline if equals else value)
         found |= {inside.rstrip("/"): host} if inside and host else {}
     starts = [value for option, value in pairwise([*words, ""]) if option in ("-w", "--workdir")]
-    for inside, host in list(found.items()) if starts else ():
-        if f"{starts[-1]}/".startswith(f"{inside}/"):
-            found[""] = f"{host}{starts[-1][len(inside) :]}".rstrip("/")
+    if starts and (paths := _paths_on_this_side(starts[-1], found)):
+        found[""] = paths[-1]
     return found
+
+
+def _paths_on_this_side(path: str, mounts: dict[str, str]) -> list[str]:
+    """Return the paths here of one in a container, by each of the mounts that have it."""
+    return [
+        f"{host}{path[len(inside) :]}".rstrip("/")
+        for inside, host in mounts.items()
+        if f"{path}/".startswith(f"{inside}/")
+    ]
 
 
 def _read_mount(option: str, value: str) -> tuple[str, str]:

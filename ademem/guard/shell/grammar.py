@@ -103,6 +103,13 @@ class WordBuilder:
         self.text.append(source)
         self.expands = True
 
+    def output(self, printed: Word, *, in_quotes: bool) -> None:
+        """Add what a command prints, which is known where it becomes exactly one word."""
+        if printed.expands or (not in_quotes and _splits(printed.text)):
+            self.unknown(printed.text)
+        else:
+            self.literal(printed.text)
+
     def word(self) -> Word:
         expands = self.expands or _is_pattern("".join(self.shape))
         return Word(text="".join(self.text), expands=expands, quoted=self.quoted)
@@ -427,11 +434,7 @@ class Grammar:
         if self.takes("'"):
             word.literal(self._closed(r"([^']*)'", "'"))
         elif self.takes('"') or self.takes('$"'):
-            word.literal("")
-            while not self.takes('"'):
-                if self.done:
-                    raise Unreadable('no closing "')
-                self._soft(word, r"[^\"\\`$]+", special='"\\`$')
+            self._double_quoted(word)
         elif self.takes("\\"):
             escaped = self.take(1)
             if escaped != "\n":
@@ -450,6 +453,13 @@ class Grammar:
             return False
         return True
 
+    def _double_quoted(self, word: WordBuilder) -> None:
+        word.literal("")
+        while not self.takes('"'):
+            if self.done:
+                raise Unreadable('no closing "')
+            self._soft(word, r"[^\"\\`$]+", special='"\\`$')
+
     def _soft(self, word: WordBuilder, plain: str, special: str) -> None:
         """Read a piece in double quotes: backslashes escape only *special* characters."""
         if run := self.match(plain):
@@ -465,11 +475,7 @@ class Grammar:
         """Read a `$…` or backquoted part: its value if known, else its source."""
         start, part = self.at, None
         if self.takes("`"):
-            body, escapable = self._closed(r"(?s)((?:[^`\\]|\\.)*)`", "`"), special or "\\`$"
-            plain = re.sub(r"(?s)\\(.)", lambda found: found[found[1] in escapable], body)
-            first = len(self.drafts)
-            Grammar(plain, outer=self).commands("")
-            part = self._printed_text(first)
+            part = self._backquoted(special or "\\`$")
         elif self.takes("$(("):
             self.arithmetic()
         elif self.takes("$("):
@@ -481,10 +487,15 @@ class Grammar:
             return
         if part is None:
             word.unknown(self.text[start : self.at])
-        elif part.expands or (not special and _splits(part.text)):
-            word.unknown(part.text)
         else:
-            word.literal(part.text)
+            word.output(part, in_quotes=bool(special))
+
+    def _backquoted(self, escapable: str) -> Word | None:
+        body = self._closed(r"(?s)((?:[^`\\]|\\.)*)`", "`")
+        plain = re.sub(r"(?s)\\(.)", lambda found: found[found[1] in escapable], body)
+        first = len(self.drafts)
+        Grammar(plain, outer=self).commands("")
+        return self._printed_text(first)
 
     def _parameter(self, *, soft: bool) -> None:
         ignored = WordBuilder()

@@ -120,27 +120,34 @@ def _words_of(items: str) -> list[Word]:
 
 def resolve(command: Command, known: Variables) -> list[Command]:
     """Return the command with known values in place of its variables, once for each combination."""
-    words = command.words
-    if words and (value := known.aliases.get(words[0].text)):
-        script = shell.parse(value)
-        if script and script[-1].words and script[-1].words[0] != words[0]:
-            last = script[-1]
-            whole = replace(last, words=last.words + words[1:], redirects=command.redirects)
-            return [*script[:-1], *resolve(whole, known)]
-    if not any(_refers(word) for word in _words_in(command)):
+    if script := _behind_alias(command, known.aliases):
+        return [*script[:-1], *resolve(script[-1], known)]
+    if not any(map(_refers, _words_in(command))):
         return [command]
+    choices = islice(_combinations(command, known), MOST_VALUES)
+    return [_replaced(command, chosen, known.root) for chosen in choices]
+
+
+def _behind_alias(command: Command, aliases: dict[str, str]) -> Sequence[Command]:
+    """Return the commands that an alias stands for, the last with the words behind the alias."""
+    words = command.words
+    value = aliases.get(words[0].text) if words else ""
+    script = shell.parse(value) if value else ()
+    if not script or not script[-1].words or script[-1].words[0] == words[0]:
+        return ()
+    last = script[-1]
+    whole = replace(last, words=last.words + words[1:], redirects=command.redirects)
+    return (*script[:-1], whole)
+
+
+def _combinations(command: Command, known: Variables) -> Iterator[dict[str, tuple[Word, ...]]]:
+    """Yield the values of the variables in a command: all of a list, one of each other."""
     names = {name for word in _words_in(command) for name in _names(word) if name in known.values}
     lists = names & {"@", "*"} | {name for name in names if f"{name}[" in _text_of(command)}
     single = sorted(names - lists)
-    combinations = product(*(known.values[name] for name in single))
-    found = []
-    for combination in islice(combinations, MOST_VALUES):
-        chosen: dict[str, tuple[Word, ...]] = {
-            name: (word,) for name, word in zip(single, combination, strict=True)
-        }
-        chosen |= {name: known.values[name] for name in lists}
-        found.append(_replaced(command, chosen, known.root))
-    return found
+    whole = {name: known.values[name] for name in lists}
+    for combination in product(*(known.values[name] for name in single)):
+        yield {name: (word,) for name, word in zip(single, combination, strict=True)} | whole
 
 
 def _words_in(command: Command) -> Iterator[Word]:
@@ -204,9 +211,8 @@ def _value_of(found: re.Match[str], chosen: dict[str, tuple[Word, ...]], root: s
         return "." if folder == "pwd" else root
     if found[7]:
         return posixpath.dirname(found[7]) or "."
-    if usual := _USUAL.get(_name_of(found)):
-        return usual
-    return found[3] if found[3] is not None else found[0]
+    usual = _USUAL.get(_name_of(found), found[3])
+    return found[0] if usual is None else str(usual)
 
 
 _USUAL = {"PWD": ".", "HOME": "~"}
@@ -214,14 +220,17 @@ _USUAL = {"PWD": ".", "HOME": "~"}
 
 def _without(value: str, change: str) -> str:
     """Take away what `${f%.py}`, `${f%/*}` or `${f##*/}` takes away; other changes are none."""
-    sign, pattern = change[:1], change.lstrip("%#")
-    if sign == "%" and pattern == "/*":
-        return value.rpartition("/")[0] or value
-    if sign == "%" and pattern == ".*":
-        return value.rpartition(".")[0] or value
-    if sign == "#" and pattern == "*/":
-        return value.rpartition("/")[2]
-    return value.removesuffix(pattern) if sign == "%" else value.removeprefix(pattern or "\0")
+    pattern = change.lstrip("%#")
+    match change[:1], pattern:
+        case "%", "/*":
+            return value.rpartition("/")[0] or value
+        case "%", ".*":
+            return value.rpartition(".")[0] or value
+        case "#", "*/":
+            return value.rpartition("/")[2]
+        case "%", _:
+            return value.removesuffix(pattern)
+    return value.removeprefix(pattern or "\0")
 
 
 def _is_pattern(text: str) -> bool:
