@@ -91,7 +91,7 @@ def test_clients_over_http_are_served_and_others_are_not(world):
         code = server.wait(10)
 
     for id, found, tools, briefing in used.values():
-        assert (found, tools) == ([id], 11)
+        assert (found, tools) == ([id], 13)
         assert briefing.contents
     assert codes == [200, 401, 401, 421, 403, 403, 400, 413, 404]
     assert (code, time.monotonic() - began < 10) == (0, True)
