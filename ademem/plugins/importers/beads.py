@@ -69,19 +69,28 @@ def import_files(
     job = Import(store=store, settings=settings, now=now, event_id=event, cuts=[])
     lines = [line for root, path in _find_sources(source) for line in _read_lines(path, root)]
     counts: Counter[str] = Counter()
-    misread = [_misread(line, line.fault) for line in lines if line.record is None]
-    sound = [(line, line.record) for line in lines if line.record is not None]
+    misread: list[Misread] = []
     with store.transaction():
-        for line, record in sorted(sound, key=lambda each: unix_moment(each[1]) or OLDEST):
+        for line in sorted(lines, key=_moment_of):
             try:
-                key = records.key_of(record)
-                counts[records.write_once(key, _draft(record), None, job).value] += 1
+                counts[_import_line(line, job)] += 1
                 misread += [_misread(line, cut) for cut in job.take_cuts()]
             except BadLine as error:
                 misread.append(_misread(line, str(error)))
     misread.sort(key=lambda one: (one.path, one.line))
     errors = tuple((one.line, f"{one.path}: {one.message}") for one in misread)
     return ImportedFiles(event=event, errors=errors, misread=tuple(misread), **counts)
+
+
+def _moment_of(line: Line) -> datetime:
+    return (line.record and unix_moment(line.record)) or OLDEST
+
+
+def _import_line(line: Line, job: Import) -> str:
+    if line.record is None:
+        raise BadLine(line.fault)
+    key = records.key_of(line.record)
+    return records.write_once(key, _draft(line.record), None, job).value
 
 
 def save_misread(misread: Iterable[Misread], project: Project) -> None:

@@ -146,13 +146,7 @@ def _read_basic_memory(path: str, project: str) -> Found:
             yield page
         else:
             notes.append(page)
-    named = {
-        key: first.id
-        for page in notes
-        if isinstance(first := next(_note(page, ()), None), Item)
-        for key in (text_of(page.fields.get("title")), text_of(page.fields.get("permalink")))
-        if key
-    }
+    named = _ids_by_name(notes)
     for page in notes:
         targets = unique(found.partition("|")[0].strip() for found in _RELATION.findall(page.text))
         linked = unique(named[name] for name in targets if name in named)
@@ -162,14 +156,35 @@ def _read_basic_memory(path: str, project: str) -> Found:
                 yield Skipped(where=page.name, why=f"its relation to {name!r} leads to no note")
 
 
+def _ids_by_name(notes: Iterable[Page]) -> dict[str, str]:
+    """Return the ids of the first items of notes, by title and by permalink."""
+    return {
+        name: first.id
+        for page in notes
+        if isinstance(first := next(_note(page, ())), Item)
+        for name in (text_of(page.fields.get("title")), text_of(page.fields.get("permalink")))
+        if name
+    }
+
+
 def _note(page: Page, links: tuple[tuple[str, str], ...]) -> Iterator[Item | Skipped]:
     """Yield the observations of a note, or without any its prose; the first has the relations."""
-    fields, text = page.fields, page.text
-    permalink = text_of(fields.get("permalink")) or page.name
-    title = text_of(fields.get("title")) or permalink
-    created_at = moment_of(fields.get("created") or fields.get("date"))
-    is_first = True
-    for kind, observation in _OBSERVATION.findall(text):
+    first: Item | Skipped
+    first, *rest = list(_read_observations(page)) or (_read_prose(page),)
+    yield replace(first, links=links) if isinstance(first, Item) else first
+    yield from rest
+
+
+def _about(page: Page) -> tuple[str, str, datetime | None]:
+    """Return permalink, title and time of a note."""
+    permalink = text_of(page.fields.get("permalink")) or page.name
+    title = text_of(page.fields.get("title")) or permalink
+    return permalink, title, moment_of(page.fields.get("created") or page.fields.get("date"))
+
+
+def _read_observations(page: Page) -> Iterator[Item]:
+    permalink, title, created_at = _about(page)
+    for kind, observation in _OBSERVATION.findall(page.text):
         content = observation.rstrip()
         at = content.rfind("(")
         if at > 0 and _CONTEXT.match(content, at - 1):  # it stands in parentheses at the end
@@ -181,25 +196,25 @@ def _note(page: Page, links: tuple[tuple[str, str], ...]) -> Iterator[Item | Ski
             kind=kind.strip().lower(),
             tags=tuple(_TAG.findall(content)),
             created_at=created_at,
-            links=links if is_first else (),
         )
-        is_first = False
-    if not is_first:
-        return
-    if not (prose := _RELATION.sub("", re.sub(r"^#.*$", "", text, flags=re.M)).strip()):
-        yield Skipped(where=page.name, why="it has no text")
-    elif len(prose) > SECTION_CHARS:
-        yield Skipped(where=page.name, why=LONG_PROSE)
-    else:
-        yield Item(
-            id=permalink,
-            content=prose,
-            title=title,
-            kind=text_of(fields.get("type")) if fields.get("type") in TYPES else Category.FACT,
-            tags=tuple(texts_of(fields.get("tags"))),
-            created_at=created_at,
-            links=links,
-        )
+
+
+def _read_prose(page: Page) -> Item | Skipped:
+    permalink, title, created_at = _about(page)
+    prose = _RELATION.sub("", re.sub(r"^#.*$", "", page.text, flags=re.M)).strip()
+    if not prose:
+        return Skipped(where=page.name, why="it has no text")
+    if len(prose) > SECTION_CHARS:
+        return Skipped(where=page.name, why=LONG_PROSE)
+    kind = page.fields.get("type")
+    return Item(
+        id=permalink,
+        content=prose,
+        title=title,
+        kind=text_of(kind) if kind in TYPES else Category.FACT,
+        tags=tuple(texts_of(page.fields.get("tags"))),
+        created_at=created_at,
+    )
 
 
 # MemPalace, exported

@@ -7,7 +7,7 @@ import os
 import sqlite3
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -103,12 +103,8 @@ def _read_claude_mem(path: str, project: str) -> Found:
 
 
 def _read_observation(row: Any) -> Item | Skipped:
-    prose = text_of(row["narrative"]) or text_of(row["text"])
-    facts = [fact for fact in texts_of(row["facts"]) if fact not in prose]
-    listed = "\n".join(f"- {fact}" for fact in facts)
-    content = "\n\n".join(filter(None, (prose, listed)))
-    title, files = text_of(row["title"]), texts_of(row["files_modified"])
-    inside = [each for each in files if not os.path.isabs(each)]
+    content, title = _observation_text(row), text_of(row["title"])
+    inside = [path for path in texts_of(row["files_modified"]) if not os.path.isabs(path)]
     return make_item(
         f"observation {row['id']}",
         content or title,
@@ -119,6 +115,14 @@ def _read_observation(row: Any) -> Item | Skipped:
         path=join_patterns(inside)[0],
         created_at=moment_of(row["created_at_epoch"]),
     )
+
+
+def _observation_text(row: Any) -> str:
+    """Return the prose, and the facts that are not in it as a list."""
+    prose = text_of(row["narrative"]) or text_of(row["text"])
+    facts = [fact for fact in texts_of(row["facts"]) if fact not in prose]
+    listed = "\n".join(f"- {fact}" for fact in facts)
+    return "\n\n".join(filter(None, (prose, listed)))
 
 
 def _read_summary(row: Any) -> Item | Skipped:
@@ -155,13 +159,7 @@ def _read_memory_service(path: str, project: str) -> Found:
     with open_foreign(_file(path, MEMORY_SERVICE)) as db:
         states = rows(db, "memories", "content_hash", "deleted_at")
         deleted = {row["content_hash"] for row in states if row["deleted_at"] is not None}
-        links: dict[str, list[tuple[str, str]]] = {}
-        for edge in rows(db, "memory_graph", "source_hash", "target_hash", "relationship_type"):
-            if relation := _EDGES.get(edge["relationship_type"]):
-                links.setdefault(edge["source_hash"], []).append((relation, edge["target_hash"]))
-        for row in rows(db, "memories", "content_hash", "superseded_by"):
-            if heir := text_of(row["superseded_by"]):
-                links.setdefault(heir, []).append(("supersedes", row["content_hash"]))
+        links = _read_links(db)
         for row in rows(db, "memories", *wanted.split()):
             if row["deleted_at"] is not None:
                 continue
@@ -176,6 +174,18 @@ def _read_memory_service(path: str, project: str) -> Found:
                     link for link in links.get(row["content_hash"], ()) if link[1] not in deleted
                 ),
             )
+
+
+def _read_links(db: sqlite3.Connection) -> dict[str, list[tuple[str, str]]]:
+    """Return relations, and the memories that they lead to, by the memory that they come from."""
+    links: dict[str, list[tuple[str, str]]] = {}
+    for edge in rows(db, "memory_graph", "source_hash", "target_hash", "relationship_type"):
+        if relation := _EDGES.get(edge["relationship_type"]):
+            links.setdefault(edge["source_hash"], []).append((relation, edge["target_hash"]))
+    for row in rows(db, "memories", "content_hash", "superseded_by"):
+        if heir := text_of(row["superseded_by"]):
+            links.setdefault(heir, []).append(("supersedes", row["content_hash"]))
+    return links
 
 
 # MemPalace
@@ -194,6 +204,13 @@ def _read_palace(path: str, project: str) -> Found:
             f"{path} keeps its drawers in Chroma, which is not read",
             f"`{EXPORT_PALACE}` writes Markdown; import DIR",
         )
+    yield from _read_drawers(place)
+    facts = os.path.join(os.path.dirname(place), PALACE_FACTS)
+    if os.path.isfile(facts):
+        yield from _read_triples(facts)
+
+
+def _read_drawers(place: str) -> Found:
     wanted = ("collection_id", "id", "document", "metadata_json", "created_at")
     with open_foreign(place) as db:
         collections = rows(db, "collections", "id", "name")
@@ -209,10 +226,11 @@ def _read_palace(path: str, project: str) -> Found:
                 tags=tuple(filter(None, (text_of(about.get("wing")), text_of(about.get("room"))))),
                 created_at=moment_of(about.get("filed_at")) or moment_of(row["created_at"]),
             )
-    facts = os.path.join(os.path.dirname(place), PALACE_FACTS)
-    if not os.path.isfile(facts):
-        return
-    with open_foreign(facts) as db:  # triples that are still valid, as sentences
+
+
+def _read_triples(facts: str) -> Found:
+    """Yield triples that are still valid, as sentences."""
+    with open_foreign(facts) as db:
         names = {row["id"]: text_of(row["name"]) for row in rows(db, "entities", "id", "name")}
         times = ("valid_from", "valid_to", "extracted_at")
         for row in rows(db, "triples", "id", "subject", "predicate", "object", *times):
@@ -249,33 +267,36 @@ def _read_mem0(path: str, project: str) -> Found:
             "write JSON first: `json.dump(Memory().get_all(user_id=…), open('mem0.json', 'w'))`",
         )
     found = read_json(path)
-    results = found.get("results") if isinstance(found, dict) else found
+    about = found if isinstance(found, dict) else {"results": found}
+    results, relations = _list_of(about, "results"), _list_of(about, "relations")
     earlier = _read_earlier(os.path.join(os.path.dirname(path), HISTORY))
-    results = results if isinstance(results, list) else []
     for number, row in enumerate(results, 1):
-        content = text_of(row.get("memory")) if isinstance(row, dict) else ""
-        if not content:
-            yield Skipped(where=f"result {number}", why="it has no text")
-            continue
-        metadata = object_of(row.get("metadata"))
-        agent = text_of(row.get("agent_id"))
-        yield Item(
-            id=replace_surrogates(str(row.get("id") or row.get("hash") or number)),
-            content=content,
-            earlier=tuple(earlier.get(text_of(row.get("id")), ())),
-            tags=tuple(texts_of(row.get("categories") or metadata.get("categories"))),
-            created_at=moment_of(row.get("created_at")),
-            agent=agent or None,
-            personal=_is_personal(row),
-        )
-    triples = found.get("relations") if isinstance(found, dict) else ()
+        yield _read_result(number, row if isinstance(row, dict) else {}, earlier)
     is_personal = any(map(_is_personal, map(object_of, results)))  # whose is not told
-    for number, triple in enumerate(triples if isinstance(triples, list) else (), 1):
-        about = object_of(triple)
-        source, target = text_of(about.get("source")), text_of(about.get("target"))
-        content = _sentence(source, text_of(about.get("relationship")), target)
+    for number, triple in enumerate(map(object_of, relations), 1):
+        source, target = text_of(triple.get("source")), text_of(triple.get("target"))
+        content = _sentence(source, text_of(triple.get("relationship")), target)
         id = f"relation:{sha256_hex(content)[:16]}"
         yield make_item(f"relation {number}", content, id=id, personal=is_personal)
+
+
+def _list_of(about: dict[str, Any], name: str) -> list[Any]:
+    values = about.get(name)
+    return values if isinstance(values, list) else []
+
+
+def _read_result(number: int, row: dict[str, Any], earlier: dict[str, list[str]]) -> Item | Skipped:
+    metadata = object_of(row.get("metadata"))
+    return make_item(
+        f"result {number}",
+        text_of(row.get("memory")),
+        id=replace_surrogates(str(row.get("id") or row.get("hash") or number)),
+        earlier=tuple(earlier.get(text_of(row.get("id")), ())),
+        tags=tuple(texts_of(row.get("categories") or metadata.get("categories"))),
+        created_at=moment_of(row.get("created_at")),
+        agent=text_of(row.get("agent_id")) or None,
+        personal=_is_personal(row),
+    )
 
 
 def _read_earlier(history: str) -> dict[str, list[str]]:
@@ -346,12 +367,7 @@ def _lines(path: str) -> Iterator[dict[str, Any]]:
 def _read_letta(path: str, project: str) -> Found:
     found = object_of(read_json(path))
     blocks = {text_of(block.get("id")): block for block in map(object_of, found["blocks"])}
-    listed = found.get("agents")
-    agents = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
-    owned = {id for agent in agents for id in texts_of(agent.get("block_ids"))}
-    if rest := [id for id in blocks if id not in owned]:
-        agents.append({"name": "letta", "block_ids": rest})
-    for agent in agents:
+    for agent in _list_agents(found, blocks):
         name = text_of(agent.get("name")) or replace_surrogates(str(agent.get("id")))
         for id in texts_of(agent.get("block_ids")):
             block = blocks.get(id, {})
@@ -364,6 +380,15 @@ def _read_letta(path: str, project: str) -> Found:
                 agent=name,
                 brief=BRIEF.get(label.casefold(), ""),
             )
+
+
+def _list_agents(found: dict[str, Any], ids: Iterable[str]) -> list[dict[str, Any]]:
+    """Return the agents, and one more with the blocks that none of them has."""
+    agents = [agent for agent in _list_of(found, "agents") if isinstance(agent, dict)]
+    owned = {id for agent in agents for id in texts_of(agent.get("block_ids"))}
+    if rest := [id for id in ids if id not in owned]:
+        agents.append({"name": "letta", "block_ids": rest})
+    return agents
 
 
 READERS = (
