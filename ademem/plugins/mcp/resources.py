@@ -18,7 +18,7 @@ from ademem.operations import (
 from ademem.search.engine import UNARCHIVED, Filters
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from ademem.store.runtime import Runtime
 
@@ -32,33 +32,55 @@ SESSIONS = 100
 """Newest sessions whose ids are completed."""
 
 
-def _lines(memories: Runtime, kind: str, name: str) -> Iterable[str]:
-    match kind:
-        case "briefing":
-            yield from browsing.get_context(memories, RESOURCE_BYTES - 1000)["text"].splitlines()
-        case "core":
-            yield from browsing.read_brief(memories)
-        case "candidates":
-            yield from _entries(
-                each for each in curation.review(memories, None) if not each.quarantine_reason
-            )
-        case "topics":
-            (category,) = (topic.category for topic in TOPICS if topic.name == name)
-            filters = Filters(categories=(category,), statuses=("promoted",))
-            found = searching.list_memories(memories, filters, None)
-            for memory in rank_memories(each for each in found if not each.quarantine_reason):
-                yield untrusted.escape(render_item(item_of(memory)))
-        case "item":
-            memory = memory_operations.get_readable(memories, name)
-            yield untrusted.entry(memory, ENTRY_CHARS)
-            yield ""
-            yield from untrusted.escape(memory.content).splitlines()
-        case "session":
-            session = sessions.get_session(memories, name)
-            yield untrusted.escape(f"Session {session['id']}, begun {session['started_at']}")
-            if summary := session.get("summary"):
-                yield untrusted.escape(summary)
-            yield from _entries(sessions.list_session_memories(memories, name))
+def _read_briefing(memories: Runtime, _: str) -> Iterable[str]:
+    text: str = browsing.get_context(memories, RESOURCE_BYTES - 1000)["text"]
+    return text.splitlines()
+
+
+def _read_core(memories: Runtime, _: str) -> Iterable[str]:
+    return browsing.read_brief(memories)
+
+
+def _read_candidates(memories: Runtime, _: str) -> Iterable[str]:
+    return _entries(_without_quarantined(curation.review(memories, None)))
+
+
+def _read_topic(memories: Runtime, name: str) -> Iterable[str]:
+    (category,) = (topic.category for topic in TOPICS if topic.name == name)
+    filters = Filters(categories=(category,), statuses=("promoted",))
+    found = searching.list_memories(memories, filters, None)
+    for memory in rank_memories(_without_quarantined(found)):
+        yield untrusted.escape(render_item(item_of(memory)))
+
+
+def _read_item(memories: Runtime, id: str) -> Iterable[str]:
+    memory = memory_operations.get_readable(memories, id)
+    yield untrusted.entry(memory, ENTRY_CHARS)
+    yield ""
+    yield from untrusted.escape(memory.content).splitlines()
+
+
+def _read_session(memories: Runtime, id: str) -> Iterable[str]:
+    session = sessions.get_session(memories, id)
+    yield untrusted.escape(f"Session {session['id']}, begun {session['started_at']}")
+    if summary := session.get("summary"):
+        yield untrusted.escape(summary)
+    yield from _entries(sessions.list_session_memories(memories, id))
+
+
+_KINDS: dict[str, Callable[[Runtime, str], Iterable[str]]] = {
+    "briefing": _read_briefing,
+    "core": _read_core,
+    "candidates": _read_candidates,
+    "topics": _read_topic,
+    "item": _read_item,
+    "session": _read_session,
+}
+"""What the addresses `memory://KIND` and `memory://KIND/NAME` show."""
+
+
+def _without_quarantined(found: Iterable[Memory]) -> Iterator[Memory]:
+    return (memory for memory in found if not memory.quarantine_reason)
 
 
 def _entries(found: Iterable[Memory]) -> Iterator[str]:
@@ -72,7 +94,7 @@ def read(memories: Runtime, uri: str) -> str:
         raise LookupError(uri)
     lines: list[str] = []
     size = 0
-    for line in _lines(memories, kind, name):
+    for line in _KINDS[kind](memories, name) if kind in _KINDS else ():
         size += len(line.encode()) + 1
         if size > RESOURCE_BYTES - 500:
             lines.append("(there is more: memory_search finds it)")
@@ -83,22 +105,31 @@ def read(memories: Runtime, uri: str) -> str:
 
 def complete(memories: Runtime, of: str, name: str, prefix: str) -> list[str]:
     """Return values of an argument that begin like this; *of* is a prompt or an address."""
-    if of.startswith("memory://session/"):
-        values: Iterable[str] = (each["id"] for each in sessions.list_sessions(memories, SESSIONS))
-    elif name == "topic":
-        values = (topic.name for topic in TOPICS)
-    elif name == "category":
-        values = Category
-    elif name not in ("id", "topic_key"):
-        values = ()
-    else:
-        found = searching.list_memories(memories, Filters(statuses=UNARCHIVED), None)
-        shown = [each for each in found if not each.quarantine_reason]
-        if name == "topic_key":
-            values = dict.fromkeys(each.topic_key for each in shown if each.topic_key)
-        else:
-            values = (each.id for each in shown)
+    find = _session_ids if of.startswith("memory://session/") else _VALUES.get(name)
+    values = find(memories) if find else ()
     return [str(value) for value in values if value.startswith(prefix)]
+
+
+def _session_ids(memories: Runtime) -> Iterable[str]:
+    return (session["id"] for session in sessions.list_sessions(memories, SESSIONS))
+
+
+def _shown(memories: Runtime) -> Iterator[Memory]:
+    found = searching.list_memories(memories, Filters(statuses=UNARCHIVED), None)
+    return _without_quarantined(found)
+
+
+def _topic_keys(memories: Runtime) -> Iterable[str]:
+    return dict.fromkeys(memory.topic_key for memory in _shown(memories) if memory.topic_key)
+
+
+_VALUES: dict[str, Callable[[Runtime], Iterable[str]]] = {
+    "topic": lambda _: (topic.name for topic in TOPICS),
+    "category": lambda _: Category,
+    "id": lambda memories: (memory.id for memory in _shown(memories)),
+    "topic_key": _topic_keys,
+}
+"""Values of arguments by the names of these."""
 
 
 PROMPTS: dict[str, tuple[str, dict[str, str], str]] = {

@@ -22,10 +22,11 @@ from ademem.core.errors import AdememError
 from ademem.plugins.mcp.settings import McpSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from mcp.server.context import ServerRequestContext
 
+    from ademem.core.project import Project
     from ademem.plugins.mcp.access import Call, Caller
     from ademem.plugins.mcp.tools import Tool
     from ademem.store.runtime import Runtime
@@ -272,18 +273,7 @@ class Session:
         capabilities, projects = context.session.client_capabilities, self.caller.find()[0]
         if capabilities is None or capabilities.elicitation is None or len(projects) < 2:
             return None
-        names = [each.name for each in projects]
-        if len(set(names)) < len(names):
-            names = [each.root for each in projects]
-        form = types.ElicitRequestFormParams(
-            message="Several projects are open here. To which one does the memory belong?",
-            requested_schema={
-                "type": "object",
-                "properties": {"project": {"type": "string", "enum": names}},
-                "required": ["project"],
-            },
-        )
-        request = types.ElicitRequest(params=form)
+        request = types.ElicitRequest(params=_ask_which(projects))
         answer = await self._ask(context, params, "project", request, QUESTION_S)
         if isinstance(answer, types.InputRequiredResult):
             return answer
@@ -365,3 +355,18 @@ async def _tell_progress(context: Context) -> None:
         await anyio.sleep(PROGRESS_S)
         seconds += PROGRESS_S
         await context.session.report_progress(seconds)
+
+
+def _ask_which(projects: Sequence[Project]) -> types.ElicitRequestFormParams:
+    """Return the form with the names of the projects; with their folders if two share a name."""
+    names = [project.name for project in projects]
+    if len(set(names)) < len(names):
+        names = [project.root for project in projects]
+    return types.ElicitRequestFormParams(
+        message="Several projects are open here. To which one does the memory belong?",
+        requested_schema={
+            "type": "object",
+            "properties": {"project": {"type": "string", "enum": names}},
+            "required": ["project"],
+        },
+    )

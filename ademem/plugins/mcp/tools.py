@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
 from ademem.core import plugins
@@ -15,7 +15,7 @@ from ademem.operations.memory_operations import OPERATIONS
 from ademem.operations.signatures import schema_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ademem.operations.signatures import Operation
     from ademem.plugins.mcp.access import Call
@@ -75,18 +75,27 @@ class Tool(Value):
             return head | {"project": ""} | dict(operation.empty or {}) | {"next": "ademem init"}
         if operation.joins and len(projects) > 1:
             return head | self._answer_joined(call, projects, arguments)
-        for found in projects:
-            try:
-                with call.open(found, writes=not operation.reads) as memories:
-                    answer = operation.call(memories, call, arguments)
-                    head["project"] = found.name
-                    if self.is_tolerant and "rule" not in answer:
-                        head |= {"project_source": call.how, "project_path": found.root}
-                    return {**head, **answer}
-            except NotFound:
-                if found is projects[-1]:
-                    raise
-        raise AssertionError  # the last project has answered or raised
+        return head | self._answer_first(call, projects, arguments)
+
+    def _answer_first(
+        self, call: Call, projects: Sequence[Project], arguments: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Answer from the first project that has what is asked for."""
+        *others, last = projects
+        for project in others:
+            with suppress(NotFound):
+                return self._answer_from(project, call, arguments)
+        return self._answer_from(last, call, arguments)
+
+    def _answer_from(
+        self, project: Project, call: Call, arguments: dict[str, Any]
+    ) -> dict[str, Any]:
+        with call.open(project, writes=not self.operation.reads) as memories:
+            answer: dict[str, Any] = self.operation.call(memories, call, arguments)
+        head = {"project": project.name}
+        if self.is_tolerant and "rule" not in answer:
+            head |= {"project_source": call.how, "project_path": project.root}
+        return head | answer
 
     def _answer_joined(
         self, call: Call, projects: Sequence[Project], arguments: dict[str, Any]
@@ -117,18 +126,23 @@ CORE = make_tools(OPERATIONS, "memory_")
 
 
 def choose(profile: str, *, read_only: bool) -> list[Tool]:
+    """Return the tools of a profile, or those that a list between commas names."""
     profiles = {"core": CORE} if profile == "core" else load_profiles()
     every = {tool.name: tool for tools in profiles.values() for tool in tools}
     if profile == "all":
-        chosen = list(every.values())
+        chosen: Iterable[Tool] = every.values()
     elif profile in profiles:
-        chosen = list(profiles[profile])
+        chosen = profiles[profile]
     else:
-        names = [name.strip() for name in profile.split(",")]
-        if unknown := [name for name in names if name not in every]:
-            raise UsageError(f"there is no tool {unknown[0]!r}", ", ".join(every))
-        chosen = [every[name] for name in names]
+        chosen = _pick(profile, every)
     return [tool for tool in chosen if tool.reads or not read_only]
+
+
+def _pick(listed: str, every: Mapping[str, Tool]) -> list[Tool]:
+    names = [name.strip() for name in listed.split(",")]
+    if unknown := [name for name in names if name not in every]:
+        raise UsageError(f"there is no tool {unknown[0]!r}", ", ".join(every))
+    return [every[name] for name in names]
 
 
 def load_profiles() -> dict[str, tuple[Tool, ...]]:
