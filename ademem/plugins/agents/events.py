@@ -126,15 +126,19 @@ def _translate_codex(data: dict[str, Any]) -> Iterator[Event]:
     payload = data | {"prompt_id": text_of(data, "turn_id"), "transcript_path": ""}
     if name == "PostToolUse" and dict_of(data, "tool_response").get("isError"):
         name, payload["error"] = "PostToolUseFailure", "the tool reported an error"
-    command = text_of(dict_of(data, "tool_input"), "command")
     if data.get("tool_name") != "apply_patch":
         yield MODULES[name], payload
+    command = text_of(dict_of(data, "tool_input"), "command")
     if name == "PreToolUse" and PATCH in command:
-        lines = [line.strip() for line in command.splitlines()]
-        heads = [(line, head) for line in lines for head in FILE_LINES if line.startswith(head)]
-        for path in dict.fromkeys(line[len(head) :] for line, head in heads):
+        for path in _patched_files(command):
             edit = {"tool_name": "Edit", "tool_input": {"file_path": path}}
             yield MODULES[name], payload | edit
+
+
+def _patched_files(patch: str) -> Iterable[str]:
+    lines = [line.strip() for line in patch.splitlines()]
+    heads = [(line, head) for line in lines for head in FILE_LINES if line.startswith(head)]
+    return dict.fromkeys(line[len(head) :] for line, head in heads)
 
 
 def _render_codex(reply: Reply, data: dict[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ademem import operations
 from ademem.core.errors import UsageError
@@ -15,6 +16,11 @@ from ademem.doors.cli.commands import command
 from ademem.doors.cli.options import argument, flag, option
 from ademem.doors.cli.parameters import Project
 from ademem.store.runtime import Runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ademem.plugins.evaluation.measuring import Row
 
 
 def _quietly(project: Project = None) -> Runtime:
@@ -45,13 +51,19 @@ def run(
         "search: " + " ".join(f"{name}={value}" for name, value in found.settings.items()),
     ]
     for category in dict.fromkeys(row.category for row in found.rows):
-        rows = [row for row in found.rows if row.category == category]
-        lines += ["", f"{category} ({counted(rows[0].questions, 'question')})"]
-        lines.append(f"  {'':<14}" + "".join(f"{name:>9}" for name in rows[0].scores))
-        for row in rows:
-            figures = "".join(f"{100 * score:9.1f}" for score in row.scores.values())
-            lines.append(f"  {row.system:<14}{figures}")
+        lines += _table_of([row for row in found.rows if row.category == category])
     show.report(found, lines)
+
+
+def _table_of(rows: Sequence[Row]) -> list[str]:
+    """Return the table of one category, with a line for each system."""
+    head = "".join(f"{name:>9}" for name in rows[0].scores)
+    lines = ["", f"{rows[0].category} ({counted(rows[0].questions, 'question')})"]
+    lines.append(f"  {'':<14}{head}")
+    for row in rows:
+        figures = "".join(f"{100 * score:9.1f}" for score in row.scores.values())
+        lines.append(f"  {row.system:<14}{figures}")
+    return lines
 
 
 @command("eval add", on=_quietly)

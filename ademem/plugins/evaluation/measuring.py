@@ -225,18 +225,7 @@ def open_arena(
         operations.init(root, environment=own)
         own["ADEMEM_JOBS_AUTO"] = "false"
         with operations.open_memories(root, environment=own, now=lambda: moment) as memories:
-            rows = {
-                item.id: {
-                    "content": item.text,
-                    "id": item.id,
-                    "speaker": item.speaker or None,
-                    "source_session_id": item.session or None,
-                    "created_at": item.date or None,
-                    "status": "promoted",
-                }
-                for item in haystack.items
-            }
-            lines = {id: orjson.dumps(row).decode() for id, row in rows.items()}
+            lines = {item.id: orjson.dumps(_row_of(item)).decode() for item in haystack.items}
             arena = Corpus(memories, embedder)
             arena.imported = files.import_lines(memories, lines.values())
             upkeep.work(memories)
@@ -245,6 +234,17 @@ def open_arena(
                 for id, line in lines.items()
             }
             yield arena
+
+
+def _row_of(item: Item) -> dict[str, str | None]:
+    return {
+        "content": item.text,
+        "id": item.id,
+        "speaker": item.speaker or None,
+        "source_session_id": item.session or None,
+        "created_at": item.date or None,
+        "status": "promoted",
+    }
 
 
 class Prompt(Value):
