@@ -70,6 +70,8 @@ _STATEMENT = re.compile(
     r"\s*(?:return|await|yield|raise|throw|new|not|else|in|and|or|assert|del)\b"
 )
 _PARAMETERS_AFTER = re.compile(r"[ \t]*\([^;=]*[{,]?[ \t]*$")
+_MARK = re.compile(r"[\"'`(\[{)\]},;\n#/]")
+"""Characters that may end what a name is bound to, or that open what hides its end."""
 _COMMENT = re.compile(r"(?:(?<=\s)|^)(?:#|//)")
 
 
@@ -356,29 +358,36 @@ def _end_of_bound(code: str, start: int) -> int:
     """Return the end of the expression: a comma, a line end or a closing bracket outside of it."""
     depth, at = 0, start
     limit = min(len(code), start + BOUND_CHARS)
-    while at < limit:
-        char = code[at]
-        if char in "\"'`":
-            token = _TOKEN.match(code, at)
-            if token is None:
-                return at
-            at = token.end()
-            continue
-        if char in "([{":
-            depth += 1
-        elif char in ")]}":
-            if depth == 0:
-                return at
-            depth -= 1
-        elif (char in ",;\n" and depth == 0) or (char == "\n" and not code[at:].strip()):
+    while found := _MARK.search(code, at, limit):
+        at = found.start()
+        if _ends_at(code, at, depth):
             return at
-        elif char in "#/" and _COMMENT.match(code, at):
-            line_end = code.find("\n", at)
-            if depth == 0 or line_end < 0:
-                return at
-            at = line_end
-        at += 1
-    return at
+        depth += (code[at] in "([{") - (code[at] in ")]}")
+        at = _after(code, at)
+    return max(at, limit)
+
+
+def _ends_at(code: str, at: int, depth: int) -> bool:
+    """Tell whether the character ends an expression within so many open brackets."""
+    match code[at]:
+        case '"' | "'" | "`":
+            return _TOKEN.match(code, at) is None
+        case ")" | "]" | "}" | "," | ";":
+            return depth == 0
+        case "\n":
+            return depth == 0 or not code[at:].strip()
+        case "#" | "/" if _COMMENT.match(code, at):
+            return depth == 0 or "\n" not in code[at:]
+    return False
+
+
+def _after(code: str, at: int) -> int:
+    """Return the place behind a character, a text in quotes, or a comment and its line."""
+    if code[at] in "\"'`" and (token := _TOKEN.match(code, at)):
+        return token.end()
+    if code[at] in "#/" and _COMMENT.match(code, at):
+        return code.index("\n", at) + 1
+    return at + 1
 
 
 def _missing_token(
