@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
+from typing import Any
 
 from ademem.capture import provenance
 from ademem.core.errors import UsageError
@@ -46,22 +47,24 @@ def import_export(
         raise UsageError(
             f"it has the projects {', '.join(projects)}", "name one with `--from-project`"
         )
-    now = runtime.clock()
-    by = provenance.trust_of_caller(runtime)
-    job = Job(
-        store=runtime.store,
-        settings=runtime.settings.gate,
-        now=now,
-        admit=make_admission_rule(runtime.store, runtime.settings.gate, now, None),
-        event_id=new_event(),
+    job = _make_job(
+        runtime,
+        author=None,
         project=project,
-        asked_by_agent=by is not Trust.USER,
+        asked_by_agent=provenance.trust_of_caller(runtime) is not Trust.USER,
         on_progress=on_progress or (lambda count: None),
     )
     with rolled_back(runtime) if dry_run else nullcontext():
         report = documents.import_document(document, job)
     move_personal(runtime)
     return with_event(report, job.event_id, runtime)
+
+
+def _make_job(runtime: Runtime, *, author: str | None, **fields: Any) -> Job:
+    """Return a new act; what it brings is labelled with the *author*, unless that is None."""
+    store, settings, now = runtime.store, runtime.settings.gate, runtime.clock()
+    admit = make_admission_rule(store, settings, now, author)
+    return Job(store=store, settings=settings, now=now, admit=admit, event_id=new_event(), **fields)
 
 
 def compare(runtime: Runtime, path: str, *, project: str = "") -> list[Comparison]:
@@ -88,16 +91,8 @@ def send(runtime: Runtime, *, force: bool = False, dry_run: bool = False) -> Sen
 
 def receive(runtime: Runtime, *, dry_run: bool = False) -> Received:
     """Read the chunks of `.engram/` that are new here."""
-    now = runtime.clock()
-    trusted = None if provenance_of(runtime).trusts_everybody else ""
-    job = Job(
-        store=runtime.store,
-        settings=runtime.settings.gate,
-        now=now,
-        admit=make_admission_rule(runtime.store, runtime.settings.gate, now, trusted),
-        event_id=new_event(),
-        is_shared=True,
-    )
+    author = None if provenance_of(runtime).trusts_everybody else ""
+    job = _make_job(runtime, author=author, is_shared=True)
     return chunks.receive(runtime.project, job, dry_run=dry_run)
 
 

@@ -147,15 +147,8 @@ def insert(
         origin=Origin(trust=trust, source_type=PROCEDURE),
     )
     memory = build_row(draft, sync_id, store.project_id, now)
-    details = Details(
-        memory_id=memory.id,
-        trigger=wording.trigger,
-        procedure_markdown=wording.markdown,
-        success_count=successes,
-        failure_count=failures,
-        created_at=now,
-        updated_at=now,
-    )
+    details = _make_details(memory, wording, now)
+    details = replace(details, success_count=successes, failure_count=failures)
     with store.transaction():
         memory = memories.insert(store, memory, _change("insert", "learned from sessions", now))
         table.put(store, details)
@@ -181,15 +174,19 @@ def supersede(old: Procedure, new: Procedure, store: Store, now: datetime) -> No
 def adopt(memory: Memory, store: Store, now: datetime) -> Procedure:
     """Add details to a procedure from the project's files; its uses are counted from now on."""
     wording = parse_content(memory.title or "", memory.content, "this work comes up")
-    details = Details(
+    details = _make_details(memory, wording, now)
+    table.put(store, details)
+    return Procedure(memory=memory, details=details)
+
+
+def _make_details(memory: Memory, wording: Wording, now: datetime) -> Details:
+    return Details(
         memory_id=memory.id,
         trigger=wording.trigger,
         procedure_markdown=wording.markdown,
         created_at=now,
         updated_at=now,
     )
-    table.put(store, details)
-    return Procedure(memory=memory, details=details)
 
 
 def edit(procedure: Procedure, wording: Wording, act: Act, settings: Settings) -> Procedure:
