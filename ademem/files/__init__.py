@@ -39,14 +39,18 @@ def ignore(project: Project) -> bool:
 
 
 def _add_lines(root: str, path: str, wanted: list[str]) -> bool:
-    """A line before the last exception (`!…`) counts as missing, as the exception may undo it."""
     text = confined.read_text(root, path) or ""
-    lines = [line.strip() for line in text.splitlines()]
-    last = max((at for at, line in enumerate(lines) if line.startswith("!")), default=-1)
-    there = {line.removeprefix("/") for line in lines[last + 1 :]}
-    missing = [line for line in wanted if line.removeprefix("/") not in there]
+    missing = _find_missing(text, wanted)
     if not missing:
         return False
     end = "\n" if text and not text.endswith("\n") else ""
     added = "".join(f"{line}\n" for line in missing)
     return confined.write_text(root, path, f"{text}{end}{added}")
+
+
+def _find_missing(text: str, wanted: list[str]) -> list[str]:
+    """A line before the last exception (`!…`) counts as missing, as the exception may undo it."""
+    lines = [line.strip() for line in text.splitlines()]
+    last = max((at for at, line in enumerate(lines) if line.startswith("!")), default=-1)
+    there = {line.removeprefix("/") for line in lines[last + 1 :]}
+    return [line for line in wanted if line.removeprefix("/") not in there]
