@@ -192,14 +192,18 @@ def to_line(record: Record, key: str | None = None) -> dict[str, Any]:
         "source": values.get("source"),
         "tags": tags,
         "bead": values.get("bead") or "",
-        **{name: values[name] for name in _READABLE if name in values},
+        **_pick(values, _READABLE),
         "anchors": list(anchor.plain(values["anchors"])),
     }
     if places := anchor.values(values["anchors"]):
         found[VALUES] = places
     last = ("trust", "created_at", "updated_at", *(("stamps",) if values["stamps"] else ()))
-    found |= {name: values[name] for name in last if name in values}
+    found |= _pick(values, last)
     return found if record.life == LIVE else _as_archived(found, record.life)
+
+
+def _pick(values: Line, names: Iterable[str]) -> Line:
+    return {name: values[name] for name in names if name in values}
 
 
 def _as_archived(line: dict[str, Any], life: str) -> dict[str, Any]:
@@ -277,7 +281,7 @@ def from_line(line: Any) -> Record | None:
 
 def _from_tombstone(line: dict[str, Any]) -> Record | None:
     names = ("id", "sync_id", "created_at", "updated_at", "stamps")
-    values = {name: line[name] for name in names if name in line}
+    values = _pick(line, names)
     if isinstance(line.get("stamps"), dict) and isinstance(line.get(HAD), dict):
         values = line[HAD] | values
     return record_json.from_json(values | {LIFE: line.get(LIFE, ARCHIVED)})
@@ -301,12 +305,7 @@ def newest_dead(given: Iterable[Record], most: int = MAX_TOMBSTONES) -> list[Rec
 
 
 def _to_tombstone(record: Record) -> dict[str, Any]:
-    first = min((at for at, _ in record.registers.values()), default="")
-    later = {
-        name: write
-        for name, write in record.registers.items()
-        if name == LIFE or write[0] != first or not record.texts
-    }
+    later = _writes_behind_first(record)
     values = record_json.to_json(replace(record, texts={}, over={}, registers=later))
     had = {name: values[name] for name in FIELDS if name in later}
     had |= {kind: values[kind] for kind in SETS if values[kind]}
@@ -318,6 +317,16 @@ def _to_tombstone(record: Record) -> dict[str, Any]:
         "updated_at": values["updated_at"],
         **({HAD: had} if had else {}),
         **({"stamps": values["stamps"]} if values["stamps"] else {}),
+    }
+
+
+def _writes_behind_first(record: Record) -> dict[str, Write]:
+    """Return life, and what was written after the memory was made; of one without a text all."""
+    first = min((at for at, _ in record.registers.values()), default="")
+    return {
+        name: write
+        for name, write in record.registers.items()
+        if name == LIFE or write[0] != first or not record.texts
     }
 
 
