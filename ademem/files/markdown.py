@@ -152,9 +152,7 @@ def _blocks(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
 def _parse_item(lines: list[str], start: int, is_sheet: bool) -> ListItem:
     while lines and not lines[-1]:
         lines.pop()
-    box = _BOX.match(lines[0]) if is_sheet else None
-    if box:
-        lines[0] = lines[0][box.end() :]
+    is_ticked = is_sheet and _take_box(lines)
     details = _take_details(lines, is_sheet)
     id = next(filter(None, map(_ID.search, lines)), None)
     lines = [_ID.sub("", line) for line in lines]
@@ -165,16 +163,21 @@ def _parse_item(lines: list[str], start: int, is_sheet: bool) -> ListItem:
         line=start,
         id=id[1] if id else None,
         title=_unescape_comments(title[1]) if title else None,
-        content="\n".join(
-            _unescape_comments(line[1:] if _ESCAPED_MARKUP.match(line) else line)
-            for line in content
-        ),
+        content="\n".join(map(_unescape_line, content)),
         tags=tuple(details.get("tags", "").split()),
         path=details.get("path"),
-        ticked=box is not None and box[1] != " ",
+        ticked=is_ticked,
         category=details.get("category", ""),
         origin_text=details.get("from", ""),
     )
+
+
+def _take_box(lines: list[str]) -> bool:
+    """Take the box off the first line; return True for a ticked one."""
+    box = _BOX.match(lines[0])
+    if box:
+        lines[0] = lines[0][box.end() :]
+    return box is not None and box[1] != " "
 
 
 def _take_details(lines: list[str], is_sheet: bool) -> dict[str, str]:
@@ -191,6 +194,10 @@ def _take_details(lines: list[str], is_sheet: bool) -> dict[str, str]:
 
 def _escape_line(line: str) -> str:
     return ("\\" if _MARKUP.match(line) else "") + _escape_comments(line)
+
+
+def _unescape_line(line: str) -> str:
+    return _unescape_comments(line[1:] if _ESCAPED_MARKUP.match(line) else line)
 
 
 def _escape_comments(line: str) -> str:
@@ -467,8 +474,13 @@ def _ranked_lines(
     for memory in rank_memories(memory for memory in memories if memory.pinned):
         text = f"- {memory.category}: {headline(memory, HEADLINE_CHARS)} (`{memory.id}`)"
         yield PINNED, text, memory.id
+    yield from _best_lines([memory for memory in memories if not memory.pinned])
+
+
+def _best_lines(memories: Sequence[Memory]) -> Iterator[tuple[str, str, str]]:
+    """Yield the best memory of each topic, then the second of each, …"""
     best = {
-        topic: rank_memories(m for m in memories if m.category is topic.category and not m.pinned)
+        topic: rank_memories(memory for memory in memories if memory.category is topic.category)
         for topic in TOPICS
     }
     for rank in range(BEST):
