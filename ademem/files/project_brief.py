@@ -251,17 +251,26 @@ def newest(
     ours, theirs = load(store, agent), read_file(project, agent)
     if theirs is None or (ours and theirs.version < ours.version):
         return ours
-    before = frozenset(ours.claimed if ours else ())
-    author = ours.claimed_author if ours else ""
-    theirs = _claim_new_texts(theirs, ours, author)
-    if source and not before.issuperset(theirs.claimed):
-        found = source(os.path.relpath(file_path(project, agent), project.root))
-        strange = _find_strange(theirs, found, agent)
-        author = found.author if found.author is not None and strange - before else author
-        theirs = _with_claim(theirs, before | strange, author)
+    path = os.path.relpath(file_path(project, agent), project.root)
+    theirs = _claim_edits(theirs, ours, agent, path, source)
     if ours is None or theirs.version > ours.version:
         return theirs
     return ours if is_equal(theirs, ours) else replace(theirs, version=ours.version + 1)
+
+
+def _claim_edits(
+    theirs: CoreMemory, ours: CoreMemory | None, agent: str, path: str, source: Ask | None
+) -> CoreMemory:
+    """Return theirs with its new texts as claimed ones, but for those of this person."""
+    before = frozenset(ours.claimed if ours else ())
+    author = ours.claimed_author if ours else ""
+    theirs = _claim_new_texts(theirs, ours, author)
+    if source is None or before.issuperset(theirs.claimed):
+        return theirs
+    found = source(path)
+    strange = _find_strange(theirs, found, agent)
+    author = found.author if found.author is not None and strange - before else author
+    return _with_claim(theirs, before | strange, author)
 
 
 def _find_strange(document: CoreMemory, found: FileSource, agent: str) -> set[str]:
