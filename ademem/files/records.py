@@ -304,15 +304,7 @@ def restore(record: Record, job: Import) -> Outcome:
     shared = None if row.quarantine_reason else _shared_record(record, row)
     if current and _says_nothing_new(row, shared, current, job):
         return Outcome.MERGED
-    try:
-        _put(row, shared, current, job)
-    except sqlite3.IntegrityError as error:
-        if str(error) in FORBIDDEN:
-            raise
-        fault = f"has the id {row.id} or the topic of another memory here"
-        if current:
-            fault = f"gives {current.id} the text of another memory here"
-        raise BadLine(fault) from error
+    _put_alone(row, shared, current, job)
     jobs.follow(job.store, job.now)
     return Outcome.MERGED if current else Outcome.INSERTED
 
@@ -347,6 +339,21 @@ def _row_of(record: Record, row: Memory, job: Import) -> Memory:
         created_at=at_most(moment(record, "created_at"), job.now),
         updated_at=at_most(moment(record, "updated_at"), job.now),
     )
+
+
+def _put_alone(
+    row: Memory, shared: registers.Record | None, current: Memory | None, job: Import
+) -> None:
+    """Put the row; raises BadLine if another memory has its id, its topic or its text."""
+    try:
+        _put(row, shared, current, job)
+    except sqlite3.IntegrityError as error:
+        if str(error) in FORBIDDEN:
+            raise
+        fault = f"has the id {row.id} or the topic of another memory here"
+        if current:
+            fault = f"gives {current.id} the text of another memory here"
+        raise BadLine(fault) from error
 
 
 def _put(row: Memory, shared: registers.Record | None, current: Memory | None, job: Import) -> None:
