@@ -402,18 +402,22 @@ def find_state_lines(path: str, text: str, states: Collection[object]) -> list[i
     lines = list(clean_lines(text))
     if path == SHEET:
         return list(range(len(lines)))
-    if path in LINE_FILES:
-        is_whole = {*states} <= {*lines}
-        return [at for at, line in enumerate(lines) if is_whole and line in states]
-    placed = list(_parse_items(path, text))
-    if not {*states} <= {each.state for each in placed}:
+    spans = _span_states(path, text, lines)
+    if not {*states} <= {state for state, _ in spans}:
         return []
-    ends = [each.item.line - 1 for each in placed[1:]] + [len(lines)]
+    return [at for state, span in spans if state in states for at in span]
+
+
+def _span_states(path: str, text: str, lines: list[str]) -> list[tuple[object, range]]:
+    """Return each item's state, and the indexes of its lines up to the next item."""
+    if path in LINE_FILES:
+        return [(line, range(at, at + 1)) for at, line in enumerate(lines)]
+    placed = list(_parse_items(path, text))
+    starts = [each.item.line - 1 for each in placed]
+    ends = [*starts[1:], len(lines)]
     return [
-        at
-        for each, end in zip(placed, ends, strict=True)
-        if each.state in states
-        for at in range(each.item.line - 1, end)
+        (each.state, range(start, end))
+        for each, start, end in zip(placed, starts, ends, strict=True)
     ]
 
 
