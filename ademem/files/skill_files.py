@@ -84,17 +84,23 @@ def _below(root: str, folder: str, seen: set[str], top: str) -> Iterator[str]:
     if real is None or real in seen or folder == OWN:
         return
     seen.add(real)
-    try:
-        names = [name for name in confined.names(root, real) if not name.startswith(".")]
-    except OSError:
-        return
-    own = [name for name in names if name.lower() == SKILL_FILE] if folder != top else []
-    for name in own or names:
+    for name in _names_in(root, real, is_top=folder == top):
         path = f"{folder}/{name}"
         if name.lower().endswith(".md"):
             yield path
         elif (inner := real_path(root, path)) and confined.is_folder(root, inner):
             yield from _below(root, path, seen, top)
+
+
+def _names_in(root: str, folder: str, *, is_top: bool) -> list[str]:
+    """Return what is not hidden; of the folder of a skill its file alone."""
+    try:
+        names = [name for name in confined.names(root, folder) if not name.startswith(".")]
+    except OSError:
+        return []
+    if is_top:
+        return names
+    return [name for name in names if name.lower() == SKILL_FILE] or names
 
 
 def _path(project: Project) -> str:
@@ -192,8 +198,6 @@ def _parse(text: str, path: str, kind: str, modified: datetime) -> Iterator[Skil
     if error:
         yield SkillProblem(path=path, reason=f"its head is not YAML: {error}")
     body = clean(redact(rest).text)
-    parts = (part.strip() for part in body.split("\n\n"))
-    prose = (part for part in parts if part and not part.startswith(("#", "```")))
     if not body and not head.get("description"):
         yield SkillProblem(path=path, reason="is empty")
         return
@@ -203,9 +207,15 @@ def _parse(text: str, path: str, kind: str, modified: datetime) -> Iterator[Skil
         path=path,
         kind=kind,
         name=truncate(name, NAME_CHARS) or stem,
-        description=clean(redact(head.get("description") or next(prose, "")).text),
+        description=clean(redact(head.get("description") or _first_prose(body)).text),
         text=body,
         raw=text,
         digest=digest_of(text),
         modified=modified,
     )
+
+
+def _first_prose(body: str) -> str:
+    """Return the first paragraph that is no heading and no code."""
+    parts = (part.strip() for part in body.split("\n\n"))
+    return next((part for part in parts if part and not part.startswith(("#", "```"))), "")
