@@ -31,6 +31,8 @@ from ademem.store.memories import new_event
 from ademem.store.transitions import CannotDo
 
 AUTO = "auto"
+PERSONAL_SCOPE = "personal"
+"""Scope of the person's own memories, for every project."""
 IN_PLACE = "`ademem adopt` reads CLAUDE.md, AGENTS.md and rules in place, and copies nothing"
 STEP = 1000
 NAME_CHARS = 80
@@ -136,10 +138,8 @@ def _choose(names: Sequence[str], path: str, known: Iterable[str]) -> str:
 def import_from(reader: Reader, path: str, job: Job) -> Report:
     """Import what is new at the path, all or nothing; raises UsageError for a bad source."""
     projects = reader.projects(path)
-    if not job.project and len(projects) > 1:
-        fault = f"{path} has several projects: {', '.join(projects)}"
-        raise UsageError(fault, "choose one with `--from-project`")
     _require_project(path, job.project, projects)
+    _require_choice(path, job.project, projects)
     counts: Counter[str] = Counter()
     skipped: list[Skipped] = []
     cut: list[Skipped] = []
@@ -154,11 +154,7 @@ def import_from(reader: Reader, path: str, job: Job) -> Report:
                 case Prompt() if instruction_in(content := redact(found.content).text):
                     skipped.append(Skipped(where=f"prompt {found.id}", why=AS_ORDER))
                 case Prompt():
-                    session, at = _session_id(reader, found), found.created_at
-                    is_new = sessions.add_prompt(  # one that was deleted here stays deleted
-                        job.store, session, found.id, content, records.at_most(at, job.now)
-                    )
-                    counts["prompts" if is_new else "known"] += 1
+                    counts[_add_prompt(reader, found, content, job)] += 1
                 case Item():
                     outcome = _write(reader, found, job)
                     counts[outcome] += 1
@@ -176,6 +172,13 @@ def import_from(reader: Reader, path: str, job: Job) -> Report:
         cut=tuple(cut),
         dropped=reader.dropped,
     )
+
+
+def _add_prompt(reader: Reader, prompt: Prompt, content: str, job: Job) -> str:
+    """Add a prompt once; one that was deleted here stays deleted."""
+    session, at = _session_id(reader, prompt), records.at_most(prompt.created_at, job.now)
+    is_new = sessions.add_prompt(job.store, session, prompt.id, content, at)
+    return "prompts" if is_new else "known"
 
 
 def _find_cut(item: Item, job: Job) -> Iterator[Skipped]:
@@ -212,6 +215,12 @@ def _require_project(path: str, project: str, projects: list[str]) -> None:
         raise UsageError(f"{path} has no project {project!r}", names)
 
 
+def _require_choice(path: str, project: str, projects: list[str]) -> None:
+    if not project and len(projects) > 1:
+        fault = f"{path} has several projects: {', '.join(projects)}"
+        raise UsageError(fault, "choose one with `--from-project`")
+
+
 def _write(reader: Reader, item: Item, job: Job) -> str:
     """Pass an item and its earlier texts to the gate, but no earlier order to a model."""
     key = _key(reader, item)
@@ -220,12 +229,26 @@ def _write(reader: Reader, item: Item, job: Job) -> str:
     if _fill_brief(reader, item, job):
         ledger.claim(job.store, records.SOURCE, key, job.now)
         return "briefs"
-    is_own = job.personal or item.personal or item.agent
-    owner = None if job.personal else item.agent
+    draft = _draft_of(reader, item, is_personal=job.personal)
+    status = Status.ARCHIVED if item.archived else None
+    if draft.scope == PERSONAL_SCOPE:
+        job = replace(job, event_id=new_event())
+    before = (
+        text
+        for text in item.earlier
+        if text != item.content and not instruction_in_titled(None, text)
+    )
+    return str(_write_texts(key, draft, unique((*before, item.content)), status, job))
+
+
+def _draft_of(reader: Reader, item: Item, *, is_personal: bool) -> Draft:
+    """Return an item as a draft of the person's own, of an agent, or of the project."""
+    owner = None if is_personal else item.agent
+    is_own = is_personal or item.personal or owner
     same = ("content", "category", "title", "path", "topic_key", "created_at")
-    draft = Draft(
+    return Draft(
         tags=item.all_tags,
-        scope=("agent" if owner else "personal") if is_own else Scope.PROJECT,
+        scope=("agent" if owner else PERSONAL_SCOPE) if is_own else Scope.PROJECT,
         owner=owner,
         **{name: getattr(item, name) for name in same},
         origin=Origin(
@@ -234,15 +257,6 @@ def _write(reader: Reader, item: Item, job: Job) -> str:
             source_id=_source_id(reader, item.id),
         ),
     )
-    status = Status.ARCHIVED if item.archived else None
-    if is_own and not draft.owner:
-        job = replace(job, event_id=new_event())
-    before = (
-        text
-        for text in item.earlier
-        if text != item.content and not instruction_in_titled(None, text)
-    )
-    return str(_write_texts(key, draft, unique((*before, item.content)), status, job))
 
 
 def _fill_brief(reader: Reader, item: Item, job: Job) -> bool:

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any
 
 from ademem.core.clock import parse
@@ -184,14 +185,19 @@ def files_below(folder: str, *endings: str) -> list[str]:
     """Return files with these endings by path, through no link, pipe and hidden folder."""
     if not os.path.isdir(folder):
         return [folder] if folder.endswith(endings) else []
-    found = []
+    found = list(islice(_walk_files(folder, endings), FILES + 1))
+    if len(found) > FILES:
+        raise UsageError(f"{folder} has more than {FILES:,} files", "name a folder in it")
+    return found
+
+
+def _walk_files(folder: str, endings: tuple[str, ...]) -> Iterator[str]:
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        paths = (os.path.join(place, name) for name in sorted(names) if name.endswith(endings))
-        found += [path for path in paths if os.path.isfile(path) and not os.path.islink(path)]
-        if len(found) > FILES:
-            raise UsageError(f"{folder} has more than {FILES:,} files", "name a folder in it")
-    return found
+        for name in sorted(names):
+            path = os.path.join(place, name)
+            if name.endswith(endings) and os.path.isfile(path) and not os.path.islink(path):
+                yield path
 
 
 _BULLET = re.compile(r"^(\s*)(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?(.*)$")
