@@ -42,9 +42,18 @@ def read_front_matter(lines: list[str]) -> FrontMatter:
     end = next(ends, 0)
     if not end:
         return FrontMatter()
+    fields = _read_fields(lines[1:end])
+    return FrontMatter(
+        fields={key: tuple(found) for key, found in fields.items()},
+        lines=end + 1,
+    )
+
+
+def _read_fields(lines: Iterable[str]) -> dict[str, list[str]]:
+    """Return the values by key; those in the lines below a key are its own, too."""
     fields: dict[str, list[str]] = {}
     values: list[str] = []
-    for text in _join_lists(lines[1:end]):
+    for text in _join_lists(lines):
         if entry := _ENTRY.match(text):
             values += _unquote(entry[1])
         elif key := _KEY.match(text):
@@ -54,10 +63,7 @@ def read_front_matter(lines: list[str]) -> FrontMatter:
                 values += _read_value(given)
         elif text.strip():
             values += _unquote(text.strip())
-    return FrontMatter(
-        fields={key: tuple(found) for key, found in fields.items()},
-        lines=end + 1,
-    )
+    return fields
 
 
 def _join_lists(lines: Iterable[str]) -> Iterator[str]:
