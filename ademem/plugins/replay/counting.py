@@ -90,6 +90,8 @@ class Met(Value):
     place: str
     """Of its binding."""
     stops: bool
+    is_first: bool = True
+    """Of the memories that the call meets; a proof without words is about this one."""
     names: frozenset[str] = frozenset()
     """Names of things in the memory's text, in small letters."""
     forbidden: frozenset[str] = frozenset()
@@ -129,7 +131,7 @@ class Finding(Value):
     detail: str = ""
     """What was said, or how many calls later it was taken back."""
     was_right: bool = False
-    """It would have been stopped, and its change was kept or its command was run again."""
+    """It would have been stopped, and was what the person asked for, or was run again."""
 
 
 class SessionCount(Value):
@@ -151,19 +153,22 @@ def count(steps: Iterable[Prompt | Message | Done], guard: Guard) -> SessionCoun
 class _Open:
     """A memory that came up, while its session goes on."""
 
-    def __init__(self, met: Met, done: Done, number: int) -> None:
+    def __init__(self, met: Met, done: Done, number: int, turn: int, asked: str) -> None:
         self.met, self.done, self.number = met, done, number
-        self.proof, self.detail = (REJECTED, "") if done.is_rejected else ("", "")
+        self.proof = REJECTED if done.is_rejected and met.is_first else ""
+        self.detail = ""
+        self.turn = turn
         self.kept = done.change is not None and not done.is_rejected
         self.was_repeated = self.was_discussed = False
         self.lines = done.change.added if done.change and met.stops else frozenset()
+        self.was_asked = done.change is not None and _names_file(asked, done.change.path)
 
     @property
     def was_right(self) -> bool:
         """The call would have been stopped, and nothing speaks against it but the memory."""
         if self.proof or self.was_discussed or not self.met.stops:
             return False
-        return self.was_repeated or (self.kept and not self._breaks())
+        return self.was_repeated or (self.was_asked and self.kept and not self._breaks())
 
     def _breaks(self) -> bool:
         added = "\n".join(self.lines).lower()
@@ -282,9 +287,9 @@ class _Session:
 
     def _meet(self, done: Done) -> list[_Open]:
         seen = {each.met.key for each in self.found}
-        met = [
-            _Open(each, done, self.calls) for each in self.guard.meet(done, seen, self.announced)
-        ]
+        asked = self.question.text if self.question else ""
+        found = self.guard.meet(done, seen, self.announced)
+        met = [_Open(each, done, self.calls, self.prompts, asked) for each in found]
         self.found += met
         self.unanswered += [each for each in met if not each.proof]
         return met
@@ -303,7 +308,7 @@ class _Session:
         for each in restored:
             later = self.calls - each.number
             for met in each.met:
-                if not met.proof:
+                if met.met.is_first and not met.proof:
                     met.proof = TAKEN_BACK
                     met.detail = f"{later} call{'s' * (later > 1)} later"
         return bool(restored)
@@ -312,6 +317,10 @@ class _Session:
         """Look at what became of the calls that would have been stopped."""
         if done.is_rejected:
             return
+        for each in self.found:
+            is_next = each.number == self.calls - 1
+            if is_next and each.done.is_rejected and each.done.call.input == done.call.input:
+                each.proof = ""  # it was let pass, with nothing done between
         stopped = [each for each in self.found if each.met.stops]
         changed = [
             each
@@ -322,7 +331,14 @@ class _Session:
         for each in changed:
             each.follow(lines)
         for each in stopped:
-            each.was_repeated |= not each.done.change and _is_same_success(each.done, done)
+            is_again = each.turn < self.prompts and _is_same_success(each.done, done)
+            each.was_repeated |= is_again and not each.done.change
+
+
+def _names_file(prompt: str, path: str) -> bool:
+    """Tell whether a prompt has the name of a file, with its ending or without."""
+    stem = os.path.splitext(os.path.basename(path))[0].lower()
+    return bool(stem) and contains(prompt.lower(), stem)
 
 
 def _changes(done: Done, effects: Effects, path: str) -> bool:

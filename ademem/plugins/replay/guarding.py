@@ -69,6 +69,7 @@ class TodaysGuard:
             return []
         touch = self._touch(done)
         found = [each for each in self._find(touch, done) if self._is_said(each, done)]
+        first = found[0].memory.id if found else ""
         found = [each for each in found if (each.memory.id, each.binding.place) not in seen]
         if not found:
             return []
@@ -80,6 +81,7 @@ class TodaysGuard:
                 memory_id=each.memory.id,
                 place=each.binding.place,
                 stops=each.memory.id in stopping,
+                is_first=each.memory.id == first,
                 names=self.rules[each.memory.id].names,
                 forbidden=self.rules[each.memory.id].forbidden,
             )

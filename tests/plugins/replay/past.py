@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from ademem.core.anchor import of_key
-from ademem.core.memory import NOTE, RULE, STOP, Draft, Origin, Trust
+from ademem.core.memory import RULE, Draft, Origin, Trust
 from ademem.operations import writing
 from ademem.plugins.replay import replaying
 from ademem.search import binding
@@ -61,6 +61,3 @@ class Past:
     def replay(self, **options):
         with self.world.terminal() as memories:
             return replaying.replay(memories, **options)
-
-
-MARKS = {"rule": RULE, "stop": STOP, "note": NOTE}

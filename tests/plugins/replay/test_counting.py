@@ -21,6 +21,7 @@ BACK = {"file_path": FILE, "old_string": "price: string", "new_string": "price: 
 OLD = "first line\nprice: number"
 OTHER = {"file_path": FILE, "old_string": "first line", "new_string": "another line"}
 BEFORE_ASKING = prompt("prices are strings now")
+ASKING = prompt("prices in orders.ts are strings now")
 
 
 LINKED = "src/api_client/ is generated, edit schema/orders.json"
@@ -69,6 +70,11 @@ UNPROVEN = {
         prompt("see schema/orders.json"),
         *ran("c1", "Edit", **EDIT),
         prompt("schema/orders.json"),
+    ],
+    "refused, and let pass as it is": [
+        *refused("c1", "Edit", **EDIT),
+        prompt("now"),
+        *ran("c2", "Edit", **EDIT),
     ],
     "denied by a hook": denied("c1", "Edit", **EDIT),
     "failed validation": [
@@ -160,38 +166,48 @@ KEPT = {
 }
 
 
-def test_a_right_call_would_have_been_stopped_only_if_its_change_was_kept(past):
+def test_a_right_call_was_asked_for_by_the_name_of_its_file_and_kept(past):
     past.know("No HashMap below src/api_client/", "src/api_client/")
     past.know("Prices are Decimal", "src/money.py", mark=NOTE)
     for session, (_, steps) in KEPT.items():
         edit = ran("c1", "Edit", **EDIT)
-        past.session(session, BEFORE_ASKING, rename_calls(session, [*edit, *steps]))
+        past.session(session, ASKING, rename_calls(session, [*edit, *steps]))
+    past.session("no prompt named the file", BEFORE_ASKING, ran("f1", "Edit", **EDIT))
     breaking = {**EDIT, "new_string": "price: HashMap<string>"}
-    past.session("adds what is forbidden", BEFORE_ASKING, ran("d1", "Edit", **breaking))
+    past.session("adds what is forbidden", ASKING, ran("d1", "Edit", **breaking))
     noted = {**EDIT, "file_path": "src/money.py"}
-    past.session("a note stops nothing", BEFORE_ASKING, ran("e1", "Edit", **noted))
+    past.session("a note stops nothing", prompt("change money.py"), ran("e1", "Edit", **noted))
 
     found = past.replay()
 
     right = {session for session, (is_right, _) in KEPT.items() if is_right}
     assert {row.session for row in found.in_the_way} == right
-    assert (len(found.unproven), found.mistakes) == (len(KEPT) + 2 - len(right), ())
+    assert (len(found.unproven), found.mistakes) == (len(KEPT) + 3 - len(right), ())
 
 
-def test_a_command_was_right_that_succeeded_and_was_run_again(past):
+def test_a_command_was_right_that_succeeded_and_was_run_again_after_a_prompt(past):
     past.know("Do not add dependencies", "`pnpm add`")
-    past.session("one", BEFORE_ASKING, ran("c1", "Bash", command="pnpm add zod"))
-    past.session(
-        "two",
-        BEFORE_ASKING,
-        ran("d1", "Bash", command="pnpm add zod"),
-        ran("d2", "Bash", command="pnpm  add zod"),
-    )
+    first, again = (ran(id, "Bash", command="pnpm add zod") for id in ("1", "2"))
+    steps = {"once": [], "in one turn": again, "after a prompt": [prompt("and once more"), *again]}
+    for session, later in steps.items():
+        past.session(session, BEFORE_ASKING, rename_calls(session, [*first, *later]))
 
     found = past.replay()
 
-    assert [row.session for row in found.in_the_way] == ["two"]
-    assert [row.session for row in found.unproven] == ["one"]
+    assert [row.session for row in found.in_the_way] == ["after a prompt"]
+    assert {row.session for row in found.unproven} == {"once", "in one turn"}
+
+
+def test_a_proof_without_words_is_about_the_memory_that_is_said_first(past):
+    past.know("Files below src/ have a header", "src/")
+    nearest = past.know(GENERATED, FILE)
+    past.session("refused", BEFORE_ASKING, refused("c1", "Edit", **EDIT))
+    taken_back = [*ran("d1", "Edit", **EDIT), *ran("d2", "Edit", **BACK)]
+    past.session("taken back", BEFORE_ASKING, taken_back)
+
+    found = past.replay()
+
+    assert [row.memory for row in found.mistakes] == [nearest] * 2
 
 
 def test_a_prompt_is_answered_by_its_best_memory_if_the_turn_has_a_name_of_it(past):

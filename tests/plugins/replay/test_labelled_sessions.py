@@ -1,12 +1,13 @@
-"""What a replay names in 40 sessions that an author labelled who had not seen the code.
+"""What a replay names in 80 sessions that two authors labelled who had not seen the code.
 
-Used once as a figure: all 16 mistakes that were named were labelled so, of 22; of nine calls that
-were named as right, five of eleven. Floors are today's figures. Labels that contradict the rules of
-counting (docs/guide/replay.md) stay labels:
+Each set was used once as a figure. In a all 16 mistakes that were named were labelled so, of 22;
+of nine calls that were named as right, five of eleven. In b, where a rule that stops nothing is a
+note: eight of ten mistakes, of 19; of three right calls two, of 22. Floors are today's figures.
+Labels that contradict the rules of counting (docs/guide/replay.md) stay labels:
 
-- In 07, 21, 26 and 38 the prompt that complains names what the call has, too; in 11 a plain word.
-- In 36 the rule was broken, and nobody said so: the change was kept, so it is named as in the way.
-- In 01, 11, 17, 22 and 26 a memory came up before in the session; in 27 the command ran once.
+- In 07, 21, 26 and 38 of a the prompt that complains names what the call has, too; in 11 a plain
+  word. In 01, 11, 17, 22 and 26 of a, in 14, 18 and 37 of b a memory came up before in the session.
+- Most right calls were neither asked for by the name of the file nor run again.
 """
 
 import json
@@ -17,8 +18,9 @@ from pathlib import Path
 
 import pytest
 
+from ademem.core.memory import NOTE, RULE, STOP
 from ademem.core.text import words
-from tests.plugins.replay.past import MARKS, Past
+from tests.plugins.replay.past import Past
 from tests.plugins.replay.transcript_writer import BEGIN
 from tests.world import World
 
@@ -57,13 +59,21 @@ def first_said(rule, sessions):
     return begin(said_in[0]) + timedelta(seconds=at + 1)
 
 
+SETS = {
+    "a": ("replay_rules", "replay_sessions", RULE),
+    "b": ("replay_rules_b", "replay_sessions_b", NOTE),
+}
+"""Files of rules and sessions, and the mark of a rule that stops nothing."""
+
+
 @pytest.fixture(scope="module")
-def named(tmp_path_factory):
+def named(tmp_path_factory, request):
     """Pairs of call and rule that are named, and those of the labels, by kind."""
+    of_rules, of_sessions, other = SETS[request.param]
     found, labelled = defaultdict(set), defaultdict(set)
-    for project in dict.fromkeys(rule["project"] for rule in cases("replay_rules")):
-        rules = [rule for rule in cases("replay_rules") if rule["project"] == project]
-        sessions = [each for each in cases("replay_sessions") if each["project"] == project]
+    for project in dict.fromkeys(rule["project"] for rule in cases(of_rules)):
+        rules = [rule for rule in cases(of_rules) if rule["project"] == project]
+        sessions = [each for each in cases(of_sessions) if each["project"] == project]
         root = tmp_path_factory.mktemp(project) / "project"
         root.mkdir()
         make_files(root, sessions, rules)
@@ -71,7 +81,7 @@ def named(tmp_path_factory):
         past.world.now = BEGIN + timedelta(days=100)
         ids = {}
         for rule in rules:
-            mark = MARKS["stop" if rule["stop"] else "rule"]
+            mark = STOP if rule["stop"] else other
             said = first_said(rule, sessions)
             ids[past.know(rule["text"], *rule["at"], said=said, mark=mark)] = rule["id"]
         for each in sessions:
@@ -85,12 +95,18 @@ def named(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    ("kind", "right", "wrong", "missed"),
-    [pytest.param("met", 17, 0, 5, id="met"), pytest.param("in_the_way", 5, 1, 6, id="in the way")],
+    ("named", "kind", "right", "missed"),
+    [
+        pytest.param("a", "met", 17, 5, id="met"),
+        pytest.param("a", "in_the_way", 2, 9, id="in the way"),
+        pytest.param("b", "met", 8, 11, id="met, set b"),
+        pytest.param("b", "in_the_way", 2, 20, id="in the way, set b"),
+    ],
+    indirect=["named"],
 )
-def test_what_is_named_is_labelled_so(named, kind, right, wrong, missed):
+def test_what_is_named_is_labelled_so(named, kind, right, missed):
     found, labelled = (each[kind] for each in named)
 
     assert len(found & labelled) >= right
-    assert len(found - labelled) <= wrong
+    assert not found - labelled
     assert len(labelled - found) <= missed
