@@ -85,10 +85,16 @@ class Files:
 def find_places(text: str, folder: str, files: Files) -> list[Binding]:
     """Return the places that a text names in backticks, else what it forbids, at most MOST."""
     found: dict[tuple[str, str, str], Binding] = {}
-    for span in dict.fromkeys(_SPAN.findall(text)) if "`" in text else ():
-        for each in _places_of(span.strip().removeprefix("$ "), folder, files):
+    for span in _spans_in(text):
+        for each in _places_of(span, folder, files):
             found.setdefault((each.kind, each.key, each.pattern), each)
     return list(found.values())[:MOST] or _places_of_order(text, folder, files)
+
+
+def _spans_in(text: str) -> list[str]:
+    """Return what stands in backticks, without the prompt of a shell."""
+    spans = dict.fromkeys(_SPAN.findall(text)) if "`" in text else ()
+    return [span.strip().removeprefix("$ ") for span in spans]
 
 
 def _places_of_order(text: str, folder: str, files: Files) -> list[Binding]:
@@ -120,21 +126,29 @@ def find_missing(text: str, folder: str, files: Files) -> list[str]:
 
     A path counts if its first folder is there, as others are of another project, or examples.
     """
-    missing = []
-    for span in dict.fromkeys(_SPAN.findall(text)) if "`" in text else ():
-        span = span.strip().removeprefix("$ ")
-        binding = command_of(span) if _PLAIN.fullmatch(span) and " " in span else None
-        if binding and binding.kind == "runs" and ":" in binding.key:
-            kinds = files.scripts(folder) | files.scripts("")
-            kind = binding.key.partition(":")[0]
-            if any(each.startswith(f"{kind}:") for each in kinds) and binding.key not in kinds:
-                missing.append(span)
-        elif re.fullmatch(r"(?:\./)?[\w.@-]+(?:/[\w.@-]+)+\.\w{1,8}", span):
-            first = span.removeprefix("./").partition("/")[0]
-            tops = (base + first for base in (folder, ""))
-            if any(top in files.folders for top in tops) and not files.find(span, folder):
-                missing.append(span)
-    return missing
+    return [
+        span
+        for span in _spans_in(text)
+        if _names_missing_script(span, folder, files) or _names_missing_path(span, folder, files)
+    ]
+
+
+def _names_missing_script(span: str, folder: str, files: Files) -> bool:
+    """Tell of a script that the project lacks where it has others of that kind."""
+    binding = command_of(span) if " " in span and _PLAIN.fullmatch(span) else None
+    if binding is None or binding.kind != "runs" or ":" not in binding.key:
+        return False
+    scripts = files.scripts(folder) | files.scripts("")
+    kind = f"{binding.key.partition(':')[0]}:"
+    return binding.key not in scripts and any(each.startswith(kind) for each in scripts)
+
+
+def _names_missing_path(span: str, folder: str, files: Files) -> bool:
+    if not re.fullmatch(r"(?:\./)?[\w.@-]+(?:/[\w.@-]+)+\.\w{1,8}", span):
+        return False
+    first = span.removeprefix("./").partition("/")[0]
+    is_ours = folder + first in files.folders or first in files.folders
+    return is_ours and not files.find(span, folder)
 
 
 def _places_of(span: str, folder: str, files: Files) -> Iterator[Binding]:
@@ -178,22 +192,27 @@ def _as_glob(glob: str) -> Binding:
 @lru_cache(maxsize=4096)
 def command_of(span: str) -> Binding | None:
     """Return the binding of a command; None for words that are no command of a known program."""
-    first, _, rest = span.partition(" ")
-    name = first.rpartition("/")[2]
-    if not rest:
-        is_script = span.startswith("./") or span.endswith((".sh", ".bash"))
-        is_single = bool(acts.acts_of((span,))) and span in _PROGRAMS
-        if not is_script and (not is_single or has_many_verbs(span) or span in REPLACEABLE):
-            return None
-    elif name not in _PROGRAMS and not first.startswith("./") and "/" not in first:
-        return None
-    if name in FILE_WRITERS:
+    if not _may_be_command(span):
         return None
     binding = of_command(span)
     if binding is None or binding.kind == "runs":
         return binding
     is_known = binding.key in _PROGRAMS
     return binding if is_known and (binding.pattern or not has_many_verbs(binding.key)) else None
+
+
+def _may_be_command(span: str) -> bool:
+    """Tell of a program or a path with arguments, of a script, and of a program for one act."""
+    first, _, arguments = span.partition(" ")
+    name = first.rpartition("/")[2]
+    if name in FILE_WRITERS:
+        return False
+    if arguments:
+        return name in _PROGRAMS or "/" in first
+    if span.startswith("./") or span.endswith((".sh", ".bash")):
+        return True
+    is_program = span in _PROGRAMS and span not in REPLACEABLE
+    return is_program and bool(acts.acts_of((span,))) and not has_many_verbs(span)
 
 
 def _folders_above(path: str) -> Iterator[str]:

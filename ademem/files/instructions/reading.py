@@ -356,12 +356,7 @@ def read_globs(place: Place, front: FrontMatter) -> Scope:
     always = front.is_true("alwaysApply") or front.text("trigger") == "always_on"
     if always and place.format.name in ("cursor", "windsurf"):
         return Scope()
-    given = [
-        pattern
-        for field in place.format.fields
-        for text in front.fields.get(field, ())
-        for pattern in split_patterns(text)
-    ]
+    given = _list_patterns(front, place.format.fields)
     if not given:
         return Scope()
     if place.format.load is not Load.MATCHING:
@@ -370,6 +365,15 @@ def read_globs(place: Place, front: FrontMatter) -> Scope:
     if not place.folder or not scope.globs:
         return scope
     return replace(scope, globs=tuple(_below(glob, place.folder) for glob in scope.globs))
+
+
+def _list_patterns(front: FrontMatter, fields: Iterable[str]) -> list[str]:
+    return [
+        pattern
+        for field in fields
+        for text in front.fields.get(field, ())
+        for pattern in split_patterns(text)
+    ]
 
 
 def _below(glob: str, folder: str) -> str:
@@ -393,19 +397,26 @@ def _list_kinds(place: Place, found: Sequence[items.Item]) -> list[str]:
     Where most items below a heading are rules, the others are, too, unless they explain a name.
     """
     kinds = [_kind_of(place, each) for each in found]
-    beside: dict[tuple[str, ...], list[bool]] = {}
-    for each, kind in zip(found, kinds, strict=True):
-        if kind in ("rule", "fact") and not _explains(each):
-            beside.setdefault(each.heads, []).append(kind == "rule")
-    are_rules = {
-        heads
-        for heads, each in beside.items()
-        if len(each) >= FEWEST_BESIDE and sum(each) >= MOST_RULES * len(each)
-    }
+    headings = _find_headings_of_rules(found, kinds)
     return [
-        "rule" if kind == "fact" and each.heads in are_rules and not _explains(each) else kind
+        "rule" if kind == "fact" and each.heads in headings and not _explains(each) else kind
         for each, kind in zip(found, kinds, strict=True)
     ]
+
+
+def _find_headings_of_rules(
+    found: Sequence[items.Item], kinds: Sequence[str]
+) -> set[tuple[str, ...]]:
+    """Return the headings below which most items that may be rules are, where there are several."""
+    beside: dict[tuple[str, ...], list[bool]] = {}
+    for item, kind in zip(found, kinds, strict=True):
+        if kind in ("rule", "fact") and not _explains(item):
+            beside.setdefault(item.heads, []).append(kind == "rule")
+    return {
+        heads
+        for heads, are_rules in beside.items()
+        if len(are_rules) >= FEWEST_BESIDE and sum(are_rules) >= MOST_RULES * len(are_rules)
+    }
 
 
 def _explains(item: items.Item) -> bool:
