@@ -7,6 +7,7 @@ import re
 import sys
 from collections import Counter
 from functools import cache, lru_cache
+from itertools import pairwise
 
 from ademem.core.memory import Category, Memory
 from ademem.core.registers import LIVE, Record, conflict_candidates, has_writes_of, join_all
@@ -413,12 +414,8 @@ def _span_states(path: str, text: str, lines: list[str]) -> list[tuple[object, r
     if path in LINE_FILES:
         return [(line, range(at, at + 1)) for at, line in enumerate(lines)]
     placed = list(_parse_items(path, text))
-    starts = [each.item.line - 1 for each in placed]
-    ends = [*starts[1:], len(lines)]
-    return [
-        (each.state, range(start, end))
-        for each, start, end in zip(placed, starts, ends, strict=True)
-    ]
+    bounds = pairwise([*(each.item.line - 1 for each in placed), len(lines)])
+    return [(each.state, range(*span)) for each, span in zip(placed, bounds, strict=True)]
 
 
 def conflict_problems(texts: Texts, path: str) -> Iterator[Problem]:

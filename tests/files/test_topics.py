@@ -6,6 +6,7 @@ import pytest
 
 from ademem.core.memory import Category
 from ademem.files import markdown
+from ademem.files.snapshot import count_states, find_state_lines
 from tests.builders import memory
 
 
@@ -102,3 +103,15 @@ def test_only_the_largest_subtopics_get_a_file():
 )
 def test_the_subtopic_is_the_first_tag_with_a_subject_or_the_folder(changes, expected):
     assert markdown.subtopic(memory(**changes)) == expected
+
+
+def test_states_of_a_page_are_found_in_its_lines_all_of_them_or_none():
+    path = ".ade/memory/gotchas.md"
+    page = next(iter(gotcha_pages([gotcha(1), gotcha(2)], 400).values()))
+    first, second = count_states(path, page)
+
+    found = [page.split("\n")[at] for at in find_state_lines(path, page, [second])]
+    assert contents("\n".join(found)) == contents(page)[1:]
+    assert len(find_state_lines(path, page, [first, second])) > len(found)
+    assert find_state_lines(path, page, [first, "another"]) == []
+    assert find_state_lines(path, "# Gotchas\n\nNo items.\n", [first]) == []
