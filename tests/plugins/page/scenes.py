@@ -90,8 +90,9 @@ def replay_past(world):
     past.know("Use pnpm, not npm", "`npm install`")
     past.know("Ask before a new dependency", "`pnpm add`")
     again = prompt("tests always live next to the code they test, never in a folder of their own")
-    added = (step for id in ("c2", "c3") for step in ran(id, "Bash", command="pnpm add dayjs"))
-    past.session("past", again, refused("c1", "Bash", command="npm install dayjs"), *added)
+    add, added = (ran(id, "Bash", command="pnpm add dayjs") for id in ("c2", "c3"))
+    refusal = refused("c1", "Bash", command="npm install dayjs")
+    past.session("past", again, refusal, add, prompt("once more"), added)
     past.session("later", again)
     with world.terminal() as memories:
         replaying.save(replaying.replay(memories), memories)

@@ -28,6 +28,7 @@ def past(browser):
         refused("c1", "Bash", command="npm install dayjs"),
         prompt(f"{SAID} <script>alert(1)</script>"),
         ran("c2", "Bash", command="pnpm add dayjs"),
+        prompt("again, please"),
         ran("c3", "Bash", command="pnpm add dayjs"),
     )
     past.session("two", prompt(SAID), begin=BEGIN + timedelta(days=2))
