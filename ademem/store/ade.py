@@ -7,7 +7,7 @@ import math
 import sqlite3
 import struct
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 from typing import Any, TypeVar
 
@@ -188,11 +188,6 @@ def convert_memory(old: Row, project: str, now: str) -> Row:
     """Read invalid words and numbers as ADE reads them."""
     content = redact(text(old.get("content")) or "").text
     source_type = line(old.get("source_type")) or "agent"
-    tier = number(old.get("tier"), 2)
-    pinned = tier == 1 or number(old.get("pinned"), 0) != 0
-    count = max(0, bounded_integer(old.get("access_count"), 0))
-    composite = max(0.0, number(old.get("composite_score"), 0))
-    score = max(0.0, number(old.get("access_score"), 0))
     given = old.get("status")
     status = word(Status, given, Status.PROMOTED if given is None else Status.CANDIDATE)
     return (
@@ -210,14 +205,11 @@ def convert_memory(old: Row, project: str, now: str) -> Row:
             "observation_count": max(1, bounded_integer(old.get("observation_count"), 1)),
             "trust": Trust.USER if source_type == "user" else Trust.AGENT,
             "source_type": source_type,
-            "tier": 1 if pinned else 3 if tier == 3 else 2,
-            "pinned": int(pinned),
-            "access_count": count,
-            "access_score": score or composite or min(1.0, count / 10),
-            "composite_score": composite,
             "status": status if content.strip() else Status.ARCHIVED,
         }
         | {name: line(old.get(name)) for name in LINES}
+        | _convert_tier(old)
+        | _convert_use(old)
         | _convert_owner(old)
         | _convert_moments(old, status, now)
     )
@@ -228,6 +220,24 @@ LINES = (
     *("file_scope_pattern", "agent_id", "write_gate_reason"),
 )
 """Columns that are copied as one line."""
+
+
+def _convert_tier(old: Row) -> Row:
+    tier = number(old.get("tier"), 2)
+    pinned = tier == 1 or number(old.get("pinned"), 0) != 0
+    return {"tier": 1 if pinned else 3 if tier == 3 else 2, "pinned": int(pinned)}
+
+
+def _convert_use(old: Row) -> Row:
+    """Read how often a memory was used; a missing score follows from the others."""
+    count = max(0, bounded_integer(old.get("access_count"), 0))
+    composite = max(0.0, number(old.get("composite_score"), 0))
+    score = max(0.0, number(old.get("access_score"), 0))
+    return {
+        "access_count": count,
+        "access_score": score or composite or min(1.0, count / 10),
+        "composite_score": composite,
+    }
 
 
 def _convert_owner(old: Row) -> Row:
@@ -272,13 +282,13 @@ def convert_run(old: Row, kind: str, now: str) -> Row:
     A run without an end has failed. None is later than *now*, as the next one is due after it.
     """
     started = moment(old.get("started_at"))
-    ended = moment(old.get("ended_at")) or moment(old.get("completed_at"))
-    trigger = line(old.get("trigger")) or line(old.get("trigger_reason"))
+    ended = _first(moment, old, "ended_at", "completed_at")
+    trigger = _first(line, old, "trigger", "trigger_reason")
     counts = {
         name: max(0, bounded_integer(old.get(column), 0)) for column, name in COUNTS[kind].items()
     }
     return {
-        "id": line(old.get("id")) or line(old.get(f"{kind}_id")),
+        "id": _first(line, old, "id", f"{kind}_id"),
         "kind": kind,
         "trigger_reason": trigger if trigger in TRIGGERS else "auto",
         "started_at": min(started or ended or now, now),
@@ -339,23 +349,25 @@ def _best_first(rows: Iterable[Row], project: str) -> list[Row]:
 def _copy(db: sqlite3.Connection, table: str, rows: list[Row], project: str, now: str) -> None:
     columns = db.execute("select * from pragma_table_info(?)", (table,)).fetchall()
     for row in rows:
-        new: Row = {}
-        for column in columns:
-            name, kind = column["name"], column["type"].lower()
-            needed = column["notnull"] or column["pk"]
-            value = project if name == "project_id" else _read(name, kind, row.get(name))
-            if value is None and needed and column["dflt_value"] is None:
-                if name == "id":
-                    value = sha256_hex(*map(repr, row.values()))[:32]
-                else:
-                    value = now if name.endswith("_at") else BLANK[kind]
-            if value is not None:
-                new[name] = value
+        values = ((column["name"], _convert(column, row, project, now)) for column in columns)
+        new = {name: value for name, value in values if value is not None}
         marks = ", ".join("?" * len(new))
         query = f"insert or ignore into {table} ({', '.join(new)}) values ({marks})"
         db.execute(query, tuple(new.values()))
     for orphan in db.execute(f"pragma foreign_key_check({table})").fetchall():
         db.execute(f"delete from {table} where rowid = ?", (orphan["rowid"],))
+
+
+def _convert(column: sqlite3.Row, row: Row, project: str, now: str) -> Any:
+    """Return the value of a row for a column of ours; None where the column has its default."""
+    name, kind = column["name"], column["type"].lower()
+    value = project if name == "project_id" else _read(name, kind, row.get(name))
+    is_needed = (column["notnull"] or column["pk"]) and column["dflt_value"] is None
+    if value is not None or not is_needed:
+        return value
+    if name == "id":
+        return sha256_hex(*map(repr, row.values()))[:32]
+    return now if name.endswith("_at") else BLANK[kind]
 
 
 def _with_sources(details: Iterable[Row], sources: Iterable[Row]) -> list[Row]:
@@ -381,6 +393,11 @@ def text(value: object) -> str | None:
         value = value.decode("utf-8", "replace")
     plain = "" if value is None else without_controls(str(value))
     return plain if plain.strip() else None
+
+
+def _first(read: Callable[[object], str | None], old: Row, *names: str) -> str | None:
+    """Return what the first of these columns with a value has."""
+    return next(filter(None, (read(old.get(name)) for name in names)), None)
 
 
 def line(value: object) -> str | None:

@@ -184,9 +184,7 @@ def replace_all(
             counts["added"] += 1
             continue
         counts["changed"] += _change(store, root, row, item)
-        if {(each.kind, each.key, each.pattern, int(of)) for each, of in places} != bound.get(
-            row["seq"], set()
-        ):
+        if _columns_of(places) != bound.get(row["seq"], set()):
             store.db.execute("delete from adopted_bindings where item_seq = ?", (row["seq"],))
             _bind(store, row["seq"], places)
     store.db.execute("delete from adopted_files where root = ?", (root,))
@@ -207,6 +205,11 @@ def _list_bound(store: Store, root: str) -> dict[int, set[tuple[str, str, str, i
     ):
         bound.setdefault(seq, set()).add(tuple(place))
     return bound
+
+
+def _columns_of(places: Iterable[tuple[Binding, bool]]) -> set[tuple[str, str, str, int]]:
+    """Return places as `_list_bound` has them."""
+    return {(each.kind, each.key, each.pattern, int(is_scope)) for each, is_scope in places}
 
 
 def _add(store: Store, root: str, item: Mapping[str, Any]) -> int:

@@ -130,17 +130,20 @@ def find(project: Project, environment: Mapping[str, str], named: str) -> str:
         if not os.path.lexists(named):
             raise NoBackup(f"there is no file {named}")
         return os.path.abspath(named)
-    found = list_all(project, environment)
+    found = [each for each in list_all(project, environment) if _is_named(each, named)]
     if named == LATEST:
-        found = [each for each in found if each.kind is not Kind.REPLACED][:1]
-    else:
-        beginning = named.replace(":", "-")
-        found = [it for it in found if os.path.basename(it.path).startswith(beginning)]
+        found = found[:1]
     if len(found) > 1:
         raise NoBackup(f"{len(found)} backups begin with {named!r}")
     if not found:
         raise NoBackup(f"this project has no backup {named!r}")
     return found[0].path
+
+
+def _is_named(backup: Backup, named: str) -> bool:
+    if named == LATEST:
+        return backup.kind is not Kind.REPLACED
+    return os.path.basename(backup.path).startswith(named.replace(":", "-"))
 
 
 class Candidate(Value):

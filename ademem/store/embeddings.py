@@ -60,6 +60,10 @@ class Counts(Value):
     parked: int
 
 
+NONE = Counts(embedded=0, waiting=0, parked=0)
+"""Those without a model."""
+
+
 def list_new(store: Store, model: str, *, limit: int, below: int = sys.maxsize) -> list[Memory]:
     where = f"memory.seq < :below and not exists ({_FAILURE})"
     return _memories(store, where, {"model": model, "below": below, "limit": limit})

@@ -92,17 +92,20 @@ def find_matched_words(
     words = [term for term, index in terms.items() if index is Index.WORDS]
     if not words:
         return frozenset()
-    import re
-
     marked = [f"highlight(unified_memories_fts, {at}, char(2), char(3))" for at in range(2)]
     rows = store.db.execute(
         f"select {', '.join(marked)} from unified_memories_fts"
         " where unified_memories_fts match ? and rowid in (select value from json_each(?))",
         (" OR ".join(words), array(seqs)),
     )
-    texts = (text for row in rows for text in row if text)
-    found = (part for text in texts for part in re.findall("\x02([^\x03]+)\x03", text))
-    return frozenset(word.casefold() for part in found for word in re.findall(r"\w+", part))
+    return frozenset(word for row in rows for text in row for word in _marked_words(text or ""))
+
+
+def _marked_words(text: str) -> Iterator[str]:
+    import re
+
+    for part in re.findall("\x02([^\x03]+)\x03", text):
+        yield from map(str.casefold, re.findall(r"\w+", part))
 
 
 def rank_by_grams(store: Store, grams: Iterable[str], most: int) -> list[tuple[int, str]]:

@@ -17,13 +17,17 @@ from ademem.store import Store, admission, database
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import TypeAlias
 
     from ademem.core.memory import Memory
     from ademem.core.project import Project
     from ademem.store import Row
     from ademem.store.database import IdleConnections
     from ademem.store.memories import Change
+
+    Judged: TypeAlias = tuple[int, str | None, Row | None]
+    """Number of a row, why it is to be held, and its columns without control characters."""
 
 
 _FROM_ELSEWHERE = (
@@ -122,39 +126,48 @@ def _quarantine_instructions(
 
     The same look takes control characters out of the rows, which anybody may have written.
     """
-    from ademem.guard.injection import instruction_in
-
     identity = f"{store.secret} {os.stat(project.database).st_ino}"
     last = trust.last_judged_row(project.database, identity, environment)
     deadline = time.monotonic() + JUDGING_S
+    judged, is_complete = [], True
+    for row in _judge_rows(store, last):
+        judged.append(row)
+        if time.monotonic() > deadline:
+            is_complete = False
+            break
+    if judged:
+        last = judged[-1][0]
+        _write_judged(store, judged)
+        with suppress(OSError):
+            trust.note_judged_row(project.database, identity, last, environment)
+    return None if is_complete else last
+
+
+def _judge_rows(store: Store, last: int) -> Iterator[Judged]:
+    """Yield the rows behind the *last* one, as each should be."""
+    from ademem.guard.injection import instruction_in
+
     rows = store.db.execute(
         f"select seq, quarantine_reason, {', '.join(_FROM_ELSEWHERE)} from unified_memories"
         " where seq > ? order by seq",
         (last,),
     )
-    held, cleaned, is_complete, before = [], [], True, last
     for seq, reason, *values in rows:
         fields = dict(zip(_FROM_ELSEWHERE, values, strict=True))
         shown = {name: _plain(name, value) for name, value in fields.items()}
-        if shown != fields:
-            cleaned.append(shown | {"seq": seq})
         texts = (str(shown[name]) for name in ("title", "content") if shown[name])
         found = None if reason else instruction_in("\n".join(texts))
-        if found:
-            held.append((found, seq))
-        last = seq
-        if time.monotonic() > deadline:
-            is_complete = False
-            break
+        yield seq, found, shown | {"seq": seq} if shown != fields else None
+
+
+def _write_judged(store: Store, judged: Sequence[Judged]) -> None:
+    held = [(found, seq) for seq, found, _ in judged if found]
+    cleaned = [shown for _, _, shown in judged if shown]
     if held or cleaned:
         with store.transaction() as db:
             db.executemany("update unified_memories set quarantine_reason = ? where seq = ?", held)
             names = ", ".join(f"{name} = :{name}" for name in _FROM_ELSEWHERE)
             db.executemany(f"update unified_memories set {names} where seq = :seq", cleaned)
-    if last != before:
-        with suppress(OSError):
-            trust.note_judged_row(project.database, identity, last, environment)
-    return None if is_complete else last
 
 
 def _plain(name: str, value: object) -> object:

@@ -8,7 +8,7 @@ import re
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from typing import Any
@@ -210,14 +210,7 @@ def _copy(source: sqlite3.Connection, store: Store) -> int:
             own = db.execute("select value from store_values where name = 'secret'").fetchone()
             # Memories first: triggers on them write to other tables, whose own rows replace that.
             for table in sorted(tables, key=lambda name: name != memories.TABLE):
-                if table != "projects":
-                    db.execute(f"delete from {table}")
-                info = db.execute(f"pragma table_info({table})").fetchall()
-                names = [row[1] for row in info if row[1] in plain.get(table, ())]
-                listed, marks = ", ".join(names), ", ".join("?" * len(names))
-                insert = f"insert or ignore into {table} ({listed}) values ({marks})"
-                found = _read_rows(source, table, listed) if names else ()
-                copied += sum(db.execute(insert, row).rowcount for row in found)
+                copied += _copy_table(source, db, table, plain.get(table, ()))
             database.delete_values(db, agreements.PREFIX)  # what is lost here is in the files
             _name_project(store)
             if own and not copied:  # nothing in it is of the damaged one
@@ -242,6 +235,21 @@ def _name_project(store: Store) -> None:
         db.execute("update projects set id = ? where id = ?", (owner[0], store.project_id))
         store.project_id = owner[0]
     db.execute("delete from projects where id <> ?", (store.project_id,))
+
+
+def _copy_table(
+    source: sqlite3.Connection, db: sqlite3.Connection, table: str, readable: Collection[str]
+) -> int:
+    """Fill a table with what the *readable* columns of the other one have; return the rows."""
+    if table != "projects":
+        db.execute(f"delete from {table}")
+    info = db.execute(f"pragma table_info({table})").fetchall()
+    names = [row[1] for row in info if row[1] in readable]
+    if not names:
+        return 0
+    listed, marks = ", ".join(names), ", ".join("?" * len(names))
+    insert = f"insert or ignore into {table} ({listed}) values ({marks})"
+    return sum(db.execute(insert, row).rowcount for row in _read_rows(source, table, listed))
 
 
 def _read_rows(source: sqlite3.Connection, table: str, columns: str) -> Iterator[tuple[Any, ...]]:
@@ -371,23 +379,24 @@ def _table(model: sqlite3.Connection, db: sqlite3.Connection, name: str, sql: st
     there = {row[1] for row in db.execute(f"pragma table_info({name})")}
     info = [row for row in model.execute(f"pragma table_info({name})") if row[1] in there]
     key = tuple(row[1] for row in info if row[5]) if "without rowid" in sql else ("rowid",)
-    columns = []
-    for _, column, kind, needed, default, primary in info:
-        check = f"typeof({column}) in {TYPES[kind.lower()]}"
-        if column in checks:
-            check = f"{check} and ({checks[column]})"
-        nullable = not needed and not primary
-        columns.append(
-            Column(
-                table=name,
-                name=column,
-                check=f"{column} is null or {check}" if nullable else check,
-                nullable=nullable,
-                default=default or "null",
-                is_moment=" glob '[0-9]" in check,
-            )
-        )
-    return Table(name=name, key=key, columns=tuple(columns))
+    columns = tuple(_column(name, row, checks.get(row[1], "")) for row in info)
+    return Table(name=name, key=key, columns=columns)
+
+
+def _column(table: str, info: tuple[Any, ...], own_check: str) -> Column:
+    _, name, kind, needed, default, primary = info
+    check = f"typeof({name}) in {TYPES[kind.lower()]}"
+    if own_check:
+        check = f"{check} and ({own_check})"
+    nullable = not needed and not primary
+    return Column(
+        table=table,
+        name=name,
+        check=f"{name} is null or {check}" if nullable else check,
+        nullable=nullable,
+        default=default or "null",
+        is_moment=" glob '[0-9]" in check,
+    )
 
 
 def _bad_rows(db: sqlite3.Connection, table: Table) -> Iterator[BadRow]:

@@ -113,7 +113,7 @@ def apply(
         if joined.life == registers.REMOVED:
             _remove(store, current, joined, before, change, target)
             return Applied(memory=None, before=before, changed=True)
-        if not joined.texts or (waits and before is None and not _is_whole(joined)):
+        if _is_incomplete(joined, before, waits=waits):
             _defer(store, joined, change.at, "not all of it has arrived")
             _journal(store, current, joined, None, change, target)
             return Applied(memory=None, before=None, changed=True)
@@ -200,6 +200,11 @@ def _store(
         replay(store, change, admit, failed=False)
     jobs.follow(store, change.at)
     return memory
+
+
+def _is_incomplete(joined: Record, before: Memory | None, *, waits: bool) -> bool:
+    """Tell whether a text is missing; where one *waits*, also other registers of a new memory."""
+    return not joined.texts or (waits and before is None and not _is_whole(joined))
 
 
 def _is_whole(record: Record) -> bool:
@@ -371,18 +376,30 @@ def put_scrubbed(store: Store, records: dict[str, Record], now: datetime) -> Non
 
 def follow_up(store: Store, before: Row | None, after: Row | None, change: Change) -> None:
     """Show what an act set free, and append what it wrote to the journal."""
-    old = stamps.record_of_row(before) if before else None
+    was_shared = _is_shared_row(before)
+    old = None
     if before:
+        old = stamps.record_of_row(before)
         _reveal(store, str(before["dedupe_key"]), before["topic_key"], change)
-    new = stamps.record_of_row(after) if after else read(store, str(before["id"]) if before else "")
+    new = _record_after(store, before, after)
     if old:
         _show_candidates(store, old, new, change)
-    was_shared, is_shared = (bool(row and stamps.is_shared(row)) for row in (before, after))
     current = old if was_shared else None
     if new and current != new:
         _journal(store, current, new, after or before, change, None)
-    if after and is_shared and not was_shared:
+    if after and _is_shared_row(after) and not was_shared:
         _journal_relations(store, after, change)
+
+
+def _is_shared_row(row: Row | None) -> bool:
+    return bool(row and stamps.is_shared(row))
+
+
+def _record_after(store: Store, before: Row | None, after: Row | None) -> Record | None:
+    """Return the record of a row, or what is left of one that is gone."""
+    if after:
+        return stamps.record_of_row(after)
+    return read(store, str(before["id"]) if before else "")
 
 
 def _journal_relations(store: Store, row: Row, change: Change) -> None:
@@ -496,9 +513,8 @@ def receive(
     """Apply one entry; what cannot be applied is kept, and what cannot be read is dead at once."""
     values = found if isinstance(found, dict) else {"text": str(found)[: record_json.MAX_TEXT]}
     kind = "memory" if entity == "memory" else "relation"
-    record = record_json.from_json(values) if kind == "memory" else None
-    id = record.id if record else values.get("sync_id")
-    if record is None and (entity != "relation" or not record_json.is_id(id)):
+    record, id = _read_entry(entity, values)
+    if not id:
         id = sha256_hex(json.dumps(values, sort_keys=True))[:32]
         journal.defer(store, kind, id, values, change.at, "it cannot be read", journal.FAILURES)
         return False
@@ -512,8 +528,17 @@ def receive(
             raise
         kept = record_json.to_json(record) if record else values
         reason = f"it cannot be stored: {error}"
-        journal.defer(store, kind, str(id), kept, change.at, reason, 1)
+        journal.defer(store, kind, id, kept, change.at, reason, 1)
         return False
+
+
+def _read_entry(entity: object, values: dict[str, Any]) -> tuple[Record | None, str]:
+    """Return the record, if it is one of a memory, and the id; empty if it cannot be read."""
+    if entity == "memory":
+        record = record_json.from_json(values)
+        return record, record.id if record else ""
+    id = values.get("sync_id")
+    return None, str(id) if entity == "relation" and record_json.is_id(id) else ""
 
 
 def replay(

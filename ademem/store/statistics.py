@@ -249,16 +249,19 @@ def find_changes(store: Store, since: Position | None) -> tuple[Position, list[C
 
 
 def _of_revisions(revisions: Sequence[sqlite3.Row], *, has_pairs: bool) -> Iterator[Change]:
-    new = [row for row in revisions if row[1]]
     learned: dict[str, int] = {}
-    for session, _, _, _, count in new:
-        learned[session] = learned.get(session, 0) + count
+    waiting = from_files = decided = 0
+    for session, is_new, waits, is_of_files, count in revisions:
+        if is_new:
+            learned[session] = learned.get(session, 0) + count
+            waiting += count * waits
+        else:
+            decided += 1
+        from_files += count * is_of_files
     yield Change(kind="memory", count=sum(learned.values()), sessions=learned)
-    waiting = sum(count for _, _, waits, _, count in new if waits)
-    is_decided = len(new) < len(revisions)
-    if waiting or is_decided or has_pairs:
+    if waiting or decided or has_pairs:
         yield Change(kind="review", count=waiting, sessions={})
-    if from_files := sum(row[4] for row in revisions if row[3]):
+    if from_files:
         yield Change(kind="files", count=from_files, sessions={})
 
 

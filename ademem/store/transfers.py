@@ -57,31 +57,14 @@ def copy_memories(source: Store, target: Store, ids: str, now: datetime) -> dict
         doubles = {row["id"]: _double(memories.from_values(row), target) for row in rows}
         names: dict[str, str] = {}
         for row in rows:
-            if found := doubles[row["id"]]:
-                names |= {row["id"]: found.id, row["sync_id"]: found.sync_id}
-            else:
-                id, sync_id = row["id"], row["sync_id"]
-                while memory_queries.is_id_used(target, id, sync_id):
-                    sync_id = sha256_hex(sync_id, MERGE)[: len(sync_id)]
-                    id = sync_id[: len(id)]
-                names |= {row["id"]: id, row["sync_id"]: sync_id}
+            found = doubles[row["id"]]
+            id, sync_id = (found.id, found.sync_id) if found else _free_ids(target, row)
+            names |= {row["id"]: id, row["sync_id"]: sync_id}
         for row in rows:
             if found := doubles[row["id"]]:
                 _join(memories.from_values(row), memories.get(target, found.id), target, now)
             else:
-                # With its history and vectors; the targets of the exchange get it, too.
-                new = {"id": names[row["id"]], "sync_id": names[row["sync_id"]]}
-                _insert(target, "unified_memories", _rename_ids(row, names) | new)
-                for table in ("memory_revisions", *_OWN):
-                    query = f"select * from {table} where memory_id = ?"
-                    for each in source.dicts(query, (row["id"],)):
-                        if "snapshot" in each:
-                            each["snapshot"] = flat(
-                                _rename_ids(loads(each["snapshot"]), names) | new
-                            )
-                        _insert(target, table, _rename_ids(each, names))
-                change = Change(operation=MERGE, actor="ademem", at=now)
-                stamps.follow_up(target, None, memories.raw_row(target.db, new["id"]), change)
+                _copy_whole(source, target, row, names, now)
             for each in source.dicts("select * from evidence where memory_id = ?", (row["id"],)):
                 _insert(target, "evidence", _rename_ids(each, names))
             evidence.update_stage(target, names[row["id"]])
@@ -114,6 +97,30 @@ def merge_all(source: Store, target: Store, now: datetime) -> dict[str, int]:
                 rows = [row for row in rows if target.has_row(there, (row[reference],))]
             counts[table] = sum(_insert(target, table, row) for row in rows)
     return counts
+
+
+def _free_ids(target: Store, row: dict[str, Any]) -> tuple[str, str]:
+    """Return the ids of a memory, or the next ones that the target has not."""
+    id, sync_id = row["id"], row["sync_id"]
+    while memory_queries.is_id_used(target, id, sync_id):
+        sync_id = sha256_hex(sync_id, MERGE)[: len(sync_id)]
+        id = sync_id[: len(id)]
+    return id, sync_id
+
+
+def _copy_whole(
+    source: Store, target: Store, row: dict[str, Any], names: Mapping[str, str], now: datetime
+) -> None:
+    """Copy a memory with its history and vectors; the targets of the exchange get it, too."""
+    new = {"id": names[row["id"]], "sync_id": names[row["sync_id"]]}
+    _insert(target, "unified_memories", _rename_ids(row, names) | new)
+    for table in ("memory_revisions", *_OWN):
+        for each in source.dicts(f"select * from {table} where memory_id = ?", (row["id"],)):
+            if "snapshot" in each:
+                each["snapshot"] = flat(_rename_ids(loads(each["snapshot"]), names) | new)
+            _insert(target, table, _rename_ids(each, names))
+    change = Change(operation=MERGE, actor="ademem", at=now)
+    stamps.follow_up(target, None, memories.raw_row(target.db, new["id"]), change)
 
 
 def _copy_relations(source: Store, target: Store, names: Mapping[str, str], now: datetime) -> int:
