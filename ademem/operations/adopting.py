@@ -92,34 +92,39 @@ def mark_item(
     """Note what a person decides about an item; *plain* takes it back."""
     who.require_person(runtime.by, "a mark on a line of an instruction file")
     row = adopted.get(runtime.store, runtime.project.root, id)
-    if row is None and plain and adopted.find_mark(runtime.store, id):
-        adopted.drop_mark(runtime.store, id)
-        return None
     if row is None:
+        if plain and adopted.find_mark(runtime.store, id):
+            adopted.drop_mark(runtime.store, id)
+            return None
         raise NoSuchItem(id)
-    id = row["id"]
+    mark = None
     if plain:
-        adopted.drop_mark(runtime.store, id)
-        mark = None
+        adopted.drop_mark(runtime.store, row["id"])
     else:
-        root = runtime.project.root
-        bound = tuple(binding_keys.show(binding_keys.parse_at(key, root)) for key in at)
-        before = adopted.find_mark(runtime.store, id)
-        heads = row["heads"].splitlines()
-        mark = before or Mark(
-            id=id, path=row["path"], head=heads[-1] if heads else "", text=row["text"], at=""
-        )
-        mark = replace(
-            mark,
-            stop=(mark.stop or stop) and not ignore,
-            ignored=ignore or (mark.ignored and not stop and not at),
-            bound=bound or mark.bound,
-            at=stamp(runtime.clock()),
-        )
+        mark = _change_mark(runtime, row, stop=stop, ignore=ignore, at=at)
         adopted.put_mark(runtime.store, mark)
     adopting.adopt(runtime)
     binding.renew_lists(runtime)
     return mark
+
+
+def _change_mark(
+    runtime: Runtime, row: sqlite3.Row, *, stop: bool, ignore: bool, at: Sequence[str]
+) -> Mark:
+    """Return the mark of an item with a decision; what was decided before stays beside it."""
+    root = runtime.project.root
+    bound = tuple(binding_keys.show(binding_keys.parse_at(key, root)) for key in at)
+    mark = adopted.find_mark(runtime.store, row["id"])
+    if mark is None:
+        head = (row["heads"].splitlines() or [""])[-1]
+        mark = Mark(id=row["id"], path=row["path"], head=head, text=row["text"], at="")
+    return replace(
+        mark,
+        stop=(mark.stop or stop) and not ignore,
+        ignored=ignore or (mark.ignored and not stop and not at),
+        bound=bound or mark.bound,
+        at=stamp(runtime.clock()),
+    )
 
 
 def restore_mark(runtime: Runtime, id: str, mark: Mark | None) -> None:

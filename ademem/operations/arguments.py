@@ -7,7 +7,7 @@ from ademem.core.text import with_article
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
     from ademem.operations.signatures import Parameter
@@ -44,20 +44,31 @@ def check_arguments(
     `default` and `required`. A longer text than `maxLength` is cut, or refused without *cuts*.
     """
     properties = schema.get("properties", {})
-    for name in given:
-        if name not in properties:
-            raise UsageError(f"no argument {name!r}", _nearest(name, list(properties)))
-    for name in schema.get("required", ()):
-        if given.get(name) is None:
-            raise UsageError(f"the argument {name!r} is missing", f"give {name!r}")
+    _check_names(given, properties, schema.get("required", ()))
     values = {name: each["default"] for name, each in properties.items() if "default" in each}
     for name, value in given.items():
         if value is not None:
-            most = properties[name].get("maxLength")
-            if not cuts and most and isinstance(value, str) and len(value) > most:
-                raise UsageError(f"{name!r} has {len(value):,} characters", f"at most {most:,}")
+            if not cuts:
+                _check_length(name, value, properties[name])
             values[name] = _check(name, value, properties[name])
     return values
+
+
+def _check_names(
+    given: Mapping[str, Any], properties: Mapping[str, Any], required: Iterable[str]
+) -> None:
+    for name in given:
+        if name not in properties:
+            raise UsageError(f"no argument {name!r}", _nearest(name, list(properties)))
+    for name in required:
+        if given.get(name) is None:
+            raise UsageError(f"the argument {name!r} is missing", f"give {name!r}")
+
+
+def _check_length(name: str, value: Any, schema: Mapping[str, Any]) -> None:
+    most = schema.get("maxLength")
+    if most and isinstance(value, str) and len(value) > most:
+        raise UsageError(f"{name!r} has {len(value):,} characters", f"at most {most:,}")
 
 
 def _check(name: str, value: Any, schema: Mapping[str, Any]) -> Any:

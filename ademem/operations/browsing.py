@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import struct
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, NamedTuple
 
@@ -91,10 +91,7 @@ def find(
         else _rank(query, asked, runtime, sources, filters, limit, model)
     )
     found = _preview_all(sources, order.live)
-    for number, hit in order.hits:
-        if row := found.get((number, hit.memory.seq)):
-            later = [hit.later.flag] if hit.later else []
-            row["flags"] = [*row["flags"], *(["weak"] if hit.weak else []), *later]
+    _flag_hits(order.hits, found)
     max_chars -= ENVELOPE_CHARS + len(json.dumps(query)) + len(order.ranked) * 12
     page, last = _fill_page(order.ranked, found, limit, max_chars)
     if turn := key or searching.turn_of(runtime):
@@ -111,6 +108,14 @@ def find(
         **({"instructions": list(map(_instruction_row, items))} if items else {}),
         **({"next_cursor": _write_cursor(order.head, rest)} if rest else {}),
     }
+
+
+def _flag_hits(hits: Iterable[tuple[int, Hit]], found: Mapping[tuple[int, int], Row]) -> None:
+    """Mark the rows of weak hits, and of those to which there is a later text."""
+    for number, hit in hits:
+        if row := found.get((number, hit.memory.seq)):
+            later = [hit.later.flag] if hit.later else []
+            row["flags"] = [*row["flags"], *(["weak"] if hit.weak else []), *later]
 
 
 class _Order(NamedTuple):
@@ -263,13 +268,7 @@ def timeline(
         name: [preview_row(each, NEIGHBOUR_CHARS) for each in near] for name, near in found.items()
     }
     focus = preview_row(memory, FOCUS_CHARS)
-    left_out = {"before": 0, "after": 0}
-    while ENVELOPE_CHARS + size_of((session, focus, listed)) > max_chars:
-        side = max(listed, key=lambda name: len(listed[name]))
-        if not listed[side]:
-            break
-        listed[side].pop(0 if side == "before" else -1)
-        left_out[side] += 1
+    left_out = _drop_farthest(listed, (session, focus), max_chars)
     why = {} if memory.source_session_id else {"why": "the memory came from no session"}
     return {
         "session": session,
@@ -278,6 +277,20 @@ def timeline(
         **({"left_out": left_out} if any(left_out.values()) else {}),
         **why,
     }
+
+
+def _drop_farthest(
+    listed: dict[str, list[Row]], beside: tuple[Row | None, Row], max_chars: int
+) -> dict[str, int]:
+    """Drop rows, of the longer side first, until all fits; return how many of each side."""
+    dropped = {"before": 0, "after": 0}
+    while ENVELOPE_CHARS + size_of((*beside, listed)) > max_chars:
+        side = max(listed, key=lambda name: len(listed[name]))
+        if not listed[side]:
+            break
+        listed[side].pop(0 if side == "before" else -1)
+        dropped[side] += 1
+    return dropped
 
 
 def get_context(

@@ -161,20 +161,8 @@ def set_value(
         raise BadSetting(f"{key} counts in no file of a project", "`--user` writes your own")
     else:
         here = project.find(root, environment, os.getcwd())
-        if where == "shared":
-            path, waited = here.config, load_configuration(here, environment).held
-            _write(here.root, path, key, value)
-            held = load_configuration(here, environment).held
-            if held and not waited and key in held:  # trust it, unless other settings wait
-                trust.agree(here.main, environment, settings=fingerprint(held))
-        else:
-            path = here.local_config
-            if _find_unnoted(here, environment):
-                why = f"{path} was not written by `ademem config set` here"
-                raise AdememError(why, "`ademem trust --settings` shows it and asks")
-            ignore(here)
-            _write(here.home_root, path, key, value)
-            trust.agree(here.main, environment, local=local_file(here, environment).digest)
+        write = _write_shared if where == "shared" else _write_local
+        path = write(here, key, value, environment)
     found = load_configuration(here, environment)
     return Changed(
         path=path,
@@ -182,6 +170,29 @@ def set_value(
         in_force=value_of(found.settings, key) == value,
         source=found.origins.get(key, "default"),
     )
+
+
+def _write_shared(here: Project, key: str, value: Any, environment: Mapping[str, str]) -> str:
+    """Write a setting of the team, and trust it, unless other settings wait for trust.
+
+    Returns the path of the file.
+    """
+    waited = load_configuration(here, environment).held
+    _write(here.root, here.config, key, value)
+    held = load_configuration(here, environment).held
+    if held and not waited and key in held:
+        trust.agree(here.main, environment, settings=fingerprint(held))
+    return here.config
+
+
+def _write_local(here: Project, key: str, value: Any, environment: Mapping[str, str]) -> str:
+    if _find_unnoted(here, environment):
+        why = f"{here.local_config} was not written by `ademem config set` here"
+        raise AdememError(why, "`ademem trust --settings` shows it and asks")
+    ignore(here)
+    _write(here.home_root, here.local_config, key, value)
+    trust.agree(here.main, environment, local=local_file(here, environment).digest)
+    return here.local_config
 
 
 PROJECT_LIMIT = "lifecycle.project_limit"
@@ -295,22 +306,38 @@ def format_value(value: Any) -> str:
 
 
 def _with_line(lines: list[str], section: str, key: str, line: str) -> str:
-    heads = [at for at, each in enumerate(lines) if each.lstrip().startswith("[")]
-    here = [at for at in heads if re.match(rf"\s*\[\s*{section}\s*\]\s*(#|$)", lines[at])]
-    dotted = re.compile(rf"\s*{section}\s*\.\s*{key}\s*=")
-    plain = re.compile(rf"\s*{key}\s*=")
-    for at in range(heads[0] if heads else len(lines)):
-        if dotted.match(lines[at]):
-            return _replace_value(lines, at, f"{section}.{line}")
-    if not here:
+    head = _find_line(_HEAD, lines, range(len(lines)))
+    top = range(len(lines) if head is None else head)
+    dotted = _find_line(rf"\s*{section}\s*\.\s*{key}\s*=", lines, top)
+    if dotted is not None:
+        return _replace_value(lines, dotted, f"{section}.{line}")
+    body = _find_section(section, lines)
+    if body is None:
         return "\n".join([*lines, *([""] if lines else []), f"[{section}]", line, ""])
-    end = next((at for at in heads if at > here[0]), len(lines))
-    for at in range(here[0] + 1, end):
-        if plain.match(lines[at]):
-            return _replace_value(lines, at, line)
+    plain = _find_line(rf"\s*{key}\s*=", lines, body)
+    if plain is not None:
+        return _replace_value(lines, plain, line)
+    end = body.stop
     while not lines[end - 1].strip():
         end -= 1
     return "\n".join([*lines[:end], line, *lines[end:], ""])
+
+
+_HEAD = r"\s*\["
+
+
+def _find_line(pattern: str, lines: Sequence[str], among: range) -> int | None:
+    return next((at for at in among if re.match(pattern, lines[at])), None)
+
+
+def _find_section(name: str, lines: Sequence[str]) -> range | None:
+    """Return the places of the lines below the head of a section."""
+    head = _find_line(rf"\s*\[\s*{name}\s*\]\s*(#|$)", lines, range(len(lines)))
+    if head is None:
+        return None
+    body = range(head + 1, len(lines))
+    after = _find_line(_HEAD, lines, body)
+    return body if after is None else range(head + 1, after)
 
 
 def _replace_value(lines: list[str], at: int, line: str) -> str:

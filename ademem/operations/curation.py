@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
@@ -19,6 +19,7 @@ from ademem.core.settings import GateSettings
 from ademem.core.text import clean, fold, preview
 from ademem.core.value import Value, replace
 from ademem.store import (
+    Store,
     memories,
     memory_queries,
     neighbours,
@@ -147,26 +148,30 @@ def list_queue(runtime: Runtime, *, with_skipped: bool = False) -> list[Waiting]
     """List pairs and single memories in the order of a review, but none skipped until tomorrow."""
     skipped = set() if with_skipped else set(list_skipped(runtime))
     pairs = [pair for pair in list_conflicts(runtime) if pair.right not in skipped]
-    found = []
-    for pair in pairs:
-        memory = memories.get(runtime.store, pair.right)
-        order = (-memory.confidence, stamp(memory.created_at), memory.seq)
-        urgency = 0 if memory.quarantine_reason else 1
-        found.append(
-            Waiting(urgency, *order, memory.id, pair.left, f"contradictory: {pair.reason}")
-        )
     near = [pair for pair in list_neighbours(runtime) if pair.right not in skipped]
-    for pair in near:
-        memory = memories.get(runtime.store, pair.right)
-        order = (-memory.confidence, stamp(memory.created_at), memory.seq)
-        found.append(Waiting(3, *order, memory.id, pair.left, pair.reason))
+    found = [
+        *(_wait_as_pair(runtime, pair, f"contradictory: {pair.reason}", 1, 0) for pair in pairs),
+        *(_wait_as_pair(runtime, pair, pair.reason, 3, 3) for pair in near),
+    ]
     elsewhere = skipped.union(pair.right for pair in pairs)
+    alone = (each for each in _list_alone(runtime) if each.id not in elsewhere)
+    return sorted([*found, *alone])
+
+
+def _list_alone(runtime: Runtime) -> Iterator[Waiting]:
     for each in runtime.with_own():
         for reason, confidence, created_at, seq, id in memory_queries.list_waiting(each.store):
-            if id not in elsewhere:
-                urgency = 0 if reason == "quarantined" else 2
-                found.append(Waiting(urgency, -confidence, created_at, seq, id))
-    return sorted(found)
+            urgency = 0 if reason == "quarantined" else 2
+            yield Waiting(urgency, -confidence, created_at, seq, id)
+
+
+def _wait_as_pair(
+    runtime: Runtime, pair: relations.Conflict, why: str, urgency: int, if_quarantined: int
+) -> Waiting:
+    memory = memories.get(runtime.store, pair.right)
+    order = (-memory.confidence, stamp(memory.created_at), memory.seq)
+    urgency = if_quarantined if memory.quarantine_reason else urgency
+    return Waiting(urgency, *order, memory.id, pair.left, why)
 
 
 count_queue = review_queue.count_by_reason
@@ -693,17 +698,24 @@ def list_at(runtime: Runtime, moment: datetime, limit: int | None = None, after:
         reverse=True,
     )
     page = listed[:limit]
-    found = {
-        revision.memory_id: revision.memory()
-        for number, store in enumerate(stores)
-        for revision in revisions.by_seqs(store, (row for *_, row, of in page if of == number))
-    }
+    found = _read_then(stores, page)
     total = sum(len(revisions.list_then(store, at, mission, COUNTED + 1)) for store in stores)
     return Past(
         memories=tuple(found[id] for _, _, id, _, _ in page if id in found),
         total=min(total, COUNTED + 1),
         has_more=len(listed) > len(page),
     )
+
+
+def _read_then(
+    stores: Sequence[Store], page: Iterable[tuple[str, int, str, int, int]]
+) -> dict[str, Memory]:
+    """Map the ids of a page of `revisions.list_then` to the memories of then."""
+    found: dict[str, Memory] = {}
+    for number, store in enumerate(stores):
+        rows = [row for *_, row, of in page if of == number]
+        found |= {each.memory_id: each.memory() for each in revisions.by_seqs(store, rows)}
+    return found
 
 
 def undo(runtime: Runtime, event: str, *, dry_run: bool = False) -> list[Memory]:

@@ -23,6 +23,7 @@ from ademem.store.runtime import Runtime, program
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ademem.capture.gate import RuleEffect
+    from ademem.search.ranking import Hit
     from ademem.session.briefing import Reader
     from ademem.store.bindings import Binding
     from ademem.store.injections import Sent
@@ -216,10 +217,7 @@ def _read_moment(runtime: Runtime, session: str, at: str) -> Moment:
     from ademem.store import injections
 
     sent = injections.list_sent(runtime, session)
-    there = [each for each in sent if each.created_at == at]
-    text = next((each for each in there if each.event), there[0] if there else None)
-    prompts = sessions.search_prompts(runtime.store, "", session, PROMPTS)
-    prompt = next((row["content"] for row in prompts if row["created_at"] == at), "")
+    text, prompt = _sent_at(sent, at), _prompt_at(runtime, session, at)
     if text is None and not prompt:
         why = f"the session {session!r} has no selection at {at}"
         raise NotFound(why, "the page of the session shows its moments")
@@ -234,6 +232,17 @@ def _read_moment(runtime: Runtime, session: str, at: str) -> Moment:
         branch=rows[0].get("branch") if rows else runtime.branch,
         seen=_seen_in(before),
     )
+
+
+def _sent_at(sent: Iterable[Sent], at: str) -> Sent | None:
+    """Return what was sent at a moment, that of an event before others."""
+    there = [each for each in sent if each.created_at == at]
+    return next((each for each in there if each.event), there[0] if there else None)
+
+
+def _prompt_at(runtime: Runtime, session: str, at: str) -> str:
+    prompts = sessions.search_prompts(runtime.store, "", session, PROMPTS)
+    return next((str(row["content"]) for row in prompts if row["created_at"] == at), "")
 
 
 def _seen_in(sent: Iterable[Sent]) -> frozenset[str]:
@@ -326,10 +335,7 @@ def _for_prompt(
     filters = replace(of_session(runtime, UNARCHIVED), here=branch)
     limit = max(most, evidence.LOOKED_AT)
     asked = engine.ask(prompt, store, filters, now, limit, embedder, UNASKED)
-    by_words, by_meaning = (
-        {row: place for place, row in enumerate(rows, 1)}
-        for rows in ranking.find_rows(asked, UNARCHIVED, UNASKED.pool)
-    )
+    by_words, by_meaning = ranking.find_rows(asked, UNARCHIVED, UNASKED.pool)
     hits = ranking.rank_live(asked)
     ranked = ranking.choose_best(hits, len(hits), asked.first)
     rank = next((at for at, hit in enumerate(ranked, 1) if hit.memory.seq == memory.seq), None)
@@ -339,26 +345,14 @@ def _for_prompt(
         passed=bool(signals),
         figures={
             "search": asked.mode,
-            "place by words": by_words.get(memory.seq),
-            "place by meaning": by_meaning.get(memory.seq),
+            "place by words": _place_in(by_words, memory.seq),
+            "place by meaning": _place_in(by_meaning, memory.seq),
             "share of the words": signals.get("share"),
             "BM25": signals.get("bm25"),
             "cosine": signals.get("cosine"),
         },
     )
-    mine, floor = signals.get("evidence"), evidence.prompt_floor(asked.mode)
-    best = max((hit.signals["evidence"] for hit in hits), default=None)
-    least = evidence.least_shown([] if best is None else [best], floor)
-    yield Stage(
-        name="Evidence",
-        passed=mine is not None and mine >= least,
-        figures={
-            "evidence": mine,
-            "needed by the best": floor,
-            "of the best": best,
-            "needed beside the best": None if math.isinf(least) else least,
-        },
-    )
+    yield _has_evidence(signals.get("evidence"), hits, evidence.prompt_floor(asked.mode))
     later = relations.find_later(store, [memory]).get(memory.id)
     is_replaced = bool(later and later.replaces)
     yield Stage(
@@ -380,23 +374,45 @@ def _for_prompt(
     )
 
 
+def _place_in(rows: Iterable[int], row: int) -> int | None:
+    return next((place for place, each in enumerate(rows, 1) if each == row), None)
+
+
+def _has_evidence(mine: float | None, hits: Iterable[Hit], floor: float) -> Stage:
+    from ademem.search import evidence
+
+    best = max((hit.signals["evidence"] for hit in hits), default=None)
+    least = evidence.least_shown([] if best is None else [best], floor)
+    return Stage(
+        name="Evidence",
+        passed=mine is not None and mine >= least,
+        figures={
+            "evidence": mine,
+            "needed by the best": floor,
+            "of the best": best,
+            "needed beside the best": None if math.isinf(least) else least,
+        },
+    )
+
+
 def _for_briefing(reader: Reader, memory: Memory, name: str) -> Iterator[Stage]:
     from ademem.session import briefing
 
     brief = briefing.news(reader) if reader.seen else briefing.session(reader, name)
     for step in brief.steps:
-        own = [entry for entry in step.entries if entry.memory and entry.memory.id == memory.id]
+        entries = (each for each in step.entries if each.memory and each.memory.id == memory.id)
+        own = next(entries, None)
         order = sorted(step.entries, key=lambda entry: -entry.worth)
         least = min((entry.worth for entry in step.fitting), default=None)
         yield Stage(
             name=f"Section “{step.title}”",
-            passed=bool(own) and own[0] in step.fitting,
+            passed=own in step.fitting,
             figures={
-                "place by worth": order.index(own[0]) + 1 if own else None,
+                "place by worth": order.index(own) + 1 if own else None,
                 "of": len(step.entries),
-                "worth": own[0].worth if own else None,
+                "worth": own.worth if own else None,
                 "least worth shown": least,
-                "characters": own[0].chars if own else None,
+                "characters": own.chars if own else None,
                 "room": step.room,
                 "shown": len(step.fitting),
                 "at most": step.most,

@@ -715,10 +715,6 @@ def update(
     from ademem.operations.placing import Choice
 
     memory = get_readable(runtime, id)
-    if call.door == TERMINAL and (anchors is not None or command is not None):
-        anchors = anchor.replace_parts(
-            tuple(text for text in memory.anchors if not anchor.is_choice(text)), anchors, command
-        )
     changes: Row = {
         "content": content,
         "find": find,
@@ -729,9 +725,7 @@ def update(
         "tags": tags if stop is None else _mark_stop(memory.tags if tags is None else tags, stop),
         "file_scope_pattern": path,
         "importance": importance,
-        "anchors": None
-        if anchors is None
-        else (*_check_anchors(anchors), *filter(anchor.is_choice, memory.anchors)),
+        "anchors": _change_anchors(memory, anchors, command, in_parts=call.door == TERMINAL),
     }
     changes = {name: value for name, value in changes.items() if value is not None}
     if not changes and not at:
@@ -740,6 +734,17 @@ def update(
         updated = curation.update(runtime, memory, call.origin, revision=revision, **changes)
         placed = placing.place(runtime, Choice(id=updated.memory.id, at=at)) if at else None
     return Edited(updated=updated, placed=placed)
+
+
+def _change_anchors(
+    memory: Memory, given: Sequence[str] | None, commands: Sequence[str] | None, *, in_parts: bool
+) -> tuple[str, ...] | None:
+    """Return the anchors beside the places that were chosen; *in_parts* files or commands stay."""
+    chosen = tuple(filter(anchor.is_choice, memory.anchors))
+    if in_parts and (given is not None or commands is not None):
+        others = tuple(text for text in memory.anchors if text not in chosen)
+        given = anchor.replace_parts(others, given, commands)
+    return None if given is None else (*_check_anchors(given), *chosen)
 
 
 def _mark_stop(tags: Iterable[str], stop: bool) -> tuple[str, ...]:

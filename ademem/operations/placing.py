@@ -61,6 +61,10 @@ class Choice(Value):
     drop: tuple[str, ...] = ()
     nowhere: bool = False
 
+    @property
+    def decides(self) -> bool:
+        return bool(self.at or self.drop or self.nowhere)
+
 
 class _tree_of:
     """Open the index of the files for a block; None where there is none."""
@@ -269,24 +273,25 @@ def _choose(
     wanted = [binding_keys.parse_at(key, root) for key in choice.at]
     unwanted = _read_dropped(memory, choice.drop, runtime)
     notes = _check_reach(wanted, by_person, tree)
-    old = list(memory.anchors)
+    of_person = {anchor.of_key(key, by_person=True) for key in unwanted}
+    of_person |= {anchor.NOWHERE} if wanted else set()
+    if choice.nowhere or not of_person.isdisjoint(memory.anchors):
+        _require_right(memory, by_person, runtime)
     if choice.nowhere:
-        _require_right(memory, by_person, runtime)
-        return (*_others(old), anchor.NOWHERE), notes
-    if wanted and anchor.NOWHERE in old:
-        _require_right(memory, by_person, runtime)
+        return (*_others(memory.anchors), anchor.NOWHERE), notes
     new = [anchor.of_key(binding_keys.show(each), by_person=by_person) for each in wanted]
-    if by_person and wanted:
-        old = _others(old)
-    dropped = {anchor.of_key(key, by_person=True) for key in unwanted}
-    if not dropped.isdisjoint(old):
-        _require_right(memory, by_person, runtime)
-    dropped |= {anchor.of_key(key, by_person=False) for key in unwanted}
-    old = [text for text in old if text not in dropped]
-    derived = {binding_keys.show(each) for each in _derived(memory, runtime)} if unwanted else ()
-    new += [anchor.NOT + key for key in unwanted if key in derived]
-    kept = [text for text in old if text not in new and not (wanted and text == anchor.NOWHERE)]
-    return (*kept, *dict.fromkeys(new)), notes
+    new += _exclude(unwanted, memory, runtime)
+    old = _others(memory.anchors) if by_person and wanted else memory.anchors
+    replaced = {*new, *of_person, *(anchor.of_key(key, by_person=False) for key in unwanted)}
+    return (*(text for text in old if text not in replaced), *dict.fromkeys(new)), notes
+
+
+def _exclude(unwanted: Sequence[str], memory: Memory, runtime: Runtime) -> list[str]:
+    """Return the anchors that keep a memory from those of the places to which its words lead."""
+    if not unwanted:
+        return []
+    derived = {binding_keys.show(each) for each in _derived(memory, runtime)}
+    return [anchor.NOT + key for key in unwanted if key in derived]
 
 
 def _read_dropped(memory: Memory, given: Iterable[str], runtime: Runtime) -> list[str]:
@@ -339,19 +344,25 @@ def _check_reach(wanted: Sequence[Binding], by_person: bool, tree: Tree | None) 
 
 
 def _placed(memory: Memory, runtime: Runtime, tree: Tree | None) -> Placed:
-    from ademem.search import place_advice, places
+    from ademem.search import place_advice
 
     at = table.list_of(runtime.store, memory)
-    sure = tuple(each for each in at if each.strength not in UNSURE)
-    maybe = [each for each in at if each.strength in UNSURE]
-    if tree and not any(each.strength in (*FIRM, "named") for each in at):
-        known = {(each.kind, each.key) for each in at}
-        likely = places.candidates(memory.whole_text, tree)
-        maybe += [each for each in likely if (each.kind, each.key) not in known]
     return Placed(
         memory=memory,
-        at=sure,
-        candidates=tuple(maybe[:MOST_OFFERED]),
+        at=tuple(each for each in at if each.strength not in UNSURE),
+        candidates=tuple(_list_unsure(memory, at, tree)[:MOST_OFFERED]),
         files=tree.count if tree else 0,
         advice=tuple(place_advice.advise(memory, at)),
     )
+
+
+def _list_unsure(memory: Memory, at: Sequence[Binding], tree: Tree | None) -> list[Binding]:
+    """Return places of a memory that may be wrong; without a sure one, also those in its words."""
+    from ademem.search import places
+
+    unsure = [each for each in at if each.strength in UNSURE]
+    if not tree or any(each.strength in (*FIRM, "named") for each in at):
+        return unsure
+    known = {(each.kind, each.key) for each in at}
+    likely = places.candidates(memory.whole_text, tree)
+    return unsure + [each for each in likely if (each.kind, each.key) not in known]

@@ -33,6 +33,12 @@ EFFECTS = {
 }
 
 
+WITHOUT_EFFECT = {
+    "overruled": "none: a more trusted author judged the pair",
+    "pending": "none yet: ask the person, who decides in `ademem review`",
+}
+
+
 class NoSuchRelation(NotFound):
     hint = "`ademem relations list` shows the ids"
 
@@ -64,21 +70,19 @@ def judge(
 
     kind = Trust(act(runtime).actor)
     _check_verdict(relation, kind, reason, evidence, confidence)
-    own = runtime.open_personal()
-    if own and judgment_id:
-        runtime = own if verdicts.find(own.store, judgment_id) else runtime
-    elif own and id:
-        runtime = runtime.holding(id)
+    runtime = _holder_of(runtime, judgment_id, id)
     store, now = runtime.store, runtime.clock()
     with store.transaction():
         source, target = _find_pair(runtime, judgment_id, id, other)
         before = verdicts.find(store, relations.id_of(source, target))
         affected = (target,) if relation == relations.SUPERSEDES else (source, target)
-        is_sure = kind is Trust.USER or confidence >= SURE
-        overruled = _is_overruled(before, kind)
-        in_effect = (
-            is_sure and not overruled and _may_judge(runtime, kind, relation, affected, before)
-        )
+        if _is_overruled(before, kind):
+            status = "overruled"
+        elif _is_sure(kind, confidence) and _may_judge(runtime, kind, relation, affected, before):
+            status = "judged"
+        else:
+            status = "pending"
+        in_effect = status == "judged"
         if before is None and not in_effect:
             relations.add(
                 store, target, source, "related", score=0.0, reason="", actor="system", now=now
@@ -98,13 +102,16 @@ def judge(
             kind=kind.value,
             now=now,
         )
-    if in_effect:
-        status, effect = "judged", EFFECTS[relation].format(target.id)
-    elif overruled:
-        status, effect = "overruled", "none: a more trusted author judged the pair"
-    else:
-        status, effect = "pending", "none yet: ask the person, who decides in `ademem review`"
+    effect = WITHOUT_EFFECT.get(status) or EFFECTS[relation].format(target.id)
     return {"relation_id": row, "relation": relation, "status": status, "effect": effect}
+
+
+def _holder_of(runtime: Runtime, judgment_id: str, id: str) -> Runtime:
+    """Return the memory that has a pair: the person's own, or that of the project."""
+    own = runtime.open_personal()
+    if own and judgment_id:
+        return own if verdicts.find(own.store, judgment_id) else runtime
+    return runtime.holding(id) if own and id else runtime
 
 
 def _check_verdict(
@@ -140,6 +147,10 @@ def _may_judge(
     if kind is Trust.USER or not (waits or relation == relations.SUPERSEDES):
         return True
     return not memories.find_confirmed(runtime.store, (memory.id for memory in affected))
+
+
+def _is_sure(kind: Trust, confidence: float) -> bool:
+    return kind is Trust.USER or confidence >= SURE
 
 
 def _is_overruled(before: Verdict | None, kind: Trust) -> bool:
@@ -245,10 +256,7 @@ class Graph(Value):
 
 
 def get_graph(runtime: Runtime, kind: str, name: str, most: int = MOST_NODES) -> Graph:
-    if kind not in KINDS:
-        raise UsageError(f"no kind of node {kind!r}", ", ".join(KINDS))
-    memory = memories.get(runtime.store, name) if kind == "memory" else None
-    nodes = [Node(kind=kind, name=memory.id if memory else name, memory=memory)]
+    nodes = [_first_node(runtime, kind, name)]
     places = {(kind, nodes[0].name): 0}
     edges: dict[tuple[int, int], str] = {}
     waiting, is_cut = deque([0]), False
@@ -274,6 +282,13 @@ def get_graph(runtime: Runtime, kind: str, name: str, most: int = MOST_NODES) ->
         edges=tuple((a, b, relation) for (a, b), relation in edges.items()),
         is_cut=is_cut,
     )
+
+
+def _first_node(runtime: Runtime, kind: str, name: str) -> Node:
+    if kind not in KINDS:
+        raise UsageError(f"no kind of node {kind!r}", ", ".join(KINDS))
+    memory = memories.get(runtime.store, name) if kind == "memory" else None
+    return Node(kind=kind, name=memory.id if memory else name, memory=memory)
 
 
 def _neighbours(runtime: Runtime, node: Node) -> Iterator[Node]:

@@ -130,20 +130,21 @@ def vectors(runtime: Runtime) -> dict[str, Any]:
     from ademem.worker import running
 
     model = running.find_model(runtime)
-    counts = embeddings.counts(runtime.store, model.id) if model else None
+    counts = embeddings.counts(runtime.store, model.id) if model else embeddings.NONE
     runs = [run for run in running.recent_runs(runtime.project) if run["job"] == "embed"]
+    last = runs[-1] if runs else {}
     return {
         "model": model.id if model else None,
         "installed": model is not None,
-        "embedded": counts.embedded if counts else 0,
-        "queue_depth": counts.waiting if counts else 0,
-        "parked": counts.parked if counts else 0,
+        "embedded": counts.embedded,
+        "queue_depth": counts.waiting,
+        "parked": counts.parked,
         "batches_processed": sum(run.get("batches", 0) for run in runs),
         "embeddings_written": sum(run.get("embedded", 0) for run in runs),
         "failed_entries": sum(run.get("failed", 0) for run in runs),
-        "last_batch_size": runs[-1].get("batch", 0) if runs else 0,
+        "last_batch_size": last.get("batch", 0),
         "max_batch_size_observed": max((run.get("largest", 0) for run in runs), default=0),
-        "last_processed_at": runs[-1]["at"] if runs else None,
+        "last_processed_at": last.get("at"),
     }
 
 

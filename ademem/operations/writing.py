@@ -11,6 +11,7 @@ from ademem.capture.gate import RuleEffect, Written
 from ademem.capture.gate.writing import Candidate
 from ademem.capture.stating import Stated
 from ademem.core import client
+from ademem.core.clock import datetime
 from ademem.core.errors import Conflict, NoSuchMemory, UsageError, suppress
 from ademem.core.memory import (
     TYPES,
@@ -52,12 +53,7 @@ def write(
     asked = as_dict(replace(draft, origin=Origin()))  # the same from another session or process
     payload = sha256_hex(repr((asked, as_dict(stated)))) if operation_id else ""
     draft, now = complete_draft(runtime, draft), runtime.clock()
-    if runtime.project.root not in _noted:
-        _noted.add(runtime.project.root)
-        with suppress(OSError):  # the text is worth more than the list of projects
-            enrolment.note_use(
-                runtime.project, runtime.settings.project.name, runtime.environment, now
-            )
+    _note_use(runtime, now)
     if is_personal(draft):
         runtime = runtime.open_personal(create=True) or runtime
     with runtime.store.transaction():
@@ -65,18 +61,33 @@ def write(
             return known
         written = stating.write(draft, stated, runtime.store, runtime.settings.gate, now)
         _keep_answer(runtime, payload, operation_id, written)
-    memory, now = written.memory, runtime.clock()
-    if memory and (note := _note_on_mission(runtime, memory)):
-        written = replace(written, notes=(*written.notes, note))
-    if memory and written.rule != stating.REPEATS:
-        nearest = tuple(find_nearest(runtime, memory))
-        written = replace(written, nearest=nearest)
-        surfaced = runtime.settings.relations
-        if surfaced.surface and not written.deduped:
-            proposed = _propose(runtime, memory, nearest[: surfaced.candidates])
-            written = replace(written, candidates=proposed)
+    if written.memory:
+        written = _complete_answer(runtime, written.memory, written)
     _keep_answer(runtime, payload, operation_id, written)
     return written
+
+
+def _note_use(runtime: Runtime, now: datetime) -> None:
+    if runtime.project.root not in _noted:
+        _noted.add(runtime.project.root)
+        with suppress(OSError):  # the text is worth more than the list of projects
+            name = runtime.settings.project.name
+            enrolment.note_use(runtime.project, name, runtime.environment, now)
+
+
+def _complete_answer(runtime: Runtime, memory: Memory, written: Written) -> Written:
+    """Name the mission that a memory belongs to, and the memories that are nearest to it."""
+    if note := _note_on_mission(runtime, memory):
+        written = replace(written, notes=(*written.notes, note))
+    if written.rule == stating.REPEATS:
+        return written
+    nearest = tuple(find_nearest(runtime, memory))
+    written = replace(written, nearest=nearest)
+    surfaced = runtime.settings.relations
+    if not surfaced.surface or written.deduped:
+        return written
+    proposed = _propose(runtime, memory, nearest[: surfaced.candidates])
+    return replace(written, candidates=proposed)
 
 
 def find_nearest(runtime: Runtime, memory: Memory) -> list[Memory]:

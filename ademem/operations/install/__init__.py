@@ -452,15 +452,18 @@ def add_server(
             text = _without_entry(text, keys, entry)
         else:
             raise BadSettingsFile(path, f"it has another server {SERVER!r}")
-    if keys:
-        base = text if text and text.strip() else "{}\n"
-        after = json_text.add(base, (*keys, SERVER), client.entry(command))
-    else:
-        gap = "\n" if text and not text.endswith("\n\n") else ""
-        after = (text or "") + gap + TOML.format(command=json.dumps(command))
+    after = _with_entry(text or "", keys, client, command)
     if not dry_run:
         save(path, text, after, record)
     return Change(path=path, before=there, after=after)
+
+
+def _with_entry(text: str, keys: Keys, client: McpClient, command: str) -> str:
+    if keys:
+        base = text if text.strip() else "{}\n"
+        return json_text.add(base, (*keys, SERVER), client.entry(command))
+    gap = "\n" if text and not text.endswith("\n\n") else ""
+    return text + gap + TOML.format(command=json.dumps(command))
 
 
 def remove_server(

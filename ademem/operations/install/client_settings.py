@@ -84,20 +84,29 @@ def find_switch(sources: Sequence[Source], *, plugin: Plugin | None, in_settings
 
     *plugin* brings them if it is enabled, and files of the person or the team if *in_settings*.
     """
-    chosen = [source for source in sources if isinstance(source.values.get(OFF), bool)]
-    if chosen and chosen[-1].values[OFF]:
-        return f"{chosen[-1].path} sets {OFF}"
-    in_plugin = plugin is not None and plugin.is_enabled
-    if only := _managed(sources, "allowManagedHooksOnly", lambda value: value is True):
-        trusted = in_plugin and any(
-            plugin and source.is_managed and _plugins(source).get(plugin.name) is True
-            for source in sources
-        )
-        return "" if trusted else f"{only.path} sets allowManagedHooksOnly"
+    if off := _last_off(sources):
+        return f"{off.path} sets {OFF}"
+    enabled = plugin if plugin and plugin.is_enabled else None
+    if only := _managed(sources, MANAGED_ONLY, lambda value: value is True):
+        return "" if _is_managed(sources, enabled) else f"{only.path} sets {MANAGED_ONLY}"
     if strict := _managed(sources, STRICT, _includes_hooks):
-        return "" if in_plugin else f"{strict.path} sets {STRICT}"
-    if plugin is None or in_settings:
-        return ""
+        return "" if enabled else f"{strict.path} sets {STRICT}"
+    return "" if plugin is None or in_settings else _find_plugin_switch(sources, plugin)
+
+
+def _last_off(sources: Sequence[Source]) -> Source | None:
+    """Return the file that switches all hooks off, unless a later one switches them on."""
+    chosen = [source for source in sources if isinstance(source.values.get(OFF), bool)]
+    return chosen[-1] if chosen and chosen[-1].values[OFF] else None
+
+
+def _is_managed(sources: Sequence[Source], plugin: Plugin | None) -> bool:
+    """Tell whether the organization enables a plugin, whose hooks are managed then."""
+    managed = [each for each in sources if each.is_managed]
+    return plugin is not None and any(_plugins(each).get(plugin.name) is True for each in managed)
+
+
+def _find_plugin_switch(sources: Sequence[Source], plugin: Plugin) -> str:
     if not plugin.is_enabled:
         return f"{plugin.path} disables the plugin {plugin.name}"
     none = _managed(sources, MARKETPLACES, lambda value: value == [])
@@ -105,6 +114,7 @@ def find_switch(sources: Sequence[Source], *, plugin: Plugin | None, in_settings
 
 
 OFF = "disableAllHooks"
+MANAGED_ONLY = "allowManagedHooksOnly"
 STRICT = "strictPluginOnlyCustomization"
 MARKETPLACES = "strictKnownMarketplaces"
 

@@ -204,17 +204,21 @@ def find_misfit(settings: Any, events: Iterable[str] = EVENT_NAMES) -> str | Non
 
 def _our_hooks(settings: Settings) -> Iterator[tuple[Keys, Settings]]:
     """Yield our groups, and our handlers in groups of others."""
+    for keys, group in _groups(settings):
+        handlers = group["hooks"]
+        ours = [place for place, handler in enumerate(handlers) if _is_ours(handler)]
+        if ours and len(ours) == len(handlers):
+            yield keys, group
+        else:
+            yield from (((*keys, "hooks", place), handlers[place]) for place in ours)
+
+
+def _groups(settings: Settings) -> Iterator[tuple[Keys, Settings]]:
+    """Yield the groups that have a list of handlers."""
     for event, groups in settings.get("hooks", {}).items():
         for number, group in enumerate(groups if isinstance(groups, list) else []):
-            handlers = group.get("hooks") if isinstance(group, dict) else None
-            if not isinstance(handlers, list):
-                continue
-            ours = [place for place, handler in enumerate(handlers) if _is_ours(handler)]
-            if ours and len(ours) == len(handlers):
+            if isinstance(group, dict) and isinstance(group.get("hooks"), list):
                 yield ("hooks", event, number), group
-            else:
-                for place in ours:
-                    yield ("hooks", event, number, "hooks", place), handlers[place]
 
 
 def _is_ours(handler: Any) -> bool:
