@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any
@@ -99,11 +99,17 @@ def read_items(memories: Runtime, waiting: Iterable[Waiting]) -> list[Item]:
     return items
 
 
+def _list_others(memories: Runtime, item: Item) -> Sequence[Memory]:
+    """Return the other memory of a pair, or those that are like one that waits alone."""
+    if item.other:
+        return [item.other]
+    is_alone = waits_for(item.memory) and not item.place
+    return searching.find_similar(memories, item.memory) if is_alone else []
+
+
 def read_card(memories: Runtime, item: Item) -> dict[str, Any]:
     memory, why = item.memory, waits_for(item.memory)
-    others: Sequence[Memory] = [item.other] if item.other else []
-    if why and not (item.other or item.place):
-        others = searching.find_similar(memories, memory)
+    others = _list_others(memories, item)
     return {
         "key": item.key,
         "memory": memory,
@@ -189,6 +195,14 @@ def health(status: Mapping[str, Any]) -> dict[str, str]:
     return {"level": level, "text": text, "next": step}
 
 
+def _list_denials(memories: Runtime, session: str) -> Iterator[dict[str, Any]]:
+    """Yield decisions against a call, with the ids of the memories that each carried."""
+    for row in reports.list_decisions(memories, DECISIONS, session):
+        if row["decision"] in ("deny", "warn"):
+            mark, _, ids = (row["reason"] or "").partition("carried ")
+            yield row | {"carried": ids.split(", ") if ids and not mark else []}
+
+
 def read_session(
     memories: Runtime, id: str, is_withheld: Callable[[Memory], bool]
 ) -> dict[str, Any]:
@@ -205,11 +219,9 @@ def read_session(
         moment("learned", each.id, stamp(each.created_at), row=to_row(each))
         for each in sessions.list_session_memories(memories, id)
     ]
-    for row in reports.list_decisions(memories, DECISIONS, id):
-        if row["decision"] in ("deny", "warn"):
-            mark, _, ids = (row["reason"] or "").partition("carried ")
-            carried = ids.split(", ") if ids and not mark else []
-            moments.append(moment("denied", row["id"], row["created_at"], **row, carried=carried))
+    moments += [
+        moment("denied", row["id"], row["created_at"], **row) for row in _list_denials(memories, id)
+    ]
     first = prompts[-1]["text"] if prompts else ""
     return {
         "session": session,

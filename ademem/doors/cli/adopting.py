@@ -40,7 +40,7 @@ def adopt(
     """Use CLAUDE.md and rules in place. AGENTS.md is read, too."""
     if yes and no:
         raise UsageError("--yes and --no exclude each other", "give one of them")
-    decides = stop or ignore or plain or bool(keys)
+    decides = any((stop, ignore, plain, keys))
     if bool(id) != decides:
         raise UsageError(
             "a decision needs a line and what is decided",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import filterfalse
+
 from ademem.core.value import Value, replace
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import PROJECT, Command, commands, is_unlisted, open_project
@@ -43,13 +45,17 @@ def _always(given: Row) -> bool:
     return True
 
 
+def _never(project: str | None, given: Row, **typed: Any) -> bool:
+    return False
+
+
 def follow(
     function: Callable[..., Any],
     name: str = "",
     *,
     without: Collection[str] = (),
     catches_up: Callable[[Row], bool] = _always,
-    instead: Callable[..., bool] | None = None,
+    instead: Callable[..., bool] = _never,
     **fixed: Any,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Define a command that shows a person what an operation returns.
@@ -70,7 +76,7 @@ def follow(
             parameters = followed()
             wanted = {each.name: parse_typed(each, typed.pop(each.variable)) for each in parameters}
             given = bind(parameters, check_arguments(schema_of(parameters), wanted, cuts=False))
-            if instead and instead(project, given, **typed):
+            if instead(project, given, **typed):
                 return
             with open_project(project, catch_up=catches_up(given)) as runtime:
                 asked = Asked(runtime=runtime, operation=operation, given=given | fixed)
@@ -78,9 +84,8 @@ def follow(
 
         def parameters_of_command() -> tuple[Parameter, ...]:
             own = read_parameters(shown, after=1)
-            arguments = (each for each in own if not flags_of(each))
-            options = (each for each in own if flags_of(each))
-            return (*arguments, *map(option_of, followed()), *options, PROJECT)
+            arguments = filterfalse(flags_of, own)
+            return (*arguments, *map(option_of, followed()), *filter(flags_of, own), PROJECT)
 
         run.__doc__, run.__module__ = shown.__doc__ or function.__doc__, shown.__module__
         full = name or shown.__name__

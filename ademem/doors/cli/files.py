@@ -95,11 +95,8 @@ def import_files(
     if unread and show.as_json:
         fault = Problem(path=BRIEF, line=None, message=f"{unread}; {unread.hint}")
         report = replace(report, problems=(*report.problems, fault))
-    lines = _import_lines(report, would=dry_run)
-    if brief:
-        verb = "would be" if dry_run else "is"
-        lines.append(f"the project brief {verb} at version {brief.version}")
-    if not (report.count or report.problems or brief or unread):
+    lines = _import_lines(report, would=dry_run) + _brief_lines(brief, would=dry_run)
+    if not any((report.count, report.problems, brief, unread)):
         lines.append("the files say nothing new")
     show.report(report, lines, map(_problem_line, report.problems))
     if unread and not show.as_json:
@@ -119,6 +116,12 @@ def check(
     found = [{"path": each.path, "line": each.line, "message": each.message} for each in problems]
     lines = [f"{each.path}:{each.line or 1}: {each.message}" for each in problems]
     show.report({"problems": found}, lines or ["the files are sound"], fails=bool(problems))
+
+
+def _brief_lines(brief: project_brief.CoreMemory | None, *, would: bool) -> list[str]:
+    if brief is None:
+        return []
+    return [f"the project brief {'would be' if would else 'is'} at version {brief.version}"]
 
 
 def _show_diff(inspection: Inspection) -> NoReturn:

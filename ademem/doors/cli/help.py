@@ -74,19 +74,20 @@ def sentences(names: Iterable[str]) -> dict[str, str]:
 
 def _absent() -> Iterator[str]:
     """Yield a line on commands that lack a package, and one on those of parts that are away."""
-    absent = [
-        f"{name} ({part.__name__.rpartition('.')[2]})"
-        for part, given in plugins.added("PANELS")
-        if missing_of(part)
-        for names in given.values()
-        for name in names.split()
-    ]
-    if absent:
-        yield from ("", f"With their extras: {', '.join(absent)}; each says how it is added.")
+    if absent := ", ".join(_lacking()):
+        yield from ("", f"With their extras: {absent}; each says how it is added.")
     left_out = [names for part, names in OF_PARTS.items() if plugins.named(part) is None]
     if left_out:
         named = ", ".join(" ".join(left_out).split())
         yield from ("", f"Parts that are not there would add: {named}.")
+
+
+def _lacking() -> Iterator[str]:
+    """Yield the commands of parts that lack a package."""
+    for part, given in plugins.added("PANELS"):
+        if missing_of(part):
+            name = part.__name__.rpartition(".")[2]
+            yield from (f"{word} ({name})" for words in given.values() for word in words.split())
 
 
 def summary_of(name: str) -> str:

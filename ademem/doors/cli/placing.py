@@ -34,18 +34,23 @@ def at(
     from_: str = option("--from", "Choices as JSON lines; - reads standard input.", ""),
 ) -> None:
     """Choose where a memory applies. Without a choice, show it."""
-    chooses = bool(keys or drop or none)
-    if pending or from_:
-        if id or chooses:
-            raise UsageError("--pending and --from take no memory", "ademem at --pending --json")
-        return _place_from(memories, from_) if not pending else _list_unplaced(memories)
-    if not id:
-        raise UsageError("the places of which memory?", "ademem at ID, or ademem at --pending")
-    if none and (keys or drop):
-        raise UsageError("--none excludes --at and --drop", "choose places, or none")
     choice = Choice(id=id, at=tuple(keys or ()), drop=tuple(drop or ()), nowhere=none)
-    one = placing.place(memories, choice) if chooses else placing.show_places(memories, id)
+    is_of_several = bool(pending or from_)
+    _check_choice(choice, is_of_several)
+    if is_of_several:
+        return _list_unplaced(memories) if pending else _place_from(memories, from_)
+    one = placing.place(memories, choice) if choice.decides else placing.show_places(memories, id)
     return show.report(to_json(one), list(lines_of(one)))
+
+
+def _check_choice(choice: Choice, is_of_several: bool) -> None:
+    if is_of_several:
+        if choice.id or choice.decides:
+            raise UsageError("--pending and --from take no memory", "ademem at --pending --json")
+    elif not choice.id:
+        raise UsageError("the places of which memory?", "ademem at ID, or ademem at --pending")
+    elif choice.nowhere and (choice.at or choice.drop):
+        raise UsageError("--none excludes --at and --drop", "choose places, or none")
 
 
 def _list_unplaced(memories: Runtime) -> None:

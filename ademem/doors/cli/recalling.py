@@ -20,6 +20,8 @@ from ademem.operations.parameters import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ademem.search.engine import Filters
     from ademem.store.runtime import Runtime
 
@@ -69,17 +71,23 @@ def recall(
         raise UsageError("recall what?", 'ademem recall "words", or --recent N, or --stats')
     found = (searching.recall if count else searching.search)(memories, query, filters, limit)
     drifted = searching.find_drifted(memories, [hit.memory for hit in found.hits])
-    if show.as_json:  # of a few rows, for which orjson would take longer to load
-        import json
-
+    if show.as_json:
         rows = show.results_json(found, explain=explain, drifted=drifted)
-        if len(found.hits) == limit:
-            rows["next"] = f"--limit {2 * limit} shows more"
-        show.echo(show.safe(json.dumps(rows, ensure_ascii=False, indent=2)))
+        _show_json(rows | _name_next(len(found.hits), limit))
     else:
         show.results(found, explain=explain, drifted=drifted, weaker=all_)
         show.words_alone(found.mode, memories)
     raise SystemExit(show.exit_code(found.answers or found.instructions))
+
+
+def _name_next(count: int, limit: int) -> dict[str, str]:
+    return {"next": f"--limit {2 * limit} shows more"} if count == limit else {}
+
+
+def _show_json(rows: dict[str, Any]) -> None:
+    import json  # of a few rows, for which orjson would take longer to load
+
+    show.echo(show.safe(json.dumps(rows, ensure_ascii=False, indent=2)))
 
 
 def _filter(

@@ -69,16 +69,27 @@ def _status_lines(found: dict[str, Any]) -> Iterator[str]:
 
 
 def _describe_status(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield names and texts; a text without a name goes on with the one above it."""
+    yield from _describe_store(found)
+    yield from _describe_model(found["embeddings"], found["jobs"])
+    yield "imports", _list_some(found["imports"])
+    yield from _describe_jobs(found["jobs"])
+    yield "ageing", _describe_runs(found["lifecycle"], "sweep")
+    yield "merging", _describe_runs(found["lifecycle"], "consolidation")
+    ai = found["ai"]
+    yield "AI", f"{ai['provider']}, {ai['calls_today']:,} of {ai['daily_calls']:,} calls today"
+    yield from (("", f"{name}: {ai[name]}") for name in ("last", "error") if ai[name])
+
+
+def _describe_store(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
     from textwrap import wrap
 
-    memories, jobs, ai = found["memories"], found["jobs"], found["ai"]
-    vectors, ageing = found["embeddings"], found["lifecycle"]
     yield "project", f"{found['project']}, branch {found['branch'] or 'none'}"
     yield "folder", found["root"]
     backup = (found["backup"] or "none")[:10]
     size = f"{found['bytes']:,} bytes"
     yield "database", f"schema {found['schema']}, {size}, backup {backup}, {found['database']}"
-    yield "memories", join_counts(memories, zeros=True)
+    yield "memories", join_counts(found["memories"], zeros=True)
     scopes = found["scopes"].items()
     limits = (f"{name} {scope['fullest_owner']:,} of {scope['limit']:,}" for name, scope in scopes)
     yield "limits", "; ".join(limits)
@@ -88,30 +99,29 @@ def _describe_status(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "concerns", ", ".join(f"{count:,} {name}" for name, count in found["concerns"].items())
     sessions = counted(found["sessions"], "session")
     yield "sessions", f"{sessions}; {counted(found['refusals_7d'], 'text')} refused in 7 days"
-    yield "missions", _list_some(ageing["missions"])
+    yield "missions", _list_some(found["lifecycle"]["missions"])
     yield "guard", found["guard"]
-    if vectors["installed"]:
-        counts = f"{vectors['embedded']:,} embedded, {vectors['queue_depth']:,} waiting"
-        yield "model", f"{vectors['model']}: {counts}, {vectors['parked']:,} given up"
-        if jobs["seconds_today"]:
-            most = f" of {jobs['daily_s']:,}" if jobs["daily_s"] else ""
-            later = f"; tomorrow: {_list_some(jobs['postponed'])}" if jobs["postponed"] else ""
-            yield "", f"took {jobs['seconds_today']:,}{most} processor seconds today{later}"
-    else:
+
+
+def _describe_model(vectors: dict[str, Any], jobs: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    if not vectors["installed"]:
         yield "model", "not installed (`ademem model install`)"
-    yield "imports", _list_some(found["imports"])
+        return
+    counts = f"{vectors['embedded']:,} embedded, {vectors['queue_depth']:,} waiting"
+    yield "model", f"{vectors['model']}: {counts}, {vectors['parked']:,} given up"
+    if jobs["seconds_today"]:
+        most = f" of {jobs['daily_s']:,}" if jobs["daily_s"] else ""
+        later = f"; tomorrow: {_list_some(jobs['postponed'])}" if jobs["postponed"] else ""
+        yield "", f"took {jobs['seconds_today']:,}{most} processor seconds today{later}"
+
+
+def _describe_jobs(jobs: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "jobs", f"{jobs['due']:,} due: {_list_some(jobs['kinds'])}; worker {jobs['worker']}"
     for name in ("failing", "parked"):
         if jobs[name]:
             yield "", f"{name}: {_list_some(jobs[name])}"
     if jobs["last"]:
         yield "", f"last: {jobs['last']}"
-    yield "ageing", _describe_runs(ageing, "sweep")
-    yield "merging", _describe_runs(ageing, "consolidation")
-    yield "AI", f"{ai['provider']}, {ai['calls_today']:,} of {ai['daily_calls']:,} calls today"
-    for name in ("last", "error"):
-        if ai[name]:
-            yield "", f"{name}: {ai[name]}"
 
 
 def _list_some(names: list[str]) -> str:

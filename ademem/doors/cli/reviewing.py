@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from typing import NamedTuple
+from itertools import chain
+from typing import Any, NamedTuple
 
 from ademem.core import who
 from ademem.core.errors import AdememError, UsageError
@@ -72,25 +73,34 @@ def review(
     from ademem.session import linked_files
 
     selection = _select(category, type_, older, words)
-    if accept and reject:
-        raise UsageError("--accept and --reject exclude each other", "give one of them")
-    if (accept or reject) and selection == EVERYTHING and not imported:
-        raise UsageError("accept or reject which?", "WORDS, --category, --type or --older")
+    is_narrowed = imported or selection != EVERYTHING
+    decision = _read_decision(accept, reject, is_narrowed)
     with open_project(project) as memories:
         if changes:
             return _review_changes(memories, list_)
         if due:
             return show.memories(curation.list_due(memories, limit))
-        if take or mine or settle or reviewed:
+        if any((take, mine, settle, reviewed)):
             return _decide_one(memories, take, mine, settle, reviewed)
         enrolment.register_typed(memories)
         for line in (*linked_files.describe_missing(memories), *_lost_lines(memories)):
             show.say(line, err=True)
         list_waiting = curation.review_imported if imported else curation.review
         waiting = list_waiting(memories, limit, selection)
-        if accept or reject:
-            return _decide_all(memories, waiting, accept, dry_run)
-        return _review_each(memories, waiting, imported or selection != EVERYTHING, list_)
+        if decision:
+            return _decide_all(memories, waiting, decision, dry_run)
+        return _review_each(memories, waiting, is_narrowed, list_)
+
+
+def _read_decision(accept: bool, reject: bool, is_narrowed: bool) -> str:
+    """Return what is decided about all that are chosen; empty if each is asked about."""
+    if not (accept or reject):
+        return ""
+    if accept and reject:
+        raise UsageError("--accept and --reject exclude each other", "give one of them")
+    if not is_narrowed:
+        raise UsageError("accept or reject which?", "WORDS, --category, --type or --older")
+    return "promote" if accept else "reject"
 
 
 def _select(
@@ -135,17 +145,27 @@ def _review_each(memories: Runtime, waiting: Sequence[Memory], narrowed: bool, l
     doubts: list[Doubt | Misplaced] = []
     if not narrowed:
         doubts = [*inspecting.list_doubtful(memories), *placing.list_misplaced(memories)]
-    lists = show.as_json or list_ or memories.is_read_only
     if not (show.as_json or narrowed) and curation.asks_to_publish(memories):
         show.echo(PUBLISH_SKILLS)
-    if not lists and sys.stdout.isatty() and memories.by.is_person:
+    if _asks(memories, list_):
         queue = curation.list_queue(memories, with_skipped=True)
         if narrowed:
-            chosen = {each.id for each in waiting}
-            queue = [each for each in queue if each.id in chosen]
+            queue = _choose(queue, waiting)
         if queue or doubts:
             return _run_dialogue(memories, queue, doubts)
     return _list_waiting(memories, waiting, doubts, narrowed)
+
+
+def _choose(queue: Sequence[Waiting], chosen: Sequence[Memory]) -> list[Waiting]:
+    ids = {each.id for each in chosen}
+    return [each for each in queue if each.id in ids]
+
+
+def _asks(memories: Runtime, list_: bool) -> bool:
+    """Tell whether a person at a terminal is asked, where nothing wants a list."""
+    if show.as_json or list_ or memories.is_read_only:
+        return False
+    return sys.stdout.isatty() and memories.by.is_person
 
 
 PUBLISH_SKILLS = (
@@ -162,27 +182,26 @@ def _review_changes(memories: Runtime, list_: bool) -> None:
     """Ask for a decision about each change in a terminal, else list them."""
     found = curation.list_kept_changes(memories)
     if show.as_json:
-        shown = [
-            {
-                "id": each.copy.id,
-                "kind": each.kind,
-                "author": claimed_name(each.author),
-                "until": each.until and each.until.date().isoformat(),
-                "yours": show.memory_json(each.copy),
-                "theirs": each.shared and show.memory_json(each.shared),
-            }
-            for each in found
-        ]
-        return show.json({"count": len(shown), "changes": shown})
+        return show.json({"count": len(found), "changes": list(map(_change_row, found))})
     if not found:
         return show.echo("nobody else changed what you stated", err=True)
-    asks = not (list_ or memories.is_read_only) and sys.stdout.isatty()
-    asks = asks and memories.by.is_person
+    asks = _asks(memories, list_)
     for number, each in enumerate(found, 1):
         show.fenced(_change_lines(each, f"{number} of {len(found)}"))
         if asks and not _decide_change(memories, each):
             return None
     return None if asks else show.echo(DECIDE)
+
+
+def _change_row(change: Changed) -> dict[str, Any]:
+    return {
+        "id": change.copy.id,
+        "kind": change.kind,
+        "author": claimed_name(change.author),
+        "until": change.until and change.until.date().isoformat(),
+        "yours": show.memory_json(change.copy),
+        "theirs": change.shared and show.memory_json(change.shared),
+    }
 
 
 def _change_lines(change: Changed, place: str) -> Iterator[str]:
@@ -228,31 +247,38 @@ def _list_waiting(
     doubts: Sequence[Doubt | Misplaced],
     narrowed: bool,
 ) -> None:
-    groups = (
+    groups: tuple[tuple[Pairs, str], ...] = (
         ([(memory, waits_for(memory)) for memory in waiting], ACCEPT),
         ([] if narrowed else _list_pairs(memories), SETTLE),
         *_group_doubts(doubts),
     )
-    found = [pair for pairs, _ in groups for pair in pairs]
+    found = list(chain.from_iterable(pairs for pairs, _ in groups))
     proof = searching.map_evidence(memories, [memory for memory, _ in found])
     if show.as_json:
-        shown = [
-            show.memory_json(memory)
-            | {"why": why, "evidence": show.evidence_rows(memory, proof.get(memory.id, ()))}
-            for memory, why in found
-        ]
+        shown = [_waiting_row(*pair, proof) for pair in found]
         return show.json({"count": len(shown), "memories": shown})
     if not found:
         show.echo("nothing waits for your review", err=True)
     for pairs, hint in groups:
         if pairs:
-            show.fenced(
-                text
-                for memory, why in pairs
-                for text in (show.line(memory), f"    {why}", *_evidence_lines(memory, proof))
-            )
+            _show_pairs(pairs, proof)
             show.echo(hint)
     return None
+
+
+def _show_pairs(pairs: Pairs, proof: Mapping[str, Sequence[Evidence]]) -> None:
+    show.fenced(
+        text
+        for memory, why in pairs
+        for text in (show.line(memory), f"    {why}", *_evidence_lines(memory, proof))
+    )
+
+
+def _waiting_row(
+    memory: Memory, why: str, proof: Mapping[str, Sequence[Evidence]]
+) -> dict[str, Any]:
+    evidence = show.evidence_rows(memory, proof.get(memory.id, ()))
+    return show.memory_json(memory) | {"why": why, "evidence": evidence}
 
 
 ACCEPT = "`ademem promote ID` accepts one, `ademem edit` corrects it, `ademem reject` drops it"
@@ -331,12 +357,12 @@ def _run_dialogue(memories: Runtime, queue: list[Waiting], doubts: list[Doubt | 
     kind(memories, [*ordered, *in_doubt]).run()
 
 
-def _decide_all(memories: Runtime, waiting: Sequence[Memory], accept: bool, dry_run: bool) -> None:
+def _decide_all(memories: Runtime, waiting: Sequence[Memory], decision: str, dry_run: bool) -> None:
     event, decided = "", list(waiting)
     if not dry_run:
         who.require_person(memories.by, "a decision about several memories")
-        event, decided = curation.decide_all(memories, waiting, "promote" if accept else "reject")
-    verb = "accepted" if accept else "rejected"
+        event, decided = curation.decide_all(memories, waiting, decision)
+    verb = "accepted" if decision == "promote" else "rejected"
     end = f"would be {verb}" if dry_run else verb + show.name_undo(event)
     rows = [show.memory_json(memory) for memory in decided]
     show.report(
@@ -358,6 +384,22 @@ class Subject(Value):
     conflict: str = ""
     doubt: Doubt | None = None
     misplaced: Misplaced | None = None
+
+    @property
+    def why(self) -> str:
+        if self.misplaced:
+            return f"does it belong there? {self.misplaced.why}"
+        if self.doubt:
+            return f"in doubt: {self.doubt.why}"
+        return self.conflict or waits_for(self.memory)
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        if self.misplaced:
+            return PLACE_CHOICES
+        if self.doubt:
+            return DOUBT_CHOICES
+        return CONFLICT_CHOICES if self.conflict else CHOICES
 
 
 class Review:
@@ -428,70 +470,38 @@ class Review:
 
     def _load(self, item: Item) -> Subject | None:
         """Read the item anew; None where it was decided."""
-        from ademem.operations import inspecting, placing, searching
         from ademem.operations.placing import Misplaced
         from ademem.synthesis.anchoring import Doubt
 
         if isinstance(item, Doubt):
-            doubts = inspecting.list_doubtful(self.memories)
-            same = (each for each in doubts if each.memory.id == item.memory.id)
-            doubt = next((each for each in same if each.anchor == item.anchor), None)
-            return Subject(memory=doubt.memory, doubt=doubt) if doubt else None
+            return _read_doubt(self.memories, item)
         if isinstance(item, Misplaced):
-            still = placing.list_misplaced(self.memories)
-            same_place = (each for each in still if each.memory.id == item.memory.id)
-            found = next((each for each in same_place if each.place == item.place), None)
-            return Subject(memory=found.memory, misplaced=found) if found else None
-        memory = searching.get(self.memories, item.id)
-        if item.other:
-            pairs = [*curation.list_conflicts(self.memories)]
-            pairs += curation.list_neighbours(self.memories)
-            if not any({pair.left, pair.right} == {item.id, item.other} for pair in pairs):
-                return None
-            other = searching.get(self.memories, item.other)
-            return Subject(memory=memory, alike=(other,), conflict=item.conflict)
-        if not (memory.live and waits_for(memory)):
-            return None
-        return Subject(memory=memory, alike=tuple(searching.find_similar(self.memories, memory)))
+            return _read_misplaced(self.memories, item)
+        return (_read_pair if item.other else _read_alone)(self.memories, item)
 
     def _show(self, subject: Subject) -> None:
         from ademem.doors.views import word_diff
         from ademem.operations import searching
 
         memory = subject.memory
-        why = subject.conflict or waits_for(memory)
-        if subject.doubt:
-            why = f"in doubt: {subject.doubt.why}"
-        if subject.misplaced:
-            why = f"does it belong there? {subject.misplaced.why}"
         kind = type(self.items[self.at])  # doubts are counted apart from the queue
         same = [at for at, each in enumerate(self.items) if isinstance(each, kind)]
-        show.say(f"\n{same.index(self.at) + 1} of {len(same)}: {why}\n")
+        show.say(f"\n{same.index(self.at) + 1} of {len(same)}: {subject.why}\n")
         proof = searching.map_evidence(self.memories, _memories_of(subject))
         for each in _memories_of(subject):
-            show.whole(each, evidence=proof.get(each.id, ()))
-            if each.source_session_id:
-                show.say(f"session: {each.source_session_id}")
-            if each.source_branch:
-                show.say(f"branch: {each.source_branch}")
+            _show_memory(each, proof.get(each.id, ()))
         if memory.quarantine_reason:
             from ademem.doors.views import held
             from ademem.guard.injection.evidence import evidence_of
 
             for line in held.evidence_lines(evidence_of(memory.whole_text)):
                 show.say(line)
-        for number, other in enumerate(subject.alike, 1):
-            if not subject.conflict:
-                show.say(f"similar {number}: {show.line(other, 100)}")
-            if changes := word_diff(other.content, memory.content):
-                show.say(f"  changes: {changes}")
+        _show_alike(subject)
         if subject.doubt and (text := subject.doubt.corrected):
             show.say(f"corrected: {word_diff(memory.content, text) or text}")
 
     def _decide(self, subject: Subject) -> None:
-        choices: tuple[Choice, ...] = CONFLICT_CHOICES if subject.conflict else CHOICES
-        choices = DOUBT_CHOICES if subject.doubt else choices
-        choices = PLACE_CHOICES if subject.misplaced else choices
+        choices = subject.choices
         show.echo()
         try:
             answer = input(f"{', '.join(choice.shown for choice in choices)}? ").strip()
@@ -510,6 +520,62 @@ class Review:
         for choice in choices:
             show.echo(f"  {choice.name:<7} {choice.does}")
         return show.echo(f"  {'/words':<7} go to the next one with these words")
+
+
+def _read_doubt(memories: Runtime, item: Doubt) -> Subject | None:
+    from ademem.operations import inspecting
+
+    doubts = inspecting.list_doubtful(memories)
+    same = (each for each in doubts if each.memory.id == item.memory.id)
+    doubt = next((each for each in same if each.anchor == item.anchor), None)
+    return Subject(memory=doubt.memory, doubt=doubt) if doubt else None
+
+
+def _read_misplaced(memories: Runtime, item: Misplaced) -> Subject | None:
+    from ademem.operations import placing
+
+    misplaced = placing.list_misplaced(memories)
+    same = (each for each in misplaced if each.memory.id == item.memory.id)
+    still = next((each for each in same if each.place == item.place), None)
+    return Subject(memory=still.memory, misplaced=still) if still else None
+
+
+def _read_pair(memories: Runtime, item: Waiting) -> Subject | None:
+    from ademem.operations import searching
+
+    memory = searching.get(memories, item.id)
+    pairs = [*curation.list_conflicts(memories), *curation.list_neighbours(memories)]
+    if not any({pair.left, pair.right} == {item.id, item.other} for pair in pairs):
+        return None
+    other = searching.get(memories, item.other)
+    return Subject(memory=memory, alike=(other,), conflict=item.conflict)
+
+
+def _read_alone(memories: Runtime, item: Waiting) -> Subject | None:
+    from ademem.operations import searching
+
+    memory = searching.get(memories, item.id)
+    if not (memory.live and waits_for(memory)):
+        return None
+    return Subject(memory=memory, alike=tuple(searching.find_similar(memories, memory)))
+
+
+def _show_memory(memory: Memory, evidence: Sequence[Evidence]) -> None:
+    show.whole(memory, evidence=evidence)
+    if memory.source_session_id:
+        show.say(f"session: {memory.source_session_id}")
+    if memory.source_branch:
+        show.say(f"branch: {memory.source_branch}")
+
+
+def _show_alike(subject: Subject) -> None:
+    from ademem.doors.views import word_diff
+
+    for number, other in enumerate(subject.alike, 1):
+        if not subject.conflict:
+            show.say(f"similar {number}: {show.line(other, 100)}")
+        if changes := word_diff(other.content, subject.memory.content):
+            show.say(f"  changes: {changes}")
 
 
 def _memories_of(subject: Subject) -> tuple[Memory, ...]:

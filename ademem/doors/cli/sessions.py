@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
 from ademem.core import who
@@ -16,6 +16,7 @@ from ademem.doors.views import effects
 from ademem.doors.views import session as views
 from ademem.operations import reports, sessions
 from ademem.store.effects import Effects
+from ademem.store.injections import Sent
 from ademem.store.runtime import Runtime
 
 SessionId = Annotated[str, argument("ID", "The client's id of the session.")]
@@ -92,6 +93,10 @@ def why(
         return _explain_text(text)
     id, found = sessions.list_sent(memories, text or None)
     done = reports.list_effects(memories, session=id) if id else Effects()
+    return _show_sent(id, found, done)
+
+
+def _show_sent(id: str, found: Sequence[Sent], done: Effects) -> None:
     proofs = {row.memory_id: effects.proof(row) for row in done.rows if row.row}
     if show.as_json:
         texts = [views.to_json(each, show.is_withheld, proofs) for each in found]

@@ -106,9 +106,7 @@ def install(
         return _install_elsewhere(root, agent or (), mcp or (), shared=shared, dry_run=dry_run)
     where, hooks = _where(shared, user), install_.hooks_folder()
     change = install_.install(root, where, python=sys.executable, hooks=hooks, dry_run=dry_run)
-    done = []
-    if written := install_.add_commands(os.path.dirname(change.path), hooks, dry_run=dry_run):
-        done.append(f"{'would write' if dry_run else 'wrote'} {', '.join(written)}")
+    done = _write_commands(os.path.dirname(change.path), hooks, dry_run)
     if not dry_run:
         done += _prepare_project(root, where)
     if with_git:
@@ -130,6 +128,13 @@ def _prepare_project(root: str, where: Where) -> Iterator[str]:
     if os.path.exists(found.database):
         with open_project(found.root) as memories:
             enrolment.register_typed(memories)
+
+
+def _write_commands(claude: str, hooks: str, dry_run: bool) -> list[str]:
+    """Write the slash commands into a folder of the client; say which changed."""
+    written = install_.add_commands(claude, hooks, dry_run=dry_run)
+    verb = "would write" if dry_run else "wrote"
+    return [f"{verb} {', '.join(written)}"] if written else []
 
 
 def _install_elsewhere(
@@ -167,32 +172,43 @@ def uninstall(
         return show.report({"done": done}, done)
     root = _root(project)
     if agent or mcp:
-        changes = [each.remove(dry_run=dry_run) for each in map(_load_agent, agent or ())]
-        changes += [
-            install_.remove_server(name, root, os.environ, shared=shared, dry_run=dry_run)
-            for name in mcp or ()
-        ]
-        return _show_files(changes, dry_run, *REMOVED)
+        return _uninstall_elsewhere(root, agent or (), mcp or (), shared=shared, dry_run=dry_run)
     where = _where(shared, user)
     claude = os.path.dirname(install_.settings_path(root, where))
     removed = install_.remove_commands(claude, dry_run=dry_run)
     change = install_.uninstall(root, where, dry_run=dry_run)
     if install_.has_server_record("claude", root, os.environ):  # which is of this project alone
         install_.remove_server("claude", root, os.environ, shared=False, dry_run=dry_run)
-    left = ""
-    if not dry_run:
-        found = project_.at(root)
-        if os.path.exists(found.database):
-            with open_project(found.root) as memories:
-                left = adopting.forget_adoption(memories)
-        if where is Where.LOCAL:
-            git_setup.unhide(root)
-        enrolment.leave(project_.at(root))
-        enrolment.forget(project_.at(root), os.environ)
+    left = "" if dry_run else _leave(root, where)
     done = [*git_setup.remove_hooks(root, dry_run=dry_run), *filter(None, [left])]
     if removed:
         done.insert(0, f"{'would remove' if dry_run else 'removed'} {', '.join(removed)}")
     return _show_change(change, done, dry_run, *REMOVED)
+
+
+def _uninstall_elsewhere(
+    root: str, agents: Sequence[str], clients: Sequence[str], *, shared: bool, dry_run: bool
+) -> None:
+    """Remove hooks from other agents, and the server from clients of MCP."""
+    changes = [each.remove(dry_run=dry_run) for each in map(_load_agent, agents)]
+    changes += [
+        install_.remove_server(name, root, os.environ, shared=shared, dry_run=dry_run)
+        for name in clients
+    ]
+    _show_files(changes, dry_run, *REMOVED)
+
+
+def _leave(root: str, where: Where) -> str:
+    """Take a project off the lists of this machine; return what is left of its adoption."""
+    left, found = "", project_.at(root)
+    if os.path.exists(found.database):
+        with open_project(found.root) as memories:
+            left = adopting.forget_adoption(memories)
+    if where is Where.LOCAL:
+        git_setup.unhide(root)
+    enrolment.leave(project_.at(root))
+    enrolment.forget(project_.at(root), os.environ)
+    return left
 
 
 def _load_agent(name: str) -> install_.Agent:
@@ -320,9 +336,10 @@ def trust(
     arrived = configuring.find_untrusted(project)
     named = {"settings": settings, "files": files, "database": database}
     waiting = _list_waiting(arrived, named, authors)
+    exit_code = 1 if waiting else 0
     if show.as_json:
         _show_untrusted(arrived)
-        raise SystemExit(1 if waiting else 0)
+        raise SystemExit(exit_code)
     for part in waiting:
         _show_part(part, arrived, authors)
         if asks and confirm(part.question):
@@ -332,7 +349,7 @@ def trust(
     if not waiting:
         show.echo("nothing waits for your trust")
     if not asks:
-        raise SystemExit(1 if waiting else 0)
+        raise SystemExit(exit_code)
 
 
 def _list_waiting(

@@ -369,30 +369,45 @@ def whole(
     newer: Newer | None = None,
     evidence: Sequence[Evidence] = (),
 ) -> None:
-    from ademem.core.memory import Trust
     from ademem.store.transitions import waits_for
 
-    keys = memory_json(memory)
-    names = "scope owner status tier importance confidence observation_count path".split()
-    done = (f"{name} {count:,}" for name, count in effects.items() if count)
-    is_imported = memory.trust is Trust.IMPORT
-    facts: list[tuple[str, object]] = [
-        *((name, keys[name]) for name in names),
-        *(("anchor", _describe_anchor(text)) for text in memory.anchors),
-        ("at", _join_keys(places) if places else None),
-        ("effects", ", ".join(done) or None),
-        ("tags", " ".join(memory.tags) or None),
-        ("stage", None if memory.stage in ("candidate", "confirmed") else memory.stage),
-        *(("evidence", each.line) for each in evidence),
-        ("from", f"{memory.sender}, {memory.created_at:%Y-%m-%d %H:%M} UTC"),
-        ("source", (memory.source_id or None) if is_imported else None),
-    ]
     lines = [line(memory, 80, drifted, later), *newer_lines(newer)]
     lines += ["", *memory.content.split("\n"), ""]
-    lines += [f"{name}: {value}" for name, value in facts if value is not None]
+    lines += _describe_state(memory)
+    lines += _describe_use(memory, places, effects)
+    lines += [f"evidence: {each.line}" for each in evidence]
+    lines += _describe_origin(memory)
     if memory.quarantine_reason:
         lines.append(f"{waits_for(memory)} (`ademem promote {memory.id}` approves it)")
     fenced([*lines, *(f"{name}: {' '.join(ids)}" for name, ids in related.items())])
+
+
+def _describe_state(memory: Memory) -> Iterator[str]:
+    keys = memory_json(memory)
+    names = "scope owner status tier importance confidence observation_count path".split()
+    yield from (f"{name}: {keys[name]}" for name in names if keys[name] is not None)
+
+
+def _describe_use(
+    memory: Memory, places: Sequence[Binding], effects: Mapping[str, int]
+) -> Iterator[str]:
+    yield from (f"anchor: {_describe_anchor(text)}" for text in memory.anchors)
+    if places:
+        yield f"at: {_join_keys(places)}"
+    if done := [f"{name} {count:,}" for name, count in effects.items() if count]:
+        yield f"effects: {', '.join(done)}"
+    if memory.tags:
+        yield f"tags: {' '.join(memory.tags)}"
+    if memory.stage not in ("candidate", "confirmed"):
+        yield f"stage: {memory.stage}"
+
+
+def _describe_origin(memory: Memory) -> Iterator[str]:
+    from ademem.core.memory import Trust
+
+    yield f"from: {memory.sender}, {memory.created_at:%Y-%m-%d %H:%M} UTC"
+    if memory.trust is Trust.IMPORT and memory.source_id:
+        yield f"source: {memory.source_id}"
 
 
 def _describe_anchor(text: str) -> str:
@@ -459,18 +474,7 @@ def verdict(
 ) -> None:
     """Exit with REFUSED where the write gate refused the text."""
     memory = written.memory
-    values = ({"steps": judged} if judged else {}) | {
-        "accepted": written.accepted,
-        "durability": written.durability,
-        "memory": memory_json(memory) if memory else None,
-        "rule": written.rule,
-        "reason": written.reason,
-        "deduped": written.deduped,
-        "mergedIntoId": written.merged_into_id,
-        "notes": list(written.notes),
-        "candidates": [candidate_row(each) for each in written.candidates],
-        "nearest": [nearest_row(each) for each in written.nearest if not is_withheld(each)],
-    }
+    values = ({"steps": judged} if judged else {}) | _verdict_json(written)
     if placed:
         values["places"] = place_rows(placed)
     if memory:
@@ -485,6 +489,21 @@ def verdict(
         why = f"no question {visible(written.unanswered)} waits for an answer"
         echo(f"{why}; the text is stored as a candidate of its own, without --heard", err=True)
         raise SystemExit(USAGE)
+
+
+def _verdict_json(written: Written) -> dict[str, Any]:
+    return {
+        "accepted": written.accepted,
+        "durability": written.durability,
+        "memory": memory_json(written.memory) if written.memory else None,
+        "rule": written.rule,
+        "reason": written.reason,
+        "deduped": written.deduped,
+        "mergedIntoId": written.merged_into_id,
+        "notes": list(written.notes),
+        "candidates": [candidate_row(each) for each in written.candidates],
+        "nearest": [nearest_row(each) for each in written.nearest if not is_withheld(each)],
+    }
 
 
 def _kept_lines(memory: Memory, written: Written, placed: Placed | None) -> Iterator[str]:

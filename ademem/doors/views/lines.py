@@ -45,6 +45,24 @@ def overview(page: Mapping[str, Any]) -> Iterator[str]:
     yield f"guard                {status['guard']}"
 
 
+def _beside(
+    card: Mapping[str, Any],
+    related: Mapping[str, Sequence[Memory]],
+    is_withheld: Callable[[Memory], bool],
+) -> Iterator[str]:
+    """Yield what is like a memory or contradicts it, and what is related to it otherwise."""
+    is_pair = bool(card["other"])
+    for each, diff in card["similar"]:
+        yield f"{'contradicts' if is_pair else 'like it'}: {each.id}"
+        yield f"  {mark_words(diff)}"
+    for name, others in related.items():
+        if is_pair and name == "conflicts with":
+            continue
+        for other in others:
+            text = WITHHELD if is_withheld(other) else preview(other.content, ROW_CHARS)
+            yield f"{name}: {other.id} {text}"
+
+
 def memory(
     card: Mapping[str, Any],
     related: Mapping[str, Sequence[Memory]],
@@ -62,13 +80,7 @@ def memory(
     yield from found.content.split("\n")
     yield ""
     yield from card.get("evidence", ())
-    for each, diff in card["similar"]:
-        yield f"{'contradicts' if card['other'] else 'like it'}: {each.id}"
-        yield f"  {mark_words(diff)}"
-    for name, others in related.items():
-        for other in others if name != "conflicts with" or not card["other"] else ():
-            text = WITHHELD if is_withheld(other) else preview(other.content, ROW_CHARS)
-            yield f"{name}: {other.id} {text}"
+    yield from _beside(card, related, is_withheld)
     yield from (f"anchor: {anchor}" for anchor in found.anchors)
     facts = {"tags": " ".join(found.tags), "topic": found.topic_key, "branch": found.source_branch}
     facts |= {"path": found.file_scope_pattern, "session": found.source_session_id}

@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 
 
 def to_text(sent: Sent, number: int, is_withheld: Callable[[Memory], bool]) -> dict[str, Any]:
-    shown = [part for part in sent.parts if not part.left_out]
-    if sent.id is None:  # a memory that several looks found stands there once
-        shown = [*{part.memory_id: part for part in shown}.values()]
+    shown = _list_shown(sent)
     sizes: Counter[str] = Counter()
     for part in shown:
         sizes[part.section] += part.characters or 0
@@ -36,6 +34,13 @@ def to_text(sent: Sent, number: int, is_withheld: Callable[[Memory], bool]) -> d
         "parts": [_part(part, is_withheld) for part in shown],
         "left_out": [_part(part, is_withheld) for part in sent.parts if part.left_out],
     }
+
+
+def _list_shown(sent: Sent) -> list[Part]:
+    shown = [part for part in sent.parts if not part.left_out]
+    if sent.id is None:  # a memory that several looks found stands there once
+        return [*{part.memory_id: part for part in shown}.values()]
+    return shown
 
 
 def _part(part: Part, is_withheld: Callable[[Memory], bool]) -> dict[str, Any]:
