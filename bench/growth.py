@@ -32,7 +32,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the program sets it
 import files
 import stores
 
-from ademem.core import clock, project
+from ademem.core import clock, project, shared_files
 from ademem.operations import install
 from ademem.operations.install import Where
 from ademem.search import dense, neighbours
@@ -120,7 +120,8 @@ class Place:
             words = entries[at].split(" ")
             words.insert(4, self.rng.choice(stores.NAMES))
             entries[at] = " ".join(words)
-        page.write_text("\n\n".join(entries))
+        # A worker that a run left behind must not read half a page.
+        shared_files.write_atomic(str(page), "\n\n".join(entries))
 
     def check(self) -> float:
         return self.run(ADEMEM, "files", "check")

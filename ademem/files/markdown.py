@@ -25,7 +25,7 @@ from ademem.files.texts import clean_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 
     from ademem.core.settings import MirrorSettings
     from ademem.files.project_brief import CoreMemory
@@ -119,10 +119,17 @@ def parse_items(text: str) -> Iterator[ListItem]:
     return (part for part in parse_page(clean_lines(text)) if isinstance(part, ListItem))
 
 
-def parse_page(lines: Iterable[str], *, is_sheet: bool = False) -> Iterator[ListItem | FreeText]:
+def parse_page(
+    lines: Iterable[str],
+    *,
+    is_sheet: bool = False,
+    is_left_out: Callable[[list[str]], bool] = lambda _block: False,
+) -> Iterator[ListItem | FreeText]:
     """Any bullet at the margin begins an item, which indented and wrapped lines continue."""
     after = None
-    for start, block in _blocks(lines):
+    for start, block in split_blocks(lines):
+        if is_left_out(block):
+            continue
         if bullet := _BULLET.match(block[0]):
             indented = (line.removeprefix("  ") for line in block[1:])
             item = _parse_item([block[0][bullet.end() :], *indented], start, is_sheet)
@@ -132,7 +139,7 @@ def parse_page(lines: Iterable[str], *, is_sheet: bool = False) -> Iterator[List
             yield FreeText(text="\n".join(block).strip("\n"), after=after)
 
 
-def _blocks(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
+def split_blocks(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
     """Yield items, and runs of lines outside of items, each with the number of its first line."""
     block: list[str] = []
     start = 1

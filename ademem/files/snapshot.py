@@ -20,7 +20,7 @@ from ademem.files.texts import OVERSIZE, Problem, Texts, clean_lines, split_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Set
     from typing import Any
 
 
@@ -168,7 +168,7 @@ class Snapshot(Value):
     placed: PlacedItems
     """Items by the id of their memory; a merge without our driver can leave two with one id."""
     unchanged: Callable[[], frozenset[str]] = frozenset
-    """Reads the ids of items on pages that are not in `placed`."""
+    """Reads the ids of items that are not in `placed`, as nothing about them changed."""
     lines: dict[str, MemoryLines] = {}
     """Lines of the memories that are compared."""
     all_texts: Callable[[], frozenset[str]] = frozenset
@@ -192,9 +192,11 @@ class Snapshot(Value):
 class PlacedItems:
     """Items by the id of their memory, parsed on access: the last pages are kept in memory."""
 
-    def __init__(self, texts: Texts) -> None:
+    def __init__(self, texts: Texts, compared: Set[str] | None = None) -> None:
+        """Leave out items of ids that are not *compared*, if given; they are `left_out`."""
+        self.left_out: set[str] = set()
         self._paths: dict[str | None, tuple[str, ...]] = {}
-        self._texts = texts
+        self._texts, self._compared = texts, compared
         self._page = lru_cache(maxsize=MOST_PAGES)(self._parse)
 
     def add(self, path: str) -> list[Problem]:
@@ -206,13 +208,22 @@ class PlacedItems:
     def _parse(self, path: str) -> tuple[dict[str | None, list[PlacedItem]], list[Problem]]:
         items: dict[str | None, list[PlacedItem]] = {}
         beyond: list[Problem] = []
-        for placed in _parse_items(path, self._texts[path]):
+        for placed in _parse_items(path, self._texts[path], self._is_left_out):
             if too_long := _too_long_item(path, placed.item):
                 beyond.append(too_long)
             else:
                 id = placed.item.id
                 items.setdefault(sys.intern(id) if id else None, []).append(placed)
         return items, beyond
+
+    def _is_left_out(self, block: list[str]) -> bool:
+        if self._compared is None:
+            return False
+        ids = list(item_ids(text := "\n".join(block)))
+        if not ids or len(text) > ITEM_CHARS or not self._compared.isdisjoint(ids):
+            return False
+        self.left_out.update(ids)
+        return True
 
     def __getitem__(self, id: str | None) -> tuple[PlacedItem, ...]:
         """Return the items of a memory; with None those that a person added."""
@@ -246,16 +257,17 @@ def unchanged_pages(now: Texts, before: Texts) -> set[str]:
 
 
 def ids_to_compare(now: Texts, before: Texts, unchanged: Collection[str]) -> set[str] | None:
-    """Return the ids in changed lines, and on pages that are not *unchanged*; None for any.
+    """Return the ids in lines and items that changed; None for any.
 
-    Decisions in the review sheet may be about any memory.
+    Pages that are *unchanged* are not read. Decisions in the review sheet may be about any memory.
     """
     if SHEET in now or SHEET in before:
         return None
     found: set[str] = set()
-    for side in (now, before):
-        pages = (path for path in side if topic_of(path) and path not in unchanged)
-        found.update(_item_ids(side, pages))
+    for path in {*now, *before}.difference(unchanged):
+        if topic_of(path):
+            changed = _blocks_in(now, path) ^ _blocks_in(before, path)
+            found.update(id for block in changed for id in item_ids(block))
     for path in LINE_FILES:
         if now.digests.get(path) != before.digests.get(path):
             changed = {*now.lines(path)} ^ {*before.lines(path)}
@@ -263,21 +275,26 @@ def ids_to_compare(now: Texts, before: Texts, unchanged: Collection[str]) -> set
     return found
 
 
+def _blocks_in(texts: Texts, path: str) -> set[str]:
+    blocks = markdown.split_blocks(clean_lines(texts.get(path) or ""))
+    return {"\n".join(block) for _, block in blocks}
+
+
 def snapshot(
     texts: Texts,
     unchanged: Collection[str] = (),
     known_lines: dict[str, KnowledgeLine] | None = None,
-    compared: Collection[str] | None = None,
+    compared: Set[str] | None = None,
 ) -> Snapshot:
     """Parse files by their path; report one with conflict markers, and skip it if it is a page.
 
     Lines of both sides of a conflict are read: without its line, a memory on a page is taken for
     another one. Of *unchanged* pages the text alone is noted. Two snapshots with the same
-    *known_lines* share lines that are in both. With ids to be *compared*, lines that name others
-    are left out.
+    *known_lines* share lines that are in both. With ids to be *compared*, lines and items that name
+    others are left out.
     """
     known_lines = {} if known_lines is None else known_lines
-    placed = PlacedItems(texts)
+    placed = PlacedItems(texts, compared)
     lines_by_id: dict[str, list[KnowledgeLine]] = {}
     foreign: list[KnowledgeLine] = []
     problems: list[Problem] = []
@@ -318,7 +335,7 @@ def snapshot(
     unread = {problem.path for problem in beyond}
     return Snapshot(
         placed=placed,
-        unchanged=cache(lambda: frozenset(_item_ids(texts, unchanged))),
+        unchanged=cache(lambda: frozenset((*_item_ids(texts, unchanged), *placed.left_out))),
         lines={id: MemoryLines(*lines) for id, lines in lines_by_id.items()},
         all_texts=cache(lambda: frozenset(_texts_of_lines(texts))),
         foreign=tuple(foreign),
@@ -443,12 +460,14 @@ def is_imported(path: str) -> bool:
     return topic_of(path) is not None or path in LINE_FILES or path == SHEET
 
 
-def _parse_items(path: str, text: str) -> Iterator[PlacedItem]:
+def _parse_items(
+    path: str, text: str, is_left_out: Callable[[list[str]], bool] = lambda _block: False
+) -> Iterator[PlacedItem]:
     """Yield items; a heading that names a topic sets the category of the new ones below it."""
     category = own = topic_of(path)
     if own is None:
         return
-    for part in parse_page(clean_lines(text)):
+    for part in parse_page(clean_lines(text), is_left_out=is_left_out):
         if isinstance(part, ListItem):
             yield PlacedItem(path=path, category=own if part.id else category or own, item=part)
         else:
