@@ -11,7 +11,6 @@ import pytest
 
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.operations import overview, reports, writing
-from ademem.session import session_start
 from ademem.store import database
 from tests.world import World
 
@@ -47,8 +46,6 @@ def steps():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(database, "connect", connect_counted)
-        # The lists for the shell hold all bindings, and a start writes them in full.
-        patch.setattr(session_start, "renew_lists", lambda _runtime: None)
         yield counter
 
 

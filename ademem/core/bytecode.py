@@ -129,6 +129,12 @@ def write(package: str) -> None:
 
 
 @cache
+def module_state(source: str) -> str:
+    """Return what an update of the package changes of one module, for less than `source_state`."""
+    found = os.stat(source)
+    return f"{found.st_mtime_ns} {found.st_size}"
+
+
 def source_state() -> list[Source]:
     return [source for _, source in _sources(PACKAGE)]
 

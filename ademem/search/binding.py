@@ -17,10 +17,13 @@ import os
 import time
 from itertools import chain, takewhile
 
+from ademem import store as store_
 from ademem.core import confined, plugins
+from ademem.core.bytecode import module_state
 from ademem.core.clock import Deadline
 from ademem.core.errors import UsageError, suppress
 from ademem.core.memory import Trust
+from ademem.core.text import sha256_hex
 from ademem.core.value import replace
 from ademem.search.common_words import rare_words
 from ademem.store import Store, adopted
@@ -53,7 +56,7 @@ MOST_WEAK = 1250
 """Places that words suggest, whose memories have more than MOST_LINES rare words: four forms each
 are few."""
 MOST_LINES = 5000
-"""Above it a list lets everything through to Python."""
+"""Above it, of places or of lines, the lists let everything through to Python."""
 ANYTHING = ""
 """The string that every line holds."""
 RENAMING = frozenset("npm pnpm yarn bun cnpm conda cargo pip python".split())
@@ -275,18 +278,54 @@ def at_line(
     return f"at: no place{f' · maybe {offered}' if offered else ''} · {command}"
 
 
-def renew_lists(runtime: Runtime) -> None:
-    """Write the lists, and let parts write what they make of the same bindings."""
-    write_lists(runtime.project, runtime.store)
+def renew_lists(runtime: Runtime, *, is_start: bool = False) -> None:
+    """Write the lists, and let parts write what they make of the same bindings.
+
+    At a start the lists of the shell are left where they are those of the places in the store.
+    """
+    project, store = runtime.project, runtime.store
+    if not is_start or _read_state(project) != _state_of(project, store):
+        write_lists(project, store)
+    else:
+        _forget_commands(project)
     for part in plugins.modules("LISTS"):
         plugins.attempt(part.write, runtime)
 
 
 def write_lists(project: Project, store: Store) -> None:
-    with suppress(OSError):
-        confined.remove(project.root, commands_path(project))
+    _forget_commands(project)
+    state = _state_of(project, store)
     if _write(project, "", _listed(project, store)):
         prune_lists(project)
+    with suppress(OSError):
+        confined.write_text(project.root, _state_path(project), state, sync=False)
+
+
+def _forget_commands(project: Project) -> None:
+    with suppress(OSError):
+        confined.remove(project.root, commands_path(project))
+
+
+def _state_of(project: Project, store: Store) -> str:
+    """Digest what the lists follow from: places, memories that may be shown, and this module."""
+    return sha256_hex(
+        *(project.root, store_.creation_time(store), str(store_.changes(store))),
+        *(str(table.count_changes(store)), str(table.is_shown_due(store))),
+        *(str(adopted.may_stop(store)), module_state(__file__)),
+    )
+
+
+def _read_state(project: Project) -> str:
+    """Return the state of the lists; empty where one of them is gone."""
+    folder = _folder(project)
+    with suppress(OSError, UnicodeDecodeError):
+        if {*LISTS} <= {*confined.names(project.root, folder)}:
+            return confined.read_text(project.root, _state_path(project)) or ""
+    return ""
+
+
+def _state_path(project: Project) -> str:
+    return os.path.join(project.run, "listed")
 
 
 def commands_path(project: Project) -> str:
@@ -334,9 +373,11 @@ def _listed(project: Project, store: Store, hidden: Iterable[str] = ()) -> dict[
     if table.is_shown_due(store):
         return list_lines(None)
     hidden = set(hidden)
-    sure = table.list_all(store, hidden) + adopted.list_bindings(store, project.root, hidden)
+    sure = table.list_all(store, hidden, most=MOST_LINES + 1)
+    sure += adopted.list_bindings(store, project.root, hidden)
     weak = table.list_weak(store, hidden, most=MOST_WEAK) if len(sure) <= MOST_LINES else []
-    return list_lines(sure if len(weak) < MOST_WEAK else None, weak)
+    is_small = len(sure) <= MOST_LINES and len(weak) < MOST_WEAK
+    return list_lines(sure if is_small else None, weak)
 
 
 def lacks_lists(project: Project, key: TurnKey) -> bool:

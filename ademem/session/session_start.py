@@ -121,7 +121,7 @@ def _renew(key: TurnKey, runtime: Runtime) -> bool:
         update_bindings(runtime.store, runtime.project, DERIVE_S)
     if has_bindings(runtime.store, "anchor"):
         jobs.queue(runtime.store, "anchors", "project", runtime.now)
-    renew_lists(runtime)
+    renew_lists(runtime, is_start=True)
     remove_lists(runtime.project, key)
     prune_lists(runtime.project, runtime.now)
     has_skills = skill_files.have_changed(runtime.project)

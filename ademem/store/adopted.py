@@ -7,7 +7,7 @@ from ademem.core.clock import stamp
 from ademem.core.json_text import array
 from ademem.core.value import Value
 from ademem.store import Store
-from ademem.store.bindings import Binding
+from ademem.store.bindings import Binding, note_change
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -169,6 +169,7 @@ def replace_all(
 
     *bindings* maps ids to places, each with True for one of the file's globs. Returns counts.
     """
+    note_change(store)
     columns = ", ".join(COLUMNS)
     query = f"select seq, {columns} from adopted where root = ?"
     known = {row["id"]: row for row in store.db.execute(query, (root,))}
@@ -398,6 +399,7 @@ def _mark(row: sqlite3.Row) -> Mark:
 
 
 def put_mark(store: Store, mark: Mark) -> None:
+    note_change(store)
     store.db.execute(
         "insert into adopt_mark (id, path, head, text, stop, bound, ignored, at)"
         " values (:id, :path, :head, :text, :stop, :bound, :ignored, :at)"
@@ -413,6 +415,7 @@ def put_mark(store: Store, mark: Mark) -> None:
 
 
 def drop_mark(store: Store, id: str) -> None:
+    note_change(store)
     store.db.execute("delete from adopt_mark where id = ?", (id,))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ademem.core.json_text import array
 from ademem.core.value import Value
-from ademem.store import BROWSED, CURRENT, LIVE, Store
+from ademem.store import BROWSED, CURRENT, LIVE, Store, database
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -304,7 +304,23 @@ def list_unchosen(store: Store, most: int) -> list[Memory]:
     return memories.find(store, where, f"order by seq desc limit {most}")
 
 
+def count_changes(store: Store) -> int:
+    """Return a count that grows with every change of places, of memories or of adopted items.
+
+    Places that go with a change of their memory are counted when they are derived anew.
+    """
+    return int(database.value(store.db, "place_changes") or 0)
+
+
+def note_change(store: Store) -> None:
+    store.db.execute(
+        "insert into store_values values ('place_changes', 1)"
+        " on conflict do update set value = value + 1"
+    )
+
+
 def put(store: Store, memory: Memory, bindings: Iterable[Binding]) -> None:
+    note_change(store)
     store.db.executemany(
         "insert into memory_bindings (memory_seq, kind, key, pattern, op, holds,"
         " strength, source, reach, weight, state) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -320,6 +336,7 @@ def put(store: Store, memory: Memory, bindings: Iterable[Binding]) -> None:
 
 
 def drop(store: Store, memory: Memory) -> None:
+    note_change(store)
     store.db.execute("delete from memory_bindings where memory_seq = ?", (memory.seq,))
 
 
@@ -339,19 +356,20 @@ def list_first_said(store: Store) -> list[sqlite3.Row]:
     ).fetchall()
 
 
-def list_all(store: Store, hidden: Iterable[str] = ()) -> list[Binding]:
+def list_all(store: Store, hidden: Iterable[str] = (), *, most: int = -1) -> list[Binding]:
     """Return the bindings of all memories that may be shown, but of those that are *hidden*."""
-    rows = store.db.execute(
+    rows = store.tuples(
         "select distinct binding.kind, binding.key, binding.pattern"
         " from memory_bindings as binding"
-        " join unified_memories as memory on memory.seq = binding.memory_seq"
+        " cross join unified_memories as memory on memory.seq = binding.memory_seq"
         f" where binding.kind <> 'due' and {SHOWABLE}"
         " and binding.strength not in ('worded', 'guessed')"
         " and memory.id not in (select value from json_each(?))"
-        " order by binding.kind, binding.key, binding.pattern",
-        (array(sorted(hidden)),),
+        # The order of the rows, so that no more of them are read than are asked for.
+        " order by binding.kind, binding.key limit ?",
+        (array(sorted(hidden)), most),
     )
-    return [Binding(kind=row[0], key=row[1], pattern=row[2]) for row in rows]
+    return [Binding(kind=kind, key=key, pattern=pattern) for kind, key, pattern in sorted(rows)]
 
 
 def list_showable(store: Store) -> list[sqlite3.Row]:

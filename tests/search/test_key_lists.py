@@ -11,13 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ademem.core.client import TurnKey
+from ademem.core.memory import Status
 from ademem.core.project import at
 from ademem.core.settings import GuardSettings
+from ademem.core.value import replace
 from ademem.guard import acts
 from ademem.guard.touch import touch
 from ademem.search import binding as lists
 from ademem.search.meeting import meet
+from ademem.store import bindings as table
+from ademem.store import memories
 from ademem.store.bindings import Binding
+from ademem.store.memories import Change
 from tests import builders
 from tests.builders import NOW, memory
 from tests.examples import examples
@@ -118,6 +123,49 @@ def test_news_make_every_reader_start_anew(listed):
     listed.know("two", file_scope_pattern="docs/*")
 
     assert "s1.words" not in listed.files()
+
+
+def test_a_start_writes_no_lists_of_the_places_that_it_had(listed, monkeypatch):
+    listed.know("Never edit docs/licence.md")
+    with monkeypatch.context() as patch:
+        patch.setattr(lists, "_listed", None)
+        lists.renew_lists(builders.opened(listed.project, listed.store), is_start=True)
+
+    assert "licence.md" in listed.files()["words"]
+
+
+def archive(listed, row):
+    change = Change(operation="archive", actor="user", at=NOW)
+    memories.update(listed.store, replace(row, status=Status.ARCHIVED), change)
+    lists.update_bindings(listed.store)
+
+
+def learn(listed, row):
+    builders.insert(listed.store, memory("Never edit docs/rates.md"))
+    lists.update_bindings(listed.store)
+
+
+def move(listed, row):
+    table.drop(listed.store, row)
+    table.put(listed.store, row, [Binding(kind="path", key="docs/copyright.md")])
+
+
+def wait(listed, row):
+    table.mark_due(listed.store, None)
+
+
+def forget(listed, row):
+    (listed.folder / "words").unlink()
+
+
+@pytest.mark.parametrize("change", [archive, learn, move, wait, forget])
+def test_a_start_writes_what_changed_where_no_list_was_written(change, listed):
+    change(listed, listed.know("Never edit docs/licence.md"))
+    lists.renew_lists(builders.opened(listed.project, listed.store), is_start=True)
+    found = listed.files()
+    lists.write_lists(listed.project, listed.store)
+
+    assert listed.files() == found
 
 
 def test_who_forgot_starts_anew_alone(listed):
