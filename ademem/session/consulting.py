@@ -20,7 +20,7 @@ from ademem.store.bindings import BROAD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from ademem.core.client import Payload, Turn, TurnKey
     from ademem.core.memory import Memory
@@ -247,23 +247,9 @@ def _decide(
     is_on = runtime.settings.guard.mode != "off"
     by_id = {each.memory.id: each for each in found}
     with store.transaction():
-        turn = turns.get(store, key)
-        if turn is None:
-            turns.begin(store, key, "required", "no prompt of this turn was seen", "", runtime.now)
-            turn = turns.get(store, key)
-            assert turn is not None
+        turn = _get_turn(key, runtime)
         is_counted = bool(call.tool_use_id) and call.tool_use_id in turn.denied
-        seen = _find_seen(turn, by_id, payload, runtime)
-        findings = []
-        for finding in judge(found, touch.changes, store):
-            if past := seen.get(finding.id):
-                finding = replace(
-                    finding,
-                    in_turn=past.in_turn,
-                    in_context=past.is_said,
-                    carried=past.carried,
-                )
-            findings.append(finding)
+        findings = _judge_in_turn(found, touch, turn, payload, runtime)
         outcome = consult(
             findings,
             irreversible=touch.irreversible,
@@ -277,33 +263,81 @@ def _decide(
                 if not is_counted:
                     turns.deny(store, turn, call.tool_use_id)
                 carried = [by_id[id] for id in ids]
-                is_ruled = any(one.is_rule and one.is_firm for one in findings if one.id in ids)
+                is_ruled = _has_rule(findings, ids)
                 denial = _carry(call, carried, is_ruled, turn.key, is_counted, payload, runtime)
                 return False, denial
             case Wait():
-                from ademem.store import injections
+                return False, _hold(call, turn, key, runtime)
+            case Show():
+                return True, _show(call, outcome, by_id, key, payload, runtime)
 
-                why = "a denial in the same message carries the memories"
-                log_decision(call, turn.key, "hold", why, runtime)
-                injections.record(
-                    runtime, "pre_tool_use", WAITING, key, tool_use_id=call.tool_use_id
-                )
-                return False, client.deny(WAITING)
-            case Show(ids=ids, rules=rules):
-                shown = [(by_id[id].memory, by_id[id].binding.state or "") for id in ids]
-                if not shown:
-                    return True, None
-                untrusted = [by_id[id].memory for id in rules]
-                advice, lines = _advise_trust(untrusted, key, runtime)
-                line = _line_of(call, payload, runtime)
-                text = hint_events.show(
-                    *(payload, shown, _what(call, payload, runtime), key, runtime),
-                    again=ids,
-                    always=rules,
-                    end=advice,
-                )
-                lines = lines or _tell(text, shown, line, runtime)
-                return True, client.context("PreToolUse", text, lines) or None
+
+def _get_turn(key: TurnKey, runtime: Runtime) -> Turn:
+    """Return the turn of a call; one whose prompt was not seen begins with it."""
+    turn = turns.get(runtime.store, key)
+    if turn is None:
+        why = "no prompt of this turn was seen"
+        turns.begin(runtime.store, key, "required", why, "", runtime.now)
+        turn = turns.get(runtime.store, key)
+        assert turn is not None
+    return turn
+
+
+def _judge_in_turn(
+    found: Sequence[Met], touch: Touch, turn: Turn, payload: Payload, runtime: Runtime
+) -> list[Finding]:
+    """Judge what a call meets, with what the turn and its context were told of it."""
+    seen = _find_seen(turn, [each.memory.id for each in found], payload, runtime)
+    findings = []
+    for finding in judge(found, touch.changes, runtime.store):
+        if past := seen.get(finding.id):
+            finding = replace(
+                finding,
+                in_turn=past.in_turn,
+                in_context=past.is_said,
+                carried=past.carried,
+            )
+        findings.append(finding)
+    return findings
+
+
+def _has_rule(findings: Iterable[Finding], ids: Collection[str]) -> bool:
+    return any(each.is_rule and each.is_firm for each in findings if each.id in ids)
+
+
+def _hold(call: ToolCall, turn: Turn, key: TurnKey, runtime: Runtime) -> str:
+    """Deny a call beside one whose denial carries the memories."""
+    from ademem.store import injections
+
+    why = "a denial in the same message carries the memories"
+    log_decision(call, turn.key, "hold", why, runtime)
+    injections.record(runtime, "pre_tool_use", WAITING, key, tool_use_id=call.tool_use_id)
+    return client.deny(WAITING)
+
+
+def _show(
+    call: ToolCall,
+    outcome: Show,
+    by_id: Mapping[str, Met],
+    key: TurnKey,
+    payload: Payload,
+    runtime: Runtime,
+) -> str | None:
+    """Return what is said beside a call that runs."""
+    shown = [(by_id[id].memory, by_id[id].binding.state or "") for id in outcome.ids]
+    if not shown:
+        return None
+    untrusted = [by_id[id].memory for id in outcome.rules]
+    advice, lines = _advise_trust(untrusted, key, runtime)
+    line = _line_of(call, payload, runtime)
+    text = hint_events.show(
+        *(payload, shown, _what(call, payload, runtime), key, runtime),
+        again=outcome.ids,
+        always=outcome.rules,
+        end=advice,
+    )
+    lines = lines or _tell(text, shown, line, runtime)
+    return client.context("PreToolUse", text, lines) or None
 
 
 def _tell(text: str, shown: list[tuple[Memory, str]], call: str, runtime: Runtime) -> list[str]:

@@ -46,25 +46,33 @@ def name_target(payload: Payload, runtime: Runtime) -> str:
 
 def put_current_first(found: list[Tied], payload: Payload, runtime: Runtime) -> list[Tied]:
     """Put a later memory that may be shown before what it says otherwise, or in its place."""
-    from ademem.store import memory_queries, relations
+    from ademem.store import relations
 
-    store, states = runtime.store, {memory.id: state for memory, state in found}
-    later = relations.find_later(store, (memory for memory, _ in found))
-    missing = {each.id for each in later.values()} - states.keys()
-    owned = [("project", None), ("agent", payload.agent_type or None)]
-    added = [
-        memory
-        for memory in memory_queries.by_ids(store, missing)
-        if memory.status == "promoted"
-        and not memory.hidden
-        and (memory.scope, memory.scope_owner_id) in owned
-        and memory.source_branch in (None, runtime.branch)
-    ]
-    by_id = {memory.id: memory for memory in (*(memory for memory, _ in found), *added)}
+    states = {memory.id: state for memory, state in found}
+    memories = [memory for memory, _ in found]
+    later = relations.find_later(runtime.store, memories)
+    missing = {other.id for other in later.values()} - states.keys()
+    added = _list_allowed(missing, payload, runtime)
+    by_id = {memory.id: memory for memory in (*memories, *added)}
     return [
         (memory, states.get(memory.id, ""))
         for memory in relations.put_later_first(by_id.values(), later)
         if not ((other := later.get(memory.id)) and other.replaces and other.id in by_id)
+    ]
+
+
+def _list_allowed(ids: Iterable[str], payload: Payload, runtime: Runtime) -> list[Memory]:
+    """Return those memories that this session, or its subagent, may be shown on its branch."""
+    from ademem.store import memory_queries
+
+    owned = [("project", None), ("agent", payload.agent_type or None)]
+    return [
+        memory
+        for memory in memory_queries.by_ids(runtime.store, ids)
+        if memory.status == "promoted"
+        and not memory.hidden
+        and (memory.scope, memory.scope_owner_id) in owned
+        and memory.source_branch in (None, runtime.branch)
     ]
 
 
@@ -86,51 +94,67 @@ def after_error(payload: Payload, key: TurnKey, runtime: Runtime) -> str | None:
 
 
 def find_on_error(payload: Payload, line: str, runtime: Runtime) -> list[Tied]:
-    """Find the memory about an error: the same error, else its code or message, else its words.
+    """Find the memory about an error: the same error, else its code or message, else its words."""
+    store, session = runtime.store, payload.session_id
+    for find in (_find_same_error, _find_by_message, _find_by_words):
+        memories = find(payload, line, runtime)
+        told = [each for each in memories if not ledger.is_own_error(store, each, session)]
+        if told:
+            return [(memory, "") for memory in told[:MOST_ON_ERROR]]
+    return []
 
-    The words of a line that counts failures are about no error.
-    """
+
+def _find_same_error(payload: Payload, line: str, runtime: Runtime) -> list[Memory]:
     from ademem.capture import errors
-    from ademem.search import evidence, meeting
-    from ademem.search.engine import Filters, current, search
-    from ademem.search.ranking import UNASKED
     from ademem.store import memory_queries
 
-    owner = payload.agent_type or None
-    here = runtime.branch
-    known = memory_queries.known_errors(
-        runtime.store, fingerprint=errors.fingerprint(line), owner=owner, branch=here
+    return memory_queries.known_errors(
+        runtime.store,
+        fingerprint=errors.fingerprint(line),
+        owner=payload.agent_type or None,
+        branch=runtime.branch,
     )
-    session, error = payload.session_id, payload.error or line
-    mine = {one.id for one in known if ledger.is_own_error(runtime.store, one, session)}
-    if news := [memory for memory in known if memory.id not in mine]:
-        return [(memory, "") for memory in news[:MOST_ON_ERROR]]
-    met = [
-        each.memory
-        for each in meeting.meet_failure(error, runtime.store, payload.agent_type or "")
-        if each.memory.source_branch in (None, here)
-        and each.memory.id not in mine
-        and not ledger.is_own_error(runtime.store, each.memory, session)
-    ]
-    if met:
-        return [(memory, "") for memory in met[:MOST_ON_ERROR]]
-    filters = Filters(owner=owner, statuses=("promoted",), here=here, elsewhere=False)
+
+
+def _find_by_message(payload: Payload, line: str, runtime: Runtime) -> list[Memory]:
+    from ademem.search import meeting
+
+    error, agent = payload.error or line, payload.agent_type or ""
+    memories = (met.memory for met in meeting.meet_failure(error, runtime.store, agent))
+    return [each for each in memories if each.source_branch in (None, runtime.branch)]
+
+
+def _find_by_words(payload: Payload, line: str, runtime: Runtime) -> list[Memory]:
+    """Return what answers, the best first."""
+    from ademem.capture import errors
+    from ademem.search import evidence
+    from ademem.search.engine import Filters, current, search
+    from ademem.search.ranking import UNASKED
+
+    owner, error = payload.agent_type or None, payload.error or line
+    filters = Filters(owner=owner, statuses=("promoted",), here=runtime.branch, elsewhere=False)
     codes = errors.find_codes(error)
     hits = [
         hit
-        for query in filter(None, ("" if errors.is_count(line) else line, " ".join(codes)))
+        for query in _list_queries(line, codes)
         for hit in current(
             search(query, runtime.store, filters, runtime.now, LOOKED_AT, parameters=UNASKED)
         )
     ]
-    found = [
-        (_tells_code(hit.memory, codes, error), hit.signals["evidence"], hit.memory)
-        for hit in hits
-        if not ledger.is_own_error(runtime.store, hit.memory, session)
+    judged = [
+        (_tells_code(hit.memory, codes, error), hit.signals["evidence"], hit.memory) for hit in hits
     ]
-    telling = [each for each in found if each[0] or each[1] >= evidence.ERROR]
+    telling = [each for each in judged if each[0] or each[1] >= evidence.ERROR]
     telling.sort(key=lambda each: each[:2], reverse=True)
-    return [(memory, "") for *_, memory in telling[:MOST_ON_ERROR]]
+    return [memory for *_, memory in telling]
+
+
+def _list_queries(line: str, codes: Iterable[str]) -> list[str]:
+    """Return the line, unless it counts failures, and the codes of an error as queries."""
+    from ademem.capture import errors
+
+    asked = "" if errors.is_count(line) else line
+    return [query for query in (asked, " ".join(codes)) if query]
 
 
 def _tells_code(memory: Memory, codes: Iterable[str], error: str) -> bool:

@@ -17,7 +17,7 @@ from ademem.store.client_files import Link
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from ademem.core.client import Payload
     from ademem.core.memory import Memory
@@ -53,11 +53,16 @@ def find_read(found: Iterable[Memory], payload: Payload, runtime: Runtime) -> se
     }
     if not wanted or not payload.transcript_path or payload.agent_id:
         return set()
+    return _find_in_context(wanted, payload.transcript_path)
+
+
+def _find_in_context(wanted: Mapping[bytes, str | None], transcript_path: str) -> set[str]:
+    """Return the ids whose part of a line the transcript has since the last compaction."""
     from ademem.core.transcript_lines import read_lines
 
     seen: set[str] = set()
     with suppress(OSError):
-        for line in read_lines(payload.transcript_path, tail=READ_BYTES):
+        for line in read_lines(transcript_path, tail=READ_BYTES):
             if b'"compact_boundary"' in line:  # what was read before is not in the context
                 seen.clear()
             elif b'"file_path"' in line and b'"isSidechain":true' not in line:
@@ -116,16 +121,27 @@ def list_noted(payload: Payload, runtime: Runtime) -> list[Memory]:
     if runtime.settings.notice.level == "quiet" or not client_files.has_any(runtime.store):
         return []
     from ademem.capture import provenance
-    from ademem.store import evidence
 
     prompt = provenance.prompt_of(payload, runtime)
+    noted = _list_proposed(payload.session_id, prompt, runtime)
+    turn = f"{payload.session_id}:{prompt}"
+    if not noted or not ledger.claim(runtime.store, NOTED, turn, runtime.now):
+        return []
+    ledger.note_offered(runtime.store, payload.session_id, [memory.id for memory in noted])
+    return noted
+
+
+def _list_proposed(session_id: str, prompt: str, runtime: Runtime) -> list[Memory]:
+    """Return what the model noted in a turn and no person has decided."""
+    from ademem.store import evidence
+
     ids = [
         id
         for holder in runtime.with_own()
-        for id in evidence.ids_of_turn(holder.store, CLIENT_FILE, payload.session_id, prompt)
+        for id in evidence.ids_of_turn(holder.store, CLIENT_FILE, session_id, prompt)
     ]
     known = runtime.list_by_ids(ids) if ids else {}
-    noted = [
+    return [
         memory
         for id in ids
         if (memory := known.get(id))
@@ -133,11 +149,6 @@ def list_noted(payload: Payload, runtime: Runtime) -> list[Memory]:
         and memory.status == "candidate"
         and not memory.quarantine_reason
     ]
-    turn = f"{payload.session_id}:{prompt}"
-    if not noted or not ledger.claim(runtime.store, NOTED, turn, runtime.now):
-        return []
-    ledger.note_offered(runtime.store, payload.session_id, [memory.id for memory in noted])
-    return noted
 
 
 def describe_missing(runtime: Runtime) -> list[str]:

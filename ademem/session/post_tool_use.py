@@ -29,10 +29,15 @@ def handle(payload: Payload, runtime: Runtime) -> None:
         from ademem.capture import reconciling
 
         reconciling.after_call(payload, runtime)
+    if is_shell:
+        _capture_lessons(payload, runtime)
+
+
+def _capture_lessons(payload: Payload, runtime: Runtime) -> None:
     response = payload.tool_response if isinstance(payload.tool_response, dict) else {}
     # interrupted and background commands are left out; other failures are another event
     is_over = not any(map(response.get, ("interrupted", "backgroundTaskId", "is_error")))
-    if is_shell and is_over and runtime.settings.capture.learned:
+    if is_over and runtime.settings.capture.learned:
         from ademem.capture import learned
 
         if learned.may_have_lessons(payload.command):

@@ -42,38 +42,8 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         command=payload.command,
         tool_use_id=payload.tool_use_id,
     )
-    if approved := _approval(call, runtime):
-        return _refuse(
-            f"ademem guard: {approved} would approve what is held back, agree to what a clone"
-            " brings, change a setting that is the person's, or act in a terminal as they do. That"
-            " is for a person: leave it, and tell them what waits (`ademem review --list`).",
-            f"{approved} is for a person",
-            call,
-            key,
-            runtime,
-        )
-    if MEMORY in call.path or MEMORY in call.command:
-        if _writes_settings(call, runtime):
-            return _refuse(
-                "ademem guard: this writes the settings of ademem. Use `ademem config set KEY"
-                " VALUE`; what loosens the guard is for a person, in their own terminal.",
-                "it writes the settings of ademem",
-                call,
-                key,
-                runtime,
-            )
-        note_edit(call, payload, runtime)
-    elif call.tool.startswith("mcp__") and MEMORY in str(payload.tool_input):
-        note_edit(call, payload, runtime)
-    if place := _own_place(call, payload, runtime):
-        return _refuse(
-            f"ademem guard: this writes {place}, which only ademem and the person write. Use the"
-            " commands of ademem, or leave it and tell the person.",
-            "it writes a place of ademem",
-            call,
-            key,
-            runtime,
-        )
+    if refusal := _find_refusal(call, payload, runtime):
+        return _refuse(*refusal, call, key, runtime)
     if file := _changes_client(call, payload, runtime):
         return _ask(file, call, payload, key, runtime)
     if runtime.settings.guard.mode == "strict":
@@ -87,6 +57,36 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     from ademem.session import consulting  # a refusal says nothing else
 
     return consulting.before_call(call, payload, key, runtime)
+
+
+def _find_refusal(call: ToolCall, payload: Payload, runtime: Runtime) -> tuple[str, str] | None:
+    """Return why a call may never run, for the model and for the log; None if it may.
+
+    An edit of memory files is noted on the way, for whom it is counted.
+    """
+    if approved := _approval(call, runtime):
+        return (
+            f"ademem guard: {approved} would approve what is held back, agree to what a clone"
+            " brings, change a setting that is the person's, or act in a terminal as they do. That"
+            " is for a person: leave it, and tell them what waits (`ademem review --list`).",
+            f"{approved} is for a person",
+        )
+    names_memory = MEMORY in call.path or MEMORY in call.command
+    if names_memory and _writes_settings(call, runtime):
+        return (
+            "ademem guard: this writes the settings of ademem. Use `ademem config set KEY"
+            " VALUE`; what loosens the guard is for a person, in their own terminal.",
+            "it writes the settings of ademem",
+        )
+    if names_memory or (call.tool.startswith("mcp__") and MEMORY in str(payload.tool_input)):
+        note_edit(call, payload, runtime)
+    if place := _own_place(call, payload, runtime):
+        return (
+            f"ademem guard: this writes {place}, which only ademem and the person write. Use the"
+            " commands of ademem, or leave it and tell the person.",
+            "it writes a place of ademem",
+        )
+    return None
 
 
 def _is_of_client(call: ToolCall, runtime: Runtime) -> bool:

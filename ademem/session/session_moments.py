@@ -12,7 +12,7 @@ from ademem.store.outcomes import PREVENTED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ademem.core.memory import Memory
     from ademem.store.effects import Effect
@@ -57,17 +57,32 @@ def describe(session_id: str, runtime: Runtime) -> list[str]:
     sent = [each for each in injections.list_sent(runtime, session_id) if _told(each)]
     if not sent:
         return []
-    of = {row.memory_id: row for row in done.rows if row.kind != effects.LEARNED}
-    moments = [_read(each, of) for each in sent]
-    moments += _list_learned([row for row in done.rows if row.kind == effects.LEARNED], runtime)
-    lines = [line for each in sorted(moments, key=lambda each: each.at) for line in each.lines]
-    told = ", ".join(f"{kind} {count:,}" for kind, count in done.counts.items() if count)
-    characters = f"{sum(each.characters or 0 for each in sent):,} chars"
-    head = " · ".join(filter(None, (told or "nothing came of it yet", characters)))
+    moments = sorted(_list_moments(sent, done.rows, runtime), key=lambda moment: moment.at)
+    lines = [line for moment in moments for line in moment.lines]
     most = MOST_LINES - 5
     more = [f" and {len(lines) - most:,} more lines: `ademem why`"] if len(lines) > most else []
     end = ["", " Word for word: ademem why · all: ademem web"]
-    return [f"This session: {head}", "", *lines[:most], *more, *end]
+    return [f"This session: {_sum_up(done.counts, sent)}", "", *lines[:most], *more, *end]
+
+
+def _sum_up(counts: Mapping[str, int], sent: Iterable[Sent]) -> str:
+    told = ", ".join(f"{kind} {count:,}" for kind, count in counts.items() if count)
+    characters = f"{sum(each.characters or 0 for each in sent):,} chars"
+    return " · ".join((told or "nothing came of it yet", characters))
+
+
+def _list_moments(
+    sent: Iterable[Sent], rows: Iterable[Effect], runtime: Runtime
+) -> Iterator[Moment]:
+    of: dict[str, Effect] = {}
+    learned = []
+    for row in rows:
+        if row.kind == effects.LEARNED:
+            learned.append(row)
+        else:
+            of[row.memory_id] = row
+    yield from (_read(each, of) for each in sent)
+    yield from _list_learned(learned, runtime)
 
 
 def _told(sent: Sent) -> list[Memory | None]:
@@ -79,19 +94,31 @@ def _told(sent: Sent) -> list[Memory | None]:
 
 def _read(sent: Sent, of: Mapping[str, Effect]) -> Moment:
     told = _told(sent)
-    known = [each for each in told if each]
-    helped = [of[each.id] for each in known if each.id in of]
+    helped = [of[each.id] for each in told if each and each.id in of]
     if sent.place == "guard":
-        helped = [row for row in helped if row.kind == PREVENTED]
-    elif len(told) > 1:
+        return _read_denial(sent, told, helped)
+    if len(told) > 1:
         later = f"{len(helped)} used later" if helped else ""
         return _moment(sent, counted(len(told), "memory"), later)
-    text = _text(known[0]) if known else "it is gone"
+    kind = helped[0].kind if helped else ""
+    return _moment(
+        sent, _summary(told), "used later" if kind and sent.place == "briefing" else kind
+    )
+
+
+def _read_denial(sent: Sent, told: Sequence[Memory | None], helped: Iterable[Effect]) -> Moment:
+    prevented = next((row for row in helped if row.kind == PREVENTED), None)
+    if prevented is None:
+        return _moment(sent, _summary(told), "")
+    return _moment(sent, _summary(told), prevented.kind, prevented.instead)
+
+
+def _summary(told: Sequence[Memory | None]) -> str:
+    """Return the first of the memories that is still there, and how many others there were."""
+    first = next(filter(None, told), None)
+    text = _text(first) if first else "it is gone"
     more = f" (+{len(told) - 1})" if len(told) > 1 else ""
-    first = helped[0] if helped else None
-    instead = first.instead if first and sent.place == "guard" else ""
-    kind = "" if first is None else first.kind if sent.place != "briefing" else "used later"
-    return _moment(sent, f"{preview(text, TEXT_CHARS - len(more))}{more}", kind, instead)
+    return f"{preview(text, TEXT_CHARS - len(more))}{more}"
 
 
 def _moment(sent: Sent, text: str, outcome: str, instead: str = "") -> Moment:

@@ -87,18 +87,12 @@ def mark_read(key: TurnKey, runtime: Runtime) -> None:
 
 def note_search(payload: Payload, runtime: Runtime) -> None:
     """Lift the guard for the turn after a search of memory, even one without hits."""
-    servers = runtime.settings.guard.mcp_servers
-    by_mcp = own_tool(payload.tool_name, servers) in SEARCHES and not payload.error
-    by_command = payload.tool_name in SHELL_TOOLS and "ademem" in payload.command
-    if not (by_mcp or (by_command and _calls_search(payload.command))):
-        return
     key = key_of(payload, runtime)
-    if by_command and payload.agent_id:
-        began = runtime.now - timedelta(milliseconds=payload.duration_ms + START_MS)
-        logs.assign_searches(runtime.store, key, began)
-    # a search that succeeds leaves a row, but in a shell without a session
-    needs_row = payload.error or runtime.environment.get("CLAUDE_CODE_SESSION_ID")
-    if by_command and needs_row and not logs.has_searched(runtime.store, key):
+    if own_tool(payload.tool_name, runtime.settings.guard.mcp_servers) in SEARCHES:
+        how, has_searched = "by MCP tool", not payload.error
+    else:
+        how, has_searched = "on the command line", _has_run_search(payload, key, runtime)
+    if not has_searched:
         return
     with runtime.store.transaction():
         turn = turns.get(runtime.store, key)
@@ -114,12 +108,26 @@ def note_search(payload: Payload, runtime: Runtime) -> None:
             kind=payload.tool_name,
             subject=turn.hint,
             decision="lift",
-            reason=f"memory was searched {'by MCP tool' if by_mcp else 'on the command line'}",
+            reason=f"memory was searched {how}",
         )
     flags.set_quiet(runtime.project, key, True)
 
 
+def _has_run_search(payload: Payload, key: TurnKey, runtime: Runtime) -> bool:
+    """Tell whether a command searched memory; in a subagent its searches become those of *key*."""
+    if payload.tool_name not in SHELL_TOOLS or not _calls_search(payload.command):
+        return False
+    if payload.agent_id:
+        began = runtime.now - timedelta(milliseconds=payload.duration_ms + START_MS)
+        logs.assign_searches(runtime.store, key, began)
+    # a search that succeeds leaves a row, but in a shell without a session
+    needs_row = payload.error or runtime.environment.get("CLAUDE_CODE_SESSION_ID")
+    return not needs_row or logs.has_searched(runtime.store, key)
+
+
 def _calls_search(command: str) -> bool:
+    if "ademem" not in command:
+        return False
     from ademem.guard import shell
 
     script = shell.parse(command)

@@ -22,6 +22,8 @@ from ademem.store.runtime import program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ademem.capture.gate import Written
     from ademem.guard.prompts import Classification
     from ademem.search.embedding import Embedder
@@ -53,6 +55,10 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         if answer is not None:
             return answer
         payload = replace(payload, prompt=slash_commands.dictation(payload.prompt))
+    return _answer_typed(payload, runtime)
+
+
+def _answer_typed(payload: Payload, runtime: Runtime) -> str | None:
     prompt = truncate(redact(whole_words(payload.prompt, 2 * MOST_CHARS)).text, MOST_CHARS)
     plan_mode = payload.permission_mode == "plan"
     classified = classify(
@@ -67,9 +73,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     with runtime.store.transaction():
         if not _claim(prompt, key, runtime):  # the hook of a second installation was faster
             return None
-        if runtime.by.is_person and runtime.settings.learn.reader == "on":
-            typed = f"{key.session_id}:{key.prompt_id}"
-            ledger.claim(runtime.store, ledger.TYPED, typed, runtime.now)
+        _claim_typed(key, runtime)
         dictated = _write_dictated(prompt, key, runtime)
         lines = _saved_lines(dictated, runtime)
         lines += linked_files.list_corrections(key.session_id, runtime)
@@ -80,19 +84,33 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
         turns.begin(runtime.store, key, classified.turn, classified.why, hint, runtime.now)
         lines += _log_shown(found, classified, key, runtime)
         lines += filter(None, [question])
-        placed = [
-            *(place(one.memory, SAVED) for one in dictated if one.memory),
-            *place_entries((memory for memory, _ in found.hits), found.entries, "recalled"),
-            *found.left_out,
-        ]
-        keep = all(memory.shown_scope != "personal" for memory, _ in found.hits)
         text = "\n".join(lines)
-        injections.record(runtime, "user_prompt_submit", text, key, placed, keep_text=keep)
+        _record_text(text, dictated, found, key, runtime)
     after = conversation_branch.find_last(payload.transcript_path)
     keep_lists(runtime.project, TurnKey(session_id=key.session_id), after)
     set_flag(key, runtime)
     told = _tell(payload, dictated, bool(heard), [memory for memory, _ in found.hits], runtime)
-    return client.context("UserPromptSubmit", "\n".join(lines), told) or None
+    return client.context("UserPromptSubmit", text, told) or None
+
+
+def _claim_typed(key: TurnKey, runtime: Runtime) -> None:
+    """Note for the reader of the session that a person typed this prompt."""
+    if runtime.by.is_person and runtime.settings.learn.reader == "on":
+        typed = f"{key.session_id}:{key.prompt_id}"
+        ledger.claim(runtime.store, ledger.TYPED, typed, runtime.now)
+
+
+def _record_text(
+    text: str, dictated: list[Written], found: Found, key: TurnKey, runtime: Runtime
+) -> None:
+    """Record what the model is sent; of a text with personal memories only which they were."""
+    placed = [
+        *(place(one.memory, SAVED) for one in dictated if one.memory),
+        *place_entries((memory for memory, _ in found.hits), found.entries, "recalled"),
+        *found.left_out,
+    ]
+    keep = all(memory.shown_scope != "personal" for memory, _ in found.hits)
+    injections.record(runtime, "user_prompt_submit", text, key, placed, keep_text=keep)
 
 
 def _answer_unstored(prompt: str, found: Found, key: TurnKey, runtime: Runtime) -> str | None:
@@ -125,9 +143,7 @@ def _find(
     bound = [memory for memory in bound if memory.id not in loaded]
     if recalls and names_subject(prompt) and _may_answer(prompt, runtime):
         hits, left_out = _recall(prompt, cwd, key, loaded, runtime)
-    hits = [(memory, 1.0) for memory in bound] + [
-        (memory, score) for memory, score in hits if memory.id not in {one.id for one in bound}
-    ]
+    hits = _put_first(bound, hits)
     if recalls and adopted.is_taken(runtime.store):
         _follow_instructions(runtime)
         hits += _find_instructions(prompt, len(hits), key, runtime)
@@ -138,6 +154,13 @@ def _find(
         recalled = [memory for memory, _ in hits]
         entries = hint_events.format_entries(recalled, runtime.store, untrusted.SHORT_CHARS)
     return Found(hits=hits, entries=entries, left_out=left_out)
+
+
+def _put_first(
+    bound: Iterable[Memory], hits: Iterable[tuple[Memory, float]]
+) -> list[tuple[Memory, float]]:
+    first = {memory.id: (memory, 1.0) for memory in bound}
+    return [*first.values(), *(hit for hit in hits if hit[0].id not in first)]
 
 
 def _log_shown(
@@ -271,7 +294,7 @@ def _tell(
     acted = runtime.by.is_person and receipts.any_noted(runtime.store)
     changed = not runtime.is_read_only and any_kept_copy(runtime.store)
     waits = bool(ledger.list_waiting_notices(runtime.store, payload.session_id))
-    if not (dictated or has_heard or given or acted or changed or waits):
+    if not any((dictated, has_heard, given, acted, changed, waits)):
         return []
     from ademem.session import notices
 
