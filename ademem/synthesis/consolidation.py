@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import chain
+from typing import Any
 
 from ademem.capture.gate.rows import free_sync_id, id_of, least_trusted
 from ademem.core.anchor import merge_anchors
@@ -154,35 +156,40 @@ def _row(members: Sequence[Memory], run: str, store: Store, now: datetime) -> Me
     first = members[0]
     key = (SOURCE, first.content, *sorted(memory.sync_id for memory in members))
     sync_id = free_sync_id(store, *key)
+
+    def values(name: str) -> list[Any]:
+        """Return a field of all members."""
+        return [getattr(memory, name) for memory in members]
+
     return replace(
         first,
         seq=0,
         id=id_of(sync_id),
         sync_id=sync_id,
         dedupe_key=dedupe_key(first.content),
-        tier=min(memory.tier for memory in members),
-        importance=max((memory.importance for memory in members), key=lambda each: each.weight),
-        confidence=max(memory.confidence for memory in members),
-        observation_count=sum(memory.observation_count for memory in members),
-        trust=least_trusted(memory.trust for memory in members),
+        tier=min(values("tier")),
+        importance=max(values("importance"), key=lambda each: each.weight),
+        confidence=max(values("confidence")),
+        observation_count=sum(values("observation_count")),
+        trust=least_trusted(values("trust")),
         claimed_author=max(
-            (each.claimed_author for each in members if each.claimed_author is not None),
+            (author for author in values("claimed_author") if author is not None),
             default=None,
         ),
         source_type=SOURCE,
         source_id=run,
         source_session_id=None,
         source_run_id=None,
-        anchors=merge_anchors((), [place for memory in members for place in memory.anchors]),
-        tags=unique(tag for memory in members for tag in memory.tags),
+        anchors=merge_anchors((), list(chain.from_iterable(values("anchors")))),
+        tags=unique(chain.from_iterable(values("tags"))),
         revision_count=1,
-        access_score=max(memory.used for memory in members),
+        access_score=max(values("used")),
         base_score=None,
-        access_count=sum(memory.access_count for memory in members),
-        last_accessed_at=max(memory.last_accessed_at for memory in members),
-        created_at=min(memory.created_at for memory in members),
+        access_count=sum(values("access_count")),
+        last_accessed_at=max(values("last_accessed_at")),
+        created_at=min(values("created_at")),
         updated_at=now,
-        promoted_at=min(memory.promoted_at or now for memory in members),
+        promoted_at=min(promoted_at or now for promoted_at in values("promoted_at")),
     )
 
 

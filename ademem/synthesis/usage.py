@@ -196,30 +196,55 @@ def find_used(
     events: Iterable[Event], clues: Iterable[Clue], settings: GuardSettings
 ) -> dict[str, str]:
     """Return by id what proves that a memory was used: its name or id in a call or an answer."""
-    found: dict[str, str] = {}
-    waiting = list(clues)
-    answer: Message | None = None
-    for event in (*events, None):
-        used: dict[str, str] = {}
-        if event is None or isinstance(event, Prompt):
-            used = _find_named(answer, waiting) if answer else {}
-        if isinstance(event, Prompt):
-            for clue in waiting:
-                clue.drop_names_in(event.text)
-        if isinstance(event, Call):
-            used = _find_used_in(event, waiting, settings)
-        waiting = [clue for clue in waiting if clue.id not in used]
-        found |= used
-        if answer and not isinstance(event, Result):  # there was a later text, so no answer
-            _let_read(waiting, answer.text)
-            answer = None
-        if isinstance(event, Message):
-            answer = event
-        elif isinstance(event, Call):
-            _let_read(waiting, "\n".join(_texts(event.input)))
-        elif isinstance(event, Result):
-            _let_read(waiting, event.text)
-    return found
+    reading = _Reading(clues, settings)
+    for event in events:
+        reading.read(event)
+    reading.end_turn()
+    return reading.used
+
+
+class _Reading:
+    """The events of a session so far: memories that were used, and clues that wait for a proof."""
+
+    def __init__(self, clues: Iterable[Clue], settings: GuardSettings) -> None:
+        self.waiting = list(clues)
+        self.settings = settings
+        self.used: dict[str, str] = {}
+        self._answer: Message | None = None
+        """The last text so far: an answer, if its turn ends with it."""
+
+    def read(self, event: Event) -> None:
+        match event:
+            case Prompt():
+                self.end_turn()
+                for clue in self.waiting:
+                    clue.drop_names_in(event.text)
+            case Call():
+                self._prove(_find_used_in(event, self.waiting, self.settings))
+                self._pass_answer()
+                _let_read(self.waiting, "\n".join(_texts(event.input)))
+            case Result():
+                _let_read(self.waiting, event.text)
+            case Message():
+                self._pass_answer()
+                self._answer = event
+            case _:
+                self._pass_answer()
+
+    def end_turn(self) -> None:
+        if self._answer:
+            self._prove(_find_named(self._answer, self.waiting))
+        self._pass_answer()
+
+    def _prove(self, used: Mapping[str, str]) -> None:
+        self.waiting = [clue for clue in self.waiting if clue.id not in used]
+        self.used |= used
+
+    def _pass_answer(self) -> None:
+        """Read the last text as one that the session has, so that its names prove nothing more."""
+        if self._answer:
+            _let_read(self.waiting, self._answer.text)
+        self._answer = None
 
 
 def _let_read(clues: Iterable[Clue], text: str) -> None:

@@ -95,18 +95,9 @@ def _parse(ran: Finished | None) -> Reply:
     if not isinstance(answer, dict):
         error = (ran.errors or ran.output).decode("utf-8", "replace")
         return Reply(error=f"exit code {ran.code}: {' '.join(error.split())}")
-    result, models = answer.get("result"), answer.get("modelUsage")
+    result = answer.get("result")
     text = result if isinstance(result, str) else ""
-    has_cost = answer.get("total_cost_usd") is not None
-    price = Price(
-        model=" ".join(models) if isinstance(models, dict) else "",
-        tokens_in=sum(
-            int(number(answer, "usage", f"{kind}input_tokens"))
-            for kind in ("", "cache_creation_", "cache_read_")
-        ),
-        tokens_out=int(number(answer, "usage", "output_tokens")),
-        cost_usd=number(answer, "total_cost_usd") if has_cost else None,
-    )
+    price = _price_of(answer)
     if ran.code or answer.get("is_error") or answer.get("subtype") != "success":
         return Reply(error=text or str(answer.get("subtype")), price=price)
     refused = answer.get("stop_reason") == "refusal"
@@ -115,6 +106,20 @@ def _parse(ran: Finished | None) -> Reply:
         text=text,
         value=answer.get("structured_output"),
         price=price,
+    )
+
+
+def _price_of(answer: dict[str, Any]) -> Price:
+    models = answer.get("modelUsage")
+    has_cost = answer.get("total_cost_usd") is not None
+    return Price(
+        model=" ".join(models) if isinstance(models, dict) else "",
+        tokens_in=sum(
+            int(number(answer, "usage", f"{kind}input_tokens"))
+            for kind in ("", "cache_creation_", "cache_read_")
+        ),
+        tokens_out=int(number(answer, "usage", "output_tokens")),
+        cost_usd=number(answer, "total_cost_usd") if has_cost else None,
     )
 
 
