@@ -10,7 +10,7 @@ from ademem.core.errors import suppress
 from ademem.core.text import preview, truncate, unique
 from ademem.store import injections, jobs, memory_queries, sessions
 from ademem.store.missions import current_location
-from ademem.synthesis.conversation import Conversation
+from ademem.synthesis.conversation import Conversation, describe_run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def summary_instructions(
     sections = (
         ("Open task", [task] if task else []),
         ("Files changed", list(conversation.files)[-FILES:]),
-        ("Last test run", [f"`{run.command}` {run.error or 'passed'}" for run in tests]),
+        ("Last test run", list(map(describe_run, tests))),
         ("Decided", conversation.decisions.values()),
         ("Corrected by the person", conversation.corrections.values()),
         ("Failed", conversation.errors),

@@ -150,16 +150,23 @@ class Conversation:
         """
         if self.actions and (self.interrupted or self._open_items):
             return "partial"
-        if self.tests and not self.tests[-1].error:
-            return "succeeded"
-        if self.tests and self._changed_since_test:
-            return "unknown"
         if self.tests:
-            return "partial" if self.files else "failed"
-        delivered = any(
+            return self._outcome_of_tests
+        return "succeeded" if self._has_delivered else "unknown"
+
+    @property
+    def _outcome_of_tests(self) -> str:
+        if not self.tests[-1].error:
+            return "succeeded"
+        if self._changed_since_test:
+            return "unknown"
+        return "partial" if self.files else "failed"
+
+    @property
+    def _has_delivered(self) -> bool:
+        return any(
             action.kind == "run" and _DELIVERS.search(action.target) for action in self.actions
         )
-        return "succeeded" if delivered else "unknown"
 
     def add(self, event: Event) -> None:
         if event.at:
@@ -209,40 +216,48 @@ class Conversation:
         self._find_cause(text)
         turn = classify(text, settings=self._guard).turn
         shown = preview(whole_words(text, PROMPT_CHARS), PROMPT_CHARS)
-        if shown not in self.prompts and turn is not TurnClass.NONE:
-            self.prompts = [*self.prompts, shown][-ITEMS:]
         is_instruction = turn is TurnClass.REQUIRED
         corrected = may_teach(text)
         if is_instruction and not corrected:
             self.last_instruction = shown
-        if turn is not TurnClass.NONE and (
-            not self.task or (is_instruction and not self._task_is_instruction)
-        ):
-            self.task, self._task_is_instruction = shown, is_instruction
+        if turn is not TurnClass.NONE:
+            self._add_wish(shown, is_instruction)
         before, self._changed_since_prompt = self._changed_since_prompt, set()
         self._stated = corrected or "", frozenset(before)
         if corrected and objects(text):
             _add(self.corrections, corrected)
 
+    def _add_wish(self, shown: str, is_instruction: bool) -> None:
+        """Add what a person asked for; the task is the first instruction, else the first wish."""
+        if shown not in self.prompts:
+            self.prompts = [*self.prompts, shown][-ITEMS:]
+        if not self.task or (is_instruction and not self._task_is_instruction):
+            self.task, self._task_is_instruction = shown, is_instruction
+
     def _add_result(self, result: Result) -> None:
         call = self._pending.pop(result.call_id, None)
         if call is None or (result.failed and errors.is_refusal(result.text)):
             return
-        action = action_of(call, self._roots)
-        if action is None:
-            return
-        if call.tool in SHELL_TOOLS and action.kind == "run" and call.at and result.at:
+        if action := action_of(call, self._roots):
+            self._add_done(call, action, result)
+
+    def _add_done(self, call: Call, action: Action, result: Result) -> None:
+        is_run = action.kind == "run" and call.tool in SHELL_TOOLS
+        if is_run and call.at and result.at:
             self.runs = [*self.runs, (call.at, result.at)][-ACTIONS:]
         if action.kind == "test":
-            run = parse_test_run(action.target, redact(result.text).text, failed=result.failed)
-            self.tests = [*self.tests, run][-TESTS:]
-            self._changed_since_test = False
-            if not run.error:
-                self._add_action(action, call)
-        elif result.failed and action.kind == "run" and call.tool in SHELL_TOOLS:
+            self._add_test(call, action, result)
+        elif result.failed and is_run:
             self._add_failure(call, action, result.text)
         elif not result.failed or action.kind == "search":  # a failed search found nothing
             self._find_remedy(action)
+            self._add_action(action, call)
+
+    def _add_test(self, call: Call, action: Action, result: Result) -> None:
+        run = parse_test_run(action.target, redact(result.text).text, failed=result.failed)
+        self.tests = [*self.tests, run][-TESTS:]
+        self._changed_since_test = False
+        if not run.error:
             self._add_action(action, call)
 
     def _add_failure(self, call: Call, action: Action, output: str) -> None:
@@ -287,6 +302,10 @@ class Conversation:
                 _add(self.corrections, statement)
             if len(self.files) < FILES:
                 self.files[path] = None
+
+
+def describe_run(run: Run) -> str:
+    return f"`{run.command}` {run.error or 'passed'}"
 
 
 def is_explained(lesson: str) -> bool:

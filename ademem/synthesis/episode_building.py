@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from ademem.capture import gate, provenance, record, transcript
@@ -14,7 +15,7 @@ from ademem.capture.gate.rows import least_trusted
 from ademem.capture.message_lessons import findings, learnings
 from ademem.capture.record import category_of
 from ademem.capture.teaching import may_teach
-from ademem.capture.transcript import Message, Prompt
+from ademem.capture.transcript import Event, Message, Prompt
 from ademem.core.client import MISSION
 from ademem.core.clock import parse
 from ademem.core.memory import EPISODE, Category, Draft, Memory, Origin, Trust
@@ -41,7 +42,15 @@ from ademem.store.runtime import Runtime
 from ademem.store.sessions import Session
 from ademem.store.transitions import Act
 from ademem.synthesis import ai
-from ademem.synthesis.conversation import FILES, ITEMS, TESTS, Conversation, is_explained, relative
+from ademem.synthesis.conversation import (
+    FILES,
+    ITEMS,
+    TESTS,
+    Conversation,
+    describe_run,
+    is_explained,
+    relative,
+)
 
 PURPOSE = "episode"
 """The word for episodes in the ledger and in the list of AI calls."""
@@ -84,12 +93,10 @@ def build_session_episode(key: str, runtime: Runtime, now: datetime) -> Episode 
     """
     session_id, _, mission_id = key.partition(" ")
     existing = episodes.of_session(runtime.store, session_id, mission_id)
-    if existing and not memories.get(runtime.store, existing.memory_id).live:
+    if _is_removed(existing, runtime.store):
         return None
     session = sessions.get(runtime.store, session_id)
-    size = 0
-    with suppress(OSError):
-        size = os.path.getsize(session.transcript) if session and session.transcript else 0
+    size = _transcript_size(session)
     if session is None or (existing and size <= existing.transcript_offset):
         return existing
     conversation = _read_conversation(session, runtime)
@@ -113,13 +120,27 @@ def build_session_episode(key: str, runtime: Runtime, now: datetime) -> Episode 
         corrections=tuple(conversation.corrections.values()),
         transcript_offset=size,
     )
-    context = [
+    context = _describe_course(conversation, episode)
+    trust = provenance.trust_of_session(session_id, runtime.store)
+    return _write(episode, context, trust, mission_id, runtime, now)
+
+
+def _is_removed(existing: Episode | None, store: Store) -> bool:
+    return existing is not None and not memories.get(store, existing.memory_id).live
+
+
+def _transcript_size(session: Session | None) -> int:
+    with suppress(OSError):
+        return os.path.getsize(session.transcript) if session and session.transcript else 0
+    return 0
+
+
+def _describe_course(conversation: Conversation, episode: Episode) -> list[str]:
+    return [
         *(f"Asked: {prompt}" for prompt in conversation.prompts),
         *(f"Did ({action.kind}): {action.target}" for action in episode.actions),
         f"At the end: {conversation.last_message}",
     ]
-    trust = provenance.trust_of_session(session_id, runtime.store)
-    return _write(episode, context, trust, mission_id, runtime, now)
 
 
 def _task_of(conversation: Conversation) -> str:
@@ -229,22 +250,35 @@ def build_mission_episode(id: str, runtime: Runtime, now: datetime) -> Episode |
     if mission is None or mission.status == missions.RUNNING:
         return None
     existing = episodes.of_session(store, "", id)
-    if existing and not memories.get(store, existing.memory_id).live:
+    if _is_removed(existing, store):
         return None
-    parts = [each for each in episodes.list_all(store, mission_id=id) if each.session_id][::-1]
-    own = [
-        memory for memory in memory_queries.of_mission(store, id=id) if not memory.quarantine_reason
-    ]
+    parts, own = _list_parts(id, store), _list_own(id, store)
     made = _combine(mission, parts, own)
     if existing and _is_same_course(existing, made):
         return existing
     if not own:
         return None
-    learned = [memory.content for memory in own if memory.category is not Category.EPISODE]
-    context = [*map(_rules_text, parts), *(f"Learned: {text}" for text in learned)]
+    context = _describe_parts(parts, own)
     trust = least_trusted(memory.trust for memory in own)
     home = id if mission.status == "cancelled" else ""
     return _write(made, context, trust, home, runtime, now)
+
+
+def _list_parts(mission_id: str, store: Store) -> list[Episode]:
+    """Return the episodes of the sessions of a mission, the oldest first."""
+    parts = episodes.list_all(store, mission_id=mission_id)
+    return [each for each in parts if each.session_id][::-1]
+
+
+def _list_own(mission_id: str, store: Store) -> list[Memory]:
+    """Return the memories of a mission that may be read."""
+    own = memory_queries.of_mission(store, id=mission_id)
+    return [memory for memory in own if not memory.quarantine_reason]
+
+
+def _describe_parts(parts: Iterable[Episode], own: Iterable[Memory]) -> list[str]:
+    learned = [memory.content for memory in own if memory.category is not Category.EPISODE]
+    return [*map(_rules_text, parts), *(f"Learned: {text}" for text in learned)]
 
 
 def _is_same_course(existing: Episode, made: Episode) -> bool:
@@ -259,18 +293,21 @@ def _combine(mission: missions.Mission, parts: Sequence[Episode], own: Sequence[
     decisions = [memory.content for memory in own if memory.category is Category.DECISION]
     reasons = [mission.reason] if mission.reason and mission.status != "succeeded" else []
 
+    def values(name: str) -> list[Any]:
+        """Return a field of all parts."""
+        return [getattr(part, name) for part in parts]
+
     def joined(name: str, more: Sequence[str] = ()) -> tuple[Any, ...]:
-        """Return a field of all parts, one after the other."""
-        return (*(each for part in parts for each in getattr(part, name)), *more)
+        return (*chain.from_iterable(values(name)), *more)
 
     return Episode(
         memory_id="",
         session_id="",
         mission_id=mission.id,
-        task=mission.goal or next((part.task for part in parts), mission.id),
+        task=mission.goal or next(iter(values("task")), mission.id),
         outcome=MISSION_OUTCOMES[mission.status],
-        started_at=min([mission.started_at, *(part.started_at for part in parts)]),
-        ended_at=max([mission.ended_at or "", *(part.ended_at for part in parts)]),
+        started_at=min([mission.started_at, *values("started_at")]),
+        ended_at=max([mission.ended_at or "", *values("ended_at")]),
         actions=tuple(
             Action(tool=SESSION, target=f"{part.task} ({part.outcome})", kind="delegate")
             for part in parts
@@ -280,7 +317,7 @@ def _combine(mission: missions.Mission, parts: Sequence[Episode], own: Sequence[
         errors=unique(joined("errors", reasons))[-ITEMS:],
         decisions=unique(joined("decisions", decisions))[-ITEMS:],
         corrections=unique(joined("corrections"))[-ITEMS:],
-        transcript_offset=sum(part.transcript_offset for part in parts),
+        transcript_offset=sum(values("transcript_offset")),
     )
 
 
@@ -339,26 +376,27 @@ def _write(
 
 
 def _rules_text(episode: Episode, *summary: str) -> str:
-    runs = [f"`{run.command}` {run.error or 'passed'}" for run in episode.tests[-TEST_RUNS_SHOWN:]]
-    done = [each for each in episode.actions if each.kind in ACTIONS_SHOWN]
-    facts = (
-        ("Sessions", [each.target for each in episode.actions if each.tool == SESSION]),
-        ("Did", list(map(_describe_action, done))),
-        ("Changed", list(map(_as_code, episode.files))),
-        ("Tests", unique(runs)),
-        ("Decided", episode.decisions),
-        ("Corrected", episode.corrections),
-        ("Gotchas", [error for error in episode.errors if is_explained(error)]),
-        ("Met", [error for error in episode.errors if not is_explained(error)]),
-    )
     lines = [f"Task: {episode.task}", f"Outcome: {episode.outcome}.", *summary]
-    for title, items in facts:
+    for title, items in _list_facts(episode):
         shown = list(unique(items))
         if len(shown) > SHOWN:
             shown = [*shown[: SHOWN // 2], "…", *shown[-SHOWN // 2 :]]
         if shown:
             lines.append(f"{title}: {'; '.join(shown)}")
     return truncate("\n".join(lines), CHARS)
+
+
+def _list_facts(episode: Episode) -> Iterator[tuple[str, Iterable[str]]]:
+    """Yield the kinds of what an episode has, each with its items, in the order of the text."""
+    done = (action for action in episode.actions if action.kind in ACTIONS_SHOWN)
+    yield "Sessions", (action.target for action in episode.actions if action.tool == SESSION)
+    yield "Did", map(_describe_action, done)
+    yield "Changed", map(_as_code, episode.files)
+    yield "Tests", map(describe_run, episode.tests[-TEST_RUNS_SHOWN:])
+    yield "Decided", episode.decisions
+    yield "Corrected", episode.corrections
+    yield "Gotchas", (error for error in episode.errors if is_explained(error))
+    yield "Met", (error for error in episode.errors if not is_explained(error))
 
 
 def _describe_action(action: Action) -> str:
@@ -373,36 +411,56 @@ def _as_code(text: str) -> str:
 
 def extract_findings(key: str, runtime: Runtime) -> int:
     """Return the number of new candidates from a session's transcript; a second run adds none."""
-    location, capture = SessionLocation.parse(key), runtime.settings.capture
+    location = SessionLocation.parse(key)
     session = sessions.get(runtime.store, location.session_id)
     if session is None:
         return 0
-    id, stored = session.id, 0
-    trust = provenance.trust_of_session(id, runtime.store)
-    passive = Origin(trust=trust, source_type="passive", session_id=id)
-    typed = Origin(session_id=id)
-
-    def is_captured(text: str) -> bool:
-        return memory_queries.has_session_text(runtime.store, id, dedupe_key(text))
-
+    extraction, stored = _Extraction(session.id, location, runtime), 0
     with suppress(OSError):
         for event in transcript.events(session.transcript, since=session.own_since):
-            made: list[gate.Written | None] = []
-            if isinstance(event, Message) and capture.learnings:
-                listed = [(category_of(text), text) for text in learnings(event.text)]
-                for category, text in (*listed, *findings(event.text)):
-                    if not is_captured(text):
-                        draft = Draft(content=text, category=category, origin=passive)
-                        once = f"{id}:{sha256_hex(text)}"
-                        made.append(record.write_once(draft, once, runtime, location.assign))
-            elif isinstance(event, Prompt) and event.queued and runtime.settings.learn.ask:
-                # typed into a running turn: some clients report no prompt
-                sentence = may_teach(event.text)
-                if sentence and not is_captured(sentence):
-                    once = f"{id}:{sha256_hex(sentence)}"
-                    home = location.assign
-                    made.append(record.capture_heard(sentence, typed, once, runtime, home))
+            made = extraction.capture(event)
             stored += sum(each.accepted and not each.deduped for each in made if each)
             if stored >= MOST_CANDIDATES:
                 break
     return stored
+
+
+class _Extraction:
+    """Capture what stands in a transcript and was not captured when it was said."""
+
+    def __init__(self, session_id: str, location: SessionLocation, runtime: Runtime) -> None:
+        self.session_id = session_id
+        self.assign = location.assign
+        self.runtime = runtime
+        trust = provenance.trust_of_session(session_id, runtime.store)
+        self.passive = Origin(trust=trust, source_type="passive", session_id=session_id)
+        self.typed = Origin(session_id=session_id)
+
+    def capture(self, event: Event) -> list[gate.Written | None]:
+        settings = self.runtime.settings
+        if isinstance(event, Message) and settings.capture.learnings:
+            listed = [(category_of(text), text) for text in learnings(event.text)]
+            return [self._write(*each) for each in (*listed, *findings(event.text))]
+        if isinstance(event, Prompt) and event.queued and settings.learn.ask:
+            # typed into a running turn: some clients report no prompt
+            return [self._capture_statement(may_teach(event.text))]
+        return []
+
+    def _write(self, category: Category, text: str) -> gate.Written | None:
+        if self._is_captured(text):
+            return None
+        draft = Draft(content=text, category=category, origin=self.passive)
+        return record.write_once(draft, self._once(text), self.runtime, self.assign)
+
+    def _capture_statement(self, sentence: str | None) -> gate.Written | None:
+        if not sentence or self._is_captured(sentence):
+            return None
+        once = self._once(sentence)
+        return record.capture_heard(sentence, self.typed, once, self.runtime, self.assign)
+
+    def _is_captured(self, text: str) -> bool:
+        store = self.runtime.store
+        return memory_queries.has_session_text(store, self.session_id, dedupe_key(text))
+
+    def _once(self, text: str) -> str:
+        return f"{self.session_id}:{sha256_hex(text)}"
