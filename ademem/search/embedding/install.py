@@ -91,55 +91,69 @@ def install(
         on_progress("waiting", 0)
     try:
         with locked(cache.lock(folder)):
-            found = cache.manifest(folder)
-            if found and not path and not cache.find_damage(folder):
-                _prepare(folder, settings.dtype)
-                return Done(folder=folder, source=found.source, trust=found.trust, fetched=False)
-            if settings.dtype == cache.MULTILINGUAL:
-                path = path or installed_package()
-            if settings.offline and not path:
-                hint = (
-                    "set it to false, or take it from a folder: `ademem model install --from PATH`"
-                )
-                raise CannotInstall("embed.offline is set, so no model is fetched", hint)
+            if not path and (sound := _find_sound(folder, settings.dtype)):
+                return sound
             scratch = cache.scratch_folder(folder)
             job = Job(
                 dtype=settings.dtype,
                 scratch=scratch,
                 target=os.path.join(scratch, "model"),
                 environment=environment,
-                path=path,
+                path=_choose_folder(path, settings),
                 on_progress=on_progress,
             )
-            shutil.rmtree(job.target, ignore_errors=True)
-            os.makedirs(job.target)
-            try:
-                if shutil.disk_usage(job.scratch).free < SPACE[job.dtype]:
-                    raise NoSpace(folder, job.dtype)
-                used, passed_over = _fetch(job, [source] if source else list(Source))
-                job.on_progress("checking", 90)
-                sealed = _check(job, settings, used)
-                _prepare(job.target, job.dtype)
-                # Between the two renames there is no model, never half of one.
-                if os.path.isdir(folder):
-                    os.rename(folder, os.path.join(job.scratch, "before"))
-                os.rename(job.target, folder)
-            finally:
-                shutil.rmtree(job.target, ignore_errors=True)
-            shutil.rmtree(job.scratch, ignore_errors=True)
-            job.on_progress("ready", 100)
-            return Done(
-                folder=folder,
-                source=used,
-                trust=sealed.trust,
-                fetched=True,
-                passed_over=tuple(str(error) for error in passed_over),
-            )
+            return _install_anew(job, folder, settings, [source] if source else list(Source))
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise NoSpace(folder, settings.dtype) from error
         hint = "ADEMEM_MODELS_DIR names another folder to keep models in"
         raise CannotInstall(str(error), hint) from error
+
+
+def _find_sound(folder: str, dtype: str) -> Done | None:
+    """Return the model that is installed, if it is whole."""
+    found = cache.manifest(folder)
+    if found is None or cache.find_damage(folder):
+        return None
+    _prepare(folder, dtype)
+    return Done(folder=folder, source=found.source, trust=found.trust, fetched=False)
+
+
+def _choose_folder(path: str, settings: EmbedSettings) -> str:
+    """Return the folder that has the model, empty for one that may be fetched."""
+    if settings.dtype == cache.MULTILINGUAL:
+        path = path or installed_package()
+    if settings.offline and not path:
+        hint = "set it to false, or take it from a folder: `ademem model install --from PATH`"
+        raise CannotInstall("embed.offline is set, so no model is fetched", hint)
+    return path
+
+
+def _install_anew(job: Job, folder: str, settings: EmbedSettings, sources: list[Source]) -> Done:
+    shutil.rmtree(job.target, ignore_errors=True)
+    os.makedirs(job.target)
+    try:
+        if shutil.disk_usage(job.scratch).free < SPACE[job.dtype]:
+            raise NoSpace(folder, job.dtype)
+        used, passed_over = _fetch(job, sources)
+        job.on_progress("checking", 90)
+        sealed = _check(job, settings, used)
+        _prepare(job.target, job.dtype)
+        # Between the two renames there is no model, never half of one.
+        if os.path.isdir(folder):
+            os.rename(folder, os.path.join(job.scratch, "before"))
+        os.rename(job.target, folder)
+    finally:
+        shutil.rmtree(job.target, ignore_errors=True)
+    shutil.rmtree(job.scratch, ignore_errors=True)
+    job.on_progress("ready", 100)
+    return Done(
+        folder=folder,
+        source=used,
+        trust=sealed.trust,
+        fetched=True,
+        passed_over=tuple(str(error) for error in passed_over),
+    )
 
 
 def remove(dtype: str, environment: Mapping[str, str]) -> int:

@@ -141,10 +141,8 @@ def status(settings: EmbedSettings, environment: Mapping[str, str]) -> Status:
     state = cache.state(folder)
     found = cache.manifest(folder)
     fetched = cache.size(cache.scratch_folder(folder))
-    is_second = settings.dtype == cache.MULTILINGUAL
-    pins = multilingual_files() if is_second else (HUB_GRAPHS[settings.dtype], HUB_TOKENIZER)
-    whole = sum(pin.bytes for pin in pins) or 1
-    names = [pin.path for pin in pins] if is_second else [cache.GRAPH, cache.TOKENIZER]
+    pins = _list_pins(settings.dtype)
+    whole = sum(pins.values()) or 1
     installed = state is State.INSTALLED
     idle = "ready" if installed else "idle"
     return Status(
@@ -156,12 +154,20 @@ def status(settings: EmbedSettings, environment: Mapping[str, str]) -> Status:
         bytes=cache.size(folder) + fetched,
         source=found.source if found else "",
         trust=found.trust if found else "",
-        files=tuple(
-            FileState(name=name, bytes=size, present=size > 0)
-            for name in (*names, cache.MANIFEST)
-            for size in [cache.file_size(os.path.join(folder, name)) or 0]
-        ),
+        files=tuple(_read_state(folder, name) for name in (*pins, cache.MANIFEST)),
     )
+
+
+def _list_pins(dtype: str) -> dict[str, int]:
+    """Return the published files of a model by name, with their bytes."""
+    if dtype == cache.MULTILINGUAL:
+        return {pin.path: pin.bytes for pin in multilingual_files()}
+    return {cache.GRAPH: HUB_GRAPHS[dtype].bytes, cache.TOKENIZER: HUB_TOKENIZER.bytes}
+
+
+def _read_state(folder: str, name: str) -> FileState:
+    size = cache.file_size(os.path.join(folder, name)) or 0
+    return FileState(name=name, bytes=size, present=size > 0)
 
 
 def find_problems(settings: EmbedSettings, environment: Mapping[str, str]) -> list[str]:
