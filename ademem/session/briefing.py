@@ -276,13 +276,7 @@ def since_last_session(reader: Reader) -> list[Entry]:
         return []
     arrived = from_colleagues(reader)
     changes = briefs.list_changes(reader.store, moment, MOST_CHANGES)
-    by_kind: dict[tuple[bool, bool], list[Memory]] = {}
-    for memory, is_new in changes:
-        if memory.id not in reader.loaded and _may_tell(memory, reader.branch):
-            by_kind.setdefault((memory.live, is_new), []).append(memory)
-    fresh, other, gone = (
-        by_kind.get(kind, []) for kind in ((True, True), (True, False), (False, False))
-    )
+    fresh, other, gone = _group_changes(changes, reader)
     shown = [memory for memory in gone if not memory.deleted_at][: reader.level]
     counts = ((fresh, "new"), (other, "changed"), (gone, "no longer valid"))
     summary = ", ".join(f"{len(found)} {what}" for found, what in counts if found)
@@ -295,6 +289,19 @@ def since_last_session(reader: Reader) -> list[Entry]:
         *reader.entries(other[: reader.level]),
         *(line(f"- no longer valid: {opening(each.content, CHARS)}", (each,)) for each in shown),
     ]
+
+
+def _group_changes(
+    changes: Iterable[tuple[Memory, bool]], reader: Reader
+) -> tuple[list[Memory], list[Memory], list[Memory]]:
+    """Return what is new, what changed, and what is no longer valid, of what may be told."""
+    by_kind: dict[tuple[bool, bool], list[Memory]] = {}
+    for memory, is_new in changes:
+        if memory.id not in reader.loaded and _may_tell(memory, reader.branch):
+            by_kind.setdefault((memory.live, is_new), []).append(memory)
+    kinds = ((True, True), (True, False), (False, False))
+    fresh, other, gone = (by_kind.get(kind, []) for kind in kinds)
+    return fresh, other, gone
 
 
 def _may_tell(memory: Memory, branch: str | None) -> bool:
@@ -568,6 +575,16 @@ class Briefing:
         return [*quoted, *islice(left_out, MOST_LEFT_OUT)]
 
     def add(self, section: Section, reserve: int = 0) -> None:
+        entries = self._list_new(section)
+        if entries:
+            heading = f"## {self._heading(section.title)}"
+            left = self.most - units(self.fenced) - reserve
+            room = min(int(section.share * self.most), left) - len(heading) - 2
+            most = self.reader.level if section.ranked else len(entries)
+            self.fit(section.title, entries, most, room)
+
+    def _list_new(self, section: Section) -> list[Entry]:
+        """Return entries whose memory no section before has; of captured errors at most one."""
         shown = self.shown
         shown_ids = {memory.id for memory in shown}
         entries = [
@@ -577,13 +594,7 @@ class Briefing:
         ]
         errors = [entry for entry in entries if _is_error(entry.memory)]
         most_errors = 0 if any(map(_is_error, shown)) else 1
-        entries = [entry for entry in entries if entry not in errors[most_errors:]]
-        if entries:
-            heading = f"## {self._heading(section.title)}"
-            left = self.most - units(self.fenced) - reserve
-            room = min(int(section.share * self.most), left) - len(heading) - 2
-            most = self.reader.level if section.ranked else len(entries)
-            self.fit(section.title, entries, most, room)
+        return [entry for entry in entries if entry not in errors[most_errors:]]
 
     def fit(self, title: str, entries: Sequence[Entry], most: int, room: int) -> None:
         fitting = tuple(select_entries(entries, most, room))

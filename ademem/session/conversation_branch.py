@@ -26,9 +26,22 @@ def find_left(transcript: str, tool_use_id: str) -> frozenset[str] | None:
     """
     if not transcript or not tool_use_id:
         return None
+    parents, prompts, call = _read_entries(transcript, tool_use_id)
+    if not call:
+        return None
+    above: set[str] = set()
+    while call in parents:
+        if call in prompts:
+            above.add(prompts[call])
+        call = parents.pop(call)
+    return frozenset(prompts.values()) - above
+
+
+def _read_entries(transcript: str, tool_use_id: str) -> tuple[dict[str, str], dict[str, str], str]:
+    """Return by the ids of entries their parents and their prompts, and the entry with the call."""
     parents: dict[str, str] = {}
     prompts: dict[str, str] = {}
-    at = ""
+    call = ""
     for row in _rows(transcript):
         uuid, parent = row.get("uuid"), row.get("parentUuid") or row.get("logicalParentUuid")
         if not isinstance(uuid, str):
@@ -38,15 +51,8 @@ def find_left(transcript: str, tool_use_id: str) -> frozenset[str] | None:
         if isinstance(prompt, str):
             prompts[uuid] = prompt
         if row.get("type") == "assistant" and _has_call(row, tool_use_id):
-            at = uuid
-    if not at:
-        return None
-    kept: set[str] = set()
-    while at in parents:
-        if at in prompts:
-            kept.add(prompts[at])
-        at = parents.pop(at)
-    return frozenset(prompts.values()) - kept
+            call = uuid
+    return parents, prompts, call
 
 
 def find_last(transcript: str) -> str:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ademem.core.memory import Memory
+    from ademem.store.evidence import Evidence
     from ademem.store.runtime import Runtime
 
 CHARS = 66
@@ -51,12 +52,17 @@ def list_items(runtime: Runtime) -> tuple[list[Item], int]:
     held = sum(bool(memory.quarantine_reason) for memory in waiting)
     alone = [one for one in waiting if not one.quarantine_reason and one.id not in in_pairs]
     proof = evidence.list_by_memory(store, [memory.id for memory in alone])
-    for memory in alone:
-        last = proof[memory.id][-1] if proof.get(memory.id) else None
-        file = f" {memory.source_id}" if memory.source_type == CLIENT_FILE else ""
-        why = f"{last.kind.replace('_', ' ')}{file}, {last.at[:10]}" if last else ""
-        items.append(Item(found=(memory,), why=why))
+    items += [Item(found=(one,), why=_name_source(one, proof.get(one.id, ()))) for one in alone]
     return items, held
+
+
+def _name_source(memory: Memory, proof: Sequence[Evidence]) -> str:
+    """Return where a memory comes from, by its latest evidence."""
+    if not proof:
+        return ""
+    latest = proof[-1]
+    file = f" {memory.source_id}" if memory.source_type == CLIENT_FILE else ""
+    return f"{latest.kind.replace('_', ' ')}{file}, {latest.at[:10]}"
 
 
 def print_items(session_id: str, runtime: Runtime) -> list[str]:

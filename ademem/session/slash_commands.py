@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
+    from ademem.files.instructions.reading import Reading
     from ademem.search.ranking import Hit
     from ademem.store.runtime import Runtime
 
@@ -275,7 +276,7 @@ def adopt(text: str, _payload: Payload, runtime: Runtime) -> str:
         return _block(runtime.copy_notice)
     if not runtime.by.is_person:
         return _block(f"ademem: a person adopts files, and {who.describe(runtime.by)}")
-    from ademem.search import binding, mentions  # few prompts adopt
+    from ademem.search import binding  # few prompts adopt
     from ademem.store import jobs
     from ademem.sync import adopting, instruction_state
 
@@ -290,17 +291,23 @@ def adopt(text: str, _payload: Payload, runtime: Runtime) -> str:
     read = adopting.adopt(runtime).reading
     jobs.queue(runtime.store, "adopt", "project", runtime.now)
     binding.renew_lists(runtime)
+    return _block("\n".join(_describe_adopted(read, adopted.may_stop(runtime.store))))
+
+
+def _describe_adopted(read: Reading, may_stop: bool) -> list[str]:
+    from ademem.search import mentions
+
     binds = [each for each in read.items if each.is_current and mentions.binds(each.text)]
     lines = [
         f"ademem: {counted(len(read.items), 'item')} of {counted(len(read.files), 'file')} adopted"
     ]
     lines += [f"  {visible(each.path)}: {counted(each.items, 'item')}" for each in read.files]
     lines = [*lines[:LISTED], "  …"] if len(lines) > LISTED else lines
-    if adopted.may_stop(runtime.store):
+    if may_stop:
         lines.append(f"{counted(len(binds), 'line')} may stop a call: /ademem:adopt no ends that")
     elif binds:
         lines.append(f"{counted(len(binds), 'line')} may stop a call after /ademem:adopt yes")
-    return _block("\n".join(lines))
+    return lines
 
 
 def _block(text: str) -> str:
