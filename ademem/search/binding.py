@@ -473,28 +473,40 @@ def _strings(binding: Binding) -> dict[str, list[str]]:
         return _names(key)
     match kind:
         case "runs":
-            _, colon, name = key.partition(":")
-            return {"pieces": [name]} if colon else _names(key)
+            return _strings_of_run(key)
         case "glob":
             return _names_of_glob(binding.pattern or key)
         case "suffix":
             return {"pieces": [key]}
         case "program":
-            words = binding.pattern.split()
-            is_plain = bool(words) and key not in RENAMING
-            return {"runs": [words[-1]]} if is_plain else {"always": [key]}
+            return _strings_of_program(key, binding.pattern.split())
         case "act":
             from ademem.guard import acts
 
             return _sorted_out(acts.programs_of(key))
         case "family":
-            from ademem.guard import acts
-
-            members = acts.FAMILIES.get(key, "").split(",")
-            return _sorted_out({each.split()[0] for each in members if each.strip()})
+            return _sorted_out(_list_members(key))
         case "literal":
             return {"texts": _cases(key)}
     return {}
+
+
+def _strings_of_run(key: str) -> dict[str, list[str]]:
+    """Return the name of a target, such as `lint` of `make:lint`, or those of a script's path."""
+    _, colon, name = key.partition(":")
+    return {"pieces": [name]} if colon else _names(key)
+
+
+def _strings_of_program(program: str, words: list[str]) -> dict[str, list[str]]:
+    is_plain = bool(words) and program not in RENAMING
+    return {"runs": [words[-1]]} if is_plain else {"always": [program]}
+
+
+def _list_members(family: str) -> set[str]:
+    from ademem.guard import acts
+
+    members = acts.FAMILIES.get(family, "").split(",")
+    return {each.split()[0] for each in members if each.strip()}
 
 
 def _cases(text: str) -> list[str]:
