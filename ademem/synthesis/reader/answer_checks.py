@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from ademem.core.text import is_cjk, preview
 from ademem.core.value import replace
@@ -123,15 +123,25 @@ CHECKS: tuple[Check, ...] = (
 
 
 def check_refuted(refuted: Refuted, record: Record) -> Refusal | None:
-    why, check = _misquote(refuted.quote, record), "misquoted"
+    failed = _find_failed_check(refuted, record)
+    if failed is None:
+        return None
+    check, why = failed
+    return Refusal(check=check, why=why, subject=_shown(refuted.quote.text))
+
+
+def _find_failed_check(refuted: Refuted, record: Record) -> tuple[str, str] | None:
+    """Return the name of the first check that fails, and why it does."""
+    if why := _misquote(refuted.quote, record):
+        return "misquoted", why
     message, later = record.find(refuted.quote.message), record.find(refuted.by)
-    if why is None and later is None:
-        why, check = f"the record has no message {refuted.by}", "unknown_message"
-    elif why is None and message and message.speaker in OF_PERSON:
-        why, check = "a message of the person is not refuted", "refutes_a_person"
-    elif why is None and message and later and later.number <= message.number:
-        why, check = f"{refuted.by} is not later", "refuted_before"
-    return Refusal(check=check, why=why, subject=_shown(refuted.quote.text)) if why else None
+    if later is None:
+        return "unknown_message", f"the record has no message {refuted.by}"
+    if message and message.speaker in OF_PERSON:
+        return "refutes_a_person", "a message of the person is not refuted"
+    if message and later.number <= message.number:
+        return "refuted_before", f"{refuted.by} is not later"
+    return None
 
 
 def check_answer(answer: Answer, record: Record, exists: Callable[[str], bool]) -> Answer:
@@ -158,18 +168,23 @@ def check_answer(answer: Answer, record: Record, exists: Callable[[str], bool]) 
 
 def with_real_places(lesson: Lesson, record: Record, exists: Callable[[str], bool]) -> Lesson:
     files = (os.path.normpath(path) for path in lesson.files)
-    inside = (path for path in files if not path.startswith(("..", "/", "~")) and path != ".")
     ran = [" ".join(command.split()) for command in record.commands]
     return replace(
         lesson,
-        files=tuple(path for path in inside if path in record.files or exists(path)),
-        commands=tuple(
-            command
-            for command in lesson.commands
-            if any(_runs(command.strip("`$ "), each) for each in ran)
+        files=tuple(
+            path for path in files if _is_inside(path) and (path in record.files or exists(path))
         ),
+        commands=tuple(command for command in lesson.commands if _was_run(command, ran)),
         relations=tuple((name, id.strip("()")) for name, id in lesson.relations),
     )
+
+
+def _is_inside(path: str) -> bool:
+    return path != "." and not path.startswith(("..", "/", "~"))
+
+
+def _was_run(command: str, ran: Iterable[str]) -> bool:
+    return any(_runs(command.strip("`$ "), line) for line in ran)
 
 
 def _runs(command: str, line: str) -> bool:
