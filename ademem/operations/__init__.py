@@ -65,18 +65,7 @@ def open_memories(
         found = root
     else:
         found = project.find(root, environment, os.getcwd())
-    runtime, is_locked, moment = None, False, now()
-    if is_writable(found):
-        try:
-            runtime = open_runtime(found, environment, moment, connections=connections)
-        except database.OperationalError as error:
-            if not database.is_locked(error):
-                raise
-            is_locked = True
-    if runtime is None:
-        from ademem.worker.read_only import open_copy
-
-        runtime = open_copy(found, environment, moment, is_locked=is_locked)
+    runtime = _open(found, environment, now(), connections)
     changes = runtime.store.db.total_changes
     runtime.clock, runtime.before_close = now, partial(_follow_up, changes)
     runtime.with_personal = with_personal
@@ -92,6 +81,26 @@ def open_memories(
 
         import_pending(runtime, on_import, is_new=is_new)
     return runtime
+
+
+def _open(
+    found: project.Project,
+    environment: Mapping[str, str],
+    moment: datetime,
+    connections: IdleConnections | None,
+) -> Runtime:
+    """Open the database of a project, or a copy where it is locked or cannot be written."""
+    is_locked = False
+    if is_writable(found):
+        try:
+            return open_runtime(found, environment, moment, connections=connections)
+        except database.OperationalError as error:
+            if not database.is_locked(error):
+                raise
+            is_locked = True
+    from ademem.worker.read_only import open_copy
+
+    return open_copy(found, environment, moment, is_locked=is_locked)
 
 
 def find_project(

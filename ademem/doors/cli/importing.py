@@ -90,14 +90,20 @@ def _show_foreign(report: Report, dry_run: bool) -> None:
     figures = join_counts(counts)
     would = "would be " if dry_run and figures else ""
     line = f"{report.format}: {would}{figures or 'nothing there'}{show.name_undo(report.event)}"
-    notes = [f"skipped {preview(each.where, WHERE_CHARS)}: {each.why}" for each in report.skipped]
-    notes += [
-        f"stored in part, {preview(each.where, WHERE_CHARS)}: {each.why}" for each in report.cut
-    ]
-    notes += [f"not imported: {report.dropped}"] if report.dropped else []
+    notes = [*_loss_lines(report)]
     if report.inserted and not dry_run:
         notes.append("places for what names none: `ademem at --pending`")
     show.report(head | counts | rest, [line], notes)
+
+
+def _loss_lines(report: Report) -> Iterator[str]:
+    """Yield what was not imported, or not all of it, and why."""
+    for each in report.skipped:
+        yield f"skipped {preview(each.where, WHERE_CHARS)}: {each.why}"
+    for each in report.cut:
+        yield f"stored in part, {preview(each.where, WHERE_CHARS)}: {each.why}"
+    if report.dropped:
+        yield f"not imported: {report.dropped}"
 
 
 def _comparison_line(format: str, found: readers.Comparison) -> str:
@@ -194,14 +200,18 @@ def export(
         return show.json({"count": len(rows), "memories": rows})
     if target == "-":
         return show.write(data)
-    try:
-        Path(target).write_bytes(data)
-    except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
-        raise UsageError(
-            f"cannot write {target}: {error.strerror}", "name a file in a folder that is there"
-        ) from error
+    _write(target, data)
     line = f"wrote {counted(len(rows), 'memory')} to {target}"
     return show.report({"count": len(rows), "path": target}, [line])
+
+
+def _write(path: str, data: bytes) -> None:
+    try:
+        Path(path).write_bytes(data)
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
+        raise UsageError(
+            f"cannot write {path}: {error.strerror}", "name a file in a folder that is there"
+        ) from error
 
 
 def _export_lines(memories: Runtime, include_personal: bool) -> tuple[list[Any], bytes]:

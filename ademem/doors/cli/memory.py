@@ -109,21 +109,23 @@ def search(
     rest = show.left_out(len(page["memories"]) - len(rows))
     if show.as_json:
         show.json(page)
-    elif not rows and not page.get("instructions"):
-        nothing = f"nothing in memory answers that {rest}".rstrip()
-        show.echo(nothing, err=not show.to_model())
     else:
-        items = page.get("instructions", ())
-        lines = [f"{each['at']}  [{each['kind']}] {each['text']}" for each in items]
-        show.fenced([*map(show.preview_line, rows), *lines])
-        if rest:
-            show.echo(rest, err=not show.to_model())
-        elif page.get("next_cursor"):  # thousands of letters, which `--json` has
-            more = f"({page['total']:,} in all; `--limit` shows more)"
-            show.echo(more, err=not show.to_model())
-    if not show.as_json:
+        _show_page(page, rows, rest)
         show.words_alone(page["mode"], asked.runtime)
     raise SystemExit(show.exit_code(answers or page.get("instructions", ())))
+
+
+def _show_page(page: dict[str, Any], rows: list[dict[str, Any]], rest: str) -> None:
+    """Show the rows of a page that are no weak hits; *rest* says how many are."""
+    items = page.get("instructions", ())
+    if not rows and not items:
+        nothing = f"nothing in memory answers that {rest}".rstrip()
+        return show.echo(nothing, err=not show.to_model())
+    lines = [f"{each['at']}  [{each['kind']}] {each['text']}" for each in items]
+    show.fenced([*map(show.preview_line, rows), *lines])
+    if not rest and page.get("next_cursor"):  # thousands of letters, which `--json` has
+        rest = f"({page['total']:,} in all; `--limit` shows more)"
+    return show.echo(rest, err=not show.to_model()) if rest else None
 
 
 @follow(memory_operations.get)

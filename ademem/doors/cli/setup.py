@@ -175,15 +175,19 @@ def uninstall(
         return _uninstall_elsewhere(root, agent or (), mcp or (), shared=shared, dry_run=dry_run)
     where = _where(shared, user)
     claude = os.path.dirname(install_.settings_path(root, where))
-    removed = install_.remove_commands(claude, dry_run=dry_run)
+    removed = _remove_commands(claude, dry_run)
     change = install_.uninstall(root, where, dry_run=dry_run)
     if install_.has_server_record("claude", root, os.environ):  # which is of this project alone
         install_.remove_server("claude", root, os.environ, shared=False, dry_run=dry_run)
     left = "" if dry_run else _leave(root, where)
-    done = [*git_setup.remove_hooks(root, dry_run=dry_run), *filter(None, [left])]
-    if removed:
-        done.insert(0, f"{'would remove' if dry_run else 'removed'} {', '.join(removed)}")
+    done = [*removed, *git_setup.remove_hooks(root, dry_run=dry_run), *filter(None, [left])]
     return _show_change(change, done, dry_run, *REMOVED)
+
+
+def _remove_commands(claude: str, dry_run: bool) -> list[str]:
+    removed = install_.remove_commands(claude, dry_run=dry_run)
+    verb = "would remove" if dry_run else "removed"
+    return [f"{verb} {', '.join(removed)}"] if removed else []
 
 
 def _uninstall_elsewhere(

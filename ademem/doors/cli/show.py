@@ -243,8 +243,6 @@ def results(
     found: Results, *, explain: bool, drifted: Mapping[str, str], weaker: bool = False
 ) -> None:
     """Print the hits; of weak ones their number, unless *weaker* asks for them."""
-    from ademem.search.engine import explain as explain_hit
-
     if as_json:
         json(results_json(found, explain=explain, drifted=drifted))
         return
@@ -256,15 +254,19 @@ def results(
         return
     if found.note and hits:
         echo(f"({found.note})")
-    lines = []
-    for hit in hits:
-        lines.append(line(hit.memory, drifted=drifted, later=hit.later) + _weakness_of(hit))
-        lines += newer_lines(hit.newer)
-        if explain:
-            lines.append(f"    {explain_hit(hit)}")
+    lines = [text for hit in hits for text in _hit_lines(hit, drifted, explain=explain)]
     fenced([*lines, *map(_instruction_line, found.instructions)])
     if rest:
         echo(rest, err=not to_model())
+
+
+def _hit_lines(hit: Hit, drifted: Mapping[str, str], *, explain: bool) -> Iterator[str]:
+    yield line(hit.memory, drifted=drifted, later=hit.later) + _weakness_of(hit)
+    yield from newer_lines(hit.newer)
+    if explain:
+        from ademem.search.engine import explain as explain_hit
+
+        yield f"    {explain_hit(hit)}"
 
 
 def _weakness_of(hit: Hit) -> str:

@@ -182,10 +182,7 @@ def describe(part: Part, is_withheld: Callable[[Memory], bool]) -> str:
 def to_lines(
     sent: Sent, is_withheld: Callable[[Memory], bool], proofs: Mapping[str, str] = NOTHING
 ) -> Iterator[str]:
-    size = ""
-    if sent.characters is not None:
-        tokens = estimate_tokens(sent.characters)
-        size = f", {counted(sent.characters, 'character')}, about {counted(tokens, 'token')}"
+    size = "" if sent.characters is None else f", {_describe_size(sent.characters)}"
     to = f", to the subagent {sent.agent_id}" if sent.agent_id else ""
     yield f"{sent.created_at[:19].replace('T', ' ')}  {sent.reason}{to}{size}"
     missing = missing_text(sent, is_withheld)
@@ -194,11 +191,20 @@ def to_lines(
     else:
         yield from (f"  | {line}" for line in (sent.text or "").split("\n"))
     for part in sent.parts:
-        state = proofs.get(part.memory_id) or ("used" if part.used else "not used")
-        if part.left_out:
-            state = f"left out, {LEFT_OUT[part.left_out]}"
         section = f", {part.section}" if part.section else ""
+        state = _describe_fate(part, proofs)
         yield f"  {part.memory_id}  {state}{section}: {describe(part, is_withheld)}"
+
+
+def _describe_size(characters: int) -> str:
+    tokens = estimate_tokens(characters)
+    return f"{counted(characters, 'character')}, about {counted(tokens, 'token')}"
+
+
+def _describe_fate(part: Part, proofs: Mapping[str, str]) -> str:
+    if part.left_out:
+        return f"left out, {LEFT_OUT[part.left_out]}"
+    return proofs.get(part.memory_id) or ("used" if part.used else "not used")
 
 
 METHOD = f"estimated: a token for each {TOKEN_CHARS} characters, rounded up"
