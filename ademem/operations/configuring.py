@@ -9,7 +9,7 @@ import os
 import re
 import sys
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -201,25 +201,33 @@ ROOM = 1.25
 STEP = 1000
 
 
-def raise_project_limit(runtime: Runtime) -> int | None:
-    """Raise the limit for this project, unless somebody set it, where more memories live.
+class RaisedLimit(Value):
+    limit: int
+    path: str
+    """The file that has it."""
 
-    Return the new limit, or None where nothing was above it.
+
+def raise_project_limit(runtime: Runtime, ask: Callable[[int], bool]) -> RaisedLimit | None:
+    """Raise the limit for this project where more memories live; if somebody set it, *ask* before.
+
+    Where nobody set it the new one is the team's, else it counts on this machine. Returns None
+    where nothing is above it, the answer is no, or a variable sets it.
     """
     limit = runtime.settings.lifecycle.project_limit
     count = max(statistics.by_owner(runtime.store).get(Scope.PROJECT, [0]))
-    configured = load_configuration(runtime.project, runtime.environment)
-    if not 0 < limit < count or PROJECT_LIMIT in configured.origins:
+    if not 0 < limit < count:
         return None
     raised = math.ceil(count * ROOM / STEP) * STEP
-    set_value(
-        PROJECT_LIMIT,
-        str(raised),
-        "shared",
-        root=runtime.project.root,
-        environment=runtime.environment,
+    configured = load_configuration(runtime.project, runtime.environment)
+    is_set = PROJECT_LIMIT in configured.origins
+    if is_set and not ask(raised):
+        return None
+    where, root = "local" if is_set else "shared", runtime.project.root
+    changed = set_value(
+        PROJECT_LIMIT, str(raised), where, root=root, environment=runtime.environment
     )
-    return raised
+    path = os.path.relpath(changed.path, root)
+    return RaisedLimit(limit=raised, path=path) if changed.in_force else None
 
 
 def find_untrusted(root: str | None = None) -> UntrustedParts:

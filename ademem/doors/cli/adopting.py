@@ -10,7 +10,7 @@ from ademem.core.text import counted, preview
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import on_project
 from ademem.doors.cli.options import flag, option
-from ademem.doors.cli.parameters import DryRun, confirm
+from ademem.doors.cli.parameters import DryRun, can_ask, confirm
 from ademem.files.instructions.reading import Adopted, LeftOut
 from ademem.operations import adopting
 from ademem.operations.adopting import Adoption
@@ -62,16 +62,10 @@ def adopt(
 
 def _ask_about_stopping(memories: Runtime, count: int) -> None:
     """Ask a person at a terminal whether lines of the team may stop calls."""
-    if count and not show.as_json and _is_asked(memories):
+    if count and can_ask(memories):
         lines = counted(count, "line")
         if confirm(f"{lines} of your team's forbid or require something: may they stop calls?"):
             adopting.answer_adoption(memories, yes=True)
-
-
-def _is_asked(memories: Runtime) -> bool:
-    import sys
-
-    return memories.by.is_person and sys.stdin.isatty()
 
 
 def _describe_mark(id: str, mark: Any) -> str:

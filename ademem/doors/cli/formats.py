@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from ademem.core import plugins
@@ -11,6 +12,7 @@ from ademem.core.errors import UsageError
 from ademem.core.text import counted
 from ademem.core.value import Value
 from ademem.doors.cli import show
+from ademem.doors.cli.parameters import can_ask, confirm
 from ademem.files.readers import Comparison
 from ademem.files.records import Imported
 from ademem.operations import configuring, curation, reports
@@ -71,14 +73,22 @@ def report_waiting(memories: Runtime, *, dry_run: bool) -> None:
         return
     if not show.as_json and (waiting := show.join_waiting(curation.count_queue(memories))):
         show.echo(f"to review: {waiting}", err=True)
-    if limit := configuring.raise_project_limit(memories):
+    if raised := configuring.raise_project_limit(memories, partial(_ask_to_raise, memories)):
         show.echo(
-            f"raised lifecycle.project_limit to {limit:,} in .ade/config.toml, as a sweep archives"
-            " candidates above it",
+            f"raised {configuring.PROJECT_LIMIT} to {raised.limit:,} in {raised.path}, as a sweep"
+            " archives candidates above it",
             err=True,
         )
     elif overfull := reports.find_overfull(memories):
         show.echo(overfull, err=True)
+
+
+def _ask_to_raise(memories: Runtime, limit: int) -> bool:
+    """Ask a person; a script is told what a sweep will do."""
+    name = configuring.PROJECT_LIMIT
+    return can_ask(memories) and confirm(
+        f"More memories live than {name} allows: raise it to {limit:,} on this machine?"
+    )
 
 
 def join_all(counts: Mapping[str, int], *, dry_run: bool) -> str:

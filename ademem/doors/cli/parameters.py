@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from enum import StrEnum
     from typing import TextIO, TypeVar
 
+    from ademem.store.runtime import Runtime
+
     Kind = TypeVar("Kind", bound=StrEnum)
 
 Project = Annotated[str | None, option("--project DIR", "Folder of the project.")]
@@ -57,6 +59,11 @@ def stdin(errors: str = "replace") -> TextIO:
     if isinstance(sys.stdin, TextIOWrapper):
         sys.stdin.reconfigure(encoding="utf-8", errors=errors)
     return sys.stdin
+
+
+def can_ask(memories: Runtime) -> bool:
+    """Tell whether a person is there who can answer."""
+    return not show.as_json and memories.by.is_person and sys.stdin.isatty()
 
 
 def confirm(question: str) -> bool:

@@ -1,5 +1,6 @@
 """The formats of `ademem import`, and its trial runs."""
 
+import io
 import json
 import sys
 
@@ -72,6 +73,23 @@ def test_an_import_tells_what_a_sweep_archives(ademem, sources):
     said = ademem("import", str(sources["jsonl"]))
 
     assert "1 above project_limit" in said
+
+
+@pytest.mark.parametrize(("answer", "limit"), [("y", 1000), ("", 1)])
+def test_an_import_asks_a_person_before_it_raises_a_limit_that_was_set(
+    ademem, sources, monkeypatch, answer, limit
+):
+    ademem("add", "Invoices are numbered without a gap", "--category", "fact")
+    ademem("config", "set", "lifecycle.project_limit", "1")
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{answer}\n"))
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+
+    said = ademem("import", str(sources["jsonl"]))
+
+    assert "raise it to 1,000 on this machine?" in said
+    assert ademem.json("config", "list", "lifecycle.project_limit")["value"] == limit
+    assert ("above project_limit: a sweep from" in said) is not bool(answer)
 
 
 @pytest.mark.parametrize("options", [(), ("--dry-run",)])
