@@ -2,8 +2,8 @@
 
 A memory is used that was shown with a prompt whose turn works where it applies, or with a failure
 whose command then succeeds. Elsewhere only an id counts, or a name of a file or identifier that
-appeared in the memory first: in a call, or in the last text of a turn; similar words do not. What
-came of a denial its turn has told (`store/outcomes`).
+appeared in the memory first: in a call, or in the last text of a turn; similar words do not, nor
+does what the memory forbids. What came of a denial its turn has told (`store/outcomes`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ademem.core.text import with_title
 from ademem.core.value import Value
 from ademem.guard.policy import SHELL_TOOLS, ToolCall
 from ademem.guard.touch import Touch, touch
-from ademem.search import meeting
+from ademem.search import meeting, mentions
 from ademem.store import logs, memory_queries, sessions
 from ademem.store.runtime import Runtime
 
@@ -88,8 +88,9 @@ def count(session_id: str, runtime: Runtime, now: datetime) -> int:
 
 
 def _make_clues(rows: Iterable[Memory], shown: Mapping[str, str]) -> list[Clue]:
-    """Return for each memory the names in it that few of the others have."""
-    named = {row.id: find_names(with_title(row.title, row.content)) for row in rows}
+    """Return for each memory the names in it that few of the others have, and that it allows."""
+    texts = {row.id: with_title(row.title, row.content) for row in rows}
+    named = {id: find_names(text) - find_forbidden(text) for id, text in texts.items()}
     counts = Counter(name for names in named.values() for name in names)
     return [
         Clue(id, shown[id], (name for name in names if counts[name] <= SHARED))
@@ -125,6 +126,12 @@ class _Places:
     def touch(self, call: Call) -> Touch:
         return touch(call.tool, call.input, call.folder or self.root, self.settings)
 
+    def adds(self, call: Call, names: Iterable[str]) -> bool:
+        """Tell whether a call writes one of the names where it was not before."""
+        done = self.touch(call)
+        written = "\n".join((call.text("command"), done.text))
+        return any(contains_name(written, n) and not contains_name(done.removed, n) for n in names)
+
     def meets(self, call: Call, memory_id: str) -> bool:
         if call.id not in self._met:
             met = meeting.meet(self.touch(call), self.root, self.store)
@@ -158,8 +165,11 @@ def _judge_moment(
 ) -> str:
     later = turn.after(moment.created_at)
     if moment.place == "prompt":
+        forbidden = find_forbidden(memory.whole_text)
         met = next((call for call in later if places.meets(call, memory.id)), None)
-        return f"answered a prompt before {_target(met)}" if met else ""
+        if met is None or any(places.adds(call, forbidden) for call in later):
+            return ""
+        return f"answered a prompt before {_target(met)}"
     return _judge_failure(turn, later, failed, places)
 
 
@@ -292,6 +302,13 @@ def _written_text(call: Call, command: str, settings: GuardSettings) -> str:
 def find_names(text: str) -> set[str]:
     found = {match.strip("`.") for match in _NAME.findall(text)}
     return {name for name in found if len(name) >= NAME_CHARS}
+
+
+def find_forbidden(text: str) -> set[str]:
+    """Return the names of things that a text forbids; a session that has one used it in no way."""
+    found = mentions.find_mentions(text)
+    forbidden = (each for each in found if each.stance == mentions.FORBIDDEN)
+    return {each.text for each in forbidden if each.kind != mentions.WORD}
 
 
 def contains_name(text: str, name: str) -> bool:

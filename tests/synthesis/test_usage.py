@@ -305,6 +305,16 @@ def test_a_denial_that_is_heeded_counts_as_a_use_and_one_that_is_overruled_does_
             0,
             id="a prompt, and a call elsewhere",
         ),
+        pytest.param(
+            "The ledger locks; use `make ledger`, never LedgerLock",
+            "why does the ledger lock?",
+            [
+                ("Bash", {"command": "make ledger"}, ""),
+                ("Write", {"file_path": "a.py", "content": "LedgerLock()"}, ""),
+            ],
+            0,
+            id="a prompt, and a call that writes what it forbids",
+        ),
     ],
 )
 def test_a_memory_that_answered_a_prompt_or_a_failure_counts_as_used(
