@@ -95,9 +95,9 @@ def is_harmless(value: str, is_quoted: bool) -> bool:
     fewest = FEWEST_CHARS - value.isdigit()
     if not fewest <= len(value) <= MOST_CHARS:
         return True
-    if (" " in value and max(map(len, value.split())) > COMMIT_CHARS) or value[-2:] == "==":
-        return True
     if not _NEVER.isdisjoint(value) or value != value.strip() or (not is_quoted and "\\" in value):
+        return True
+    if (" " in value and max(map(len, value.split())) > COMMIT_CHARS) or value[-2:] == "==":
         return True
     return any(is_form(value) for is_form in HARMLESS) or (not is_quoted and _is_option(value))
 

@@ -55,6 +55,11 @@ def test_a_name_near_a_word_decides_what_it_is(place, is_redacted):
     assert ("Otter-Kettle#47" not in redact(text).text) == is_redacted
 
 
+@pytest.mark.parametrize("text", ['password: "     "', 'The password is "      " today'])
+def test_a_value_of_blanks_is_no_secret(text):
+    assert redact(text).text == text
+
+
 def test_a_key_that_names_an_object_is_none_and_a_value_of_chance_is():
     named = '{"key":"gotcha-exit-code-2-of-a-hook-blocks-the-call","type":"gotcha"}'
 
