@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from functools import lru_cache
+from itertools import groupby, pairwise
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 MOST_DIGITS = 12
 COMMIT_CHARS = 15
@@ -34,19 +39,30 @@ class Form:
         self.mask = _mask(value)
         self.is_slug = _is_slug(value)
         self.parts = str(min(_count_parts(value), 5))
-        self.features = [
-            "parts" + self.parts,
-            f"L{next((most for most in LENGTHS if len(value) <= most), 99)}",
-            "k=" + self.mask,
-            "fl=" + self.flags,
-            *(f"has{flag}" for flag in self.flags),
-            *(["lo"] if self.has_lower else []),
-            *([] if value.isascii() else ["nonascii"]),
-            *(["end=" + value[-2:]] if value.isalpha() and value.islower() else []),
-            *("w=" + word for word in (value.lower().split() if " " in value else ())),
-            *(["endsign"] if value[-1] in "!#$%&*?" else []),
-            *("has" + sign for sign in "/:," if sign in inner),
-        ]
+        self.features = list(self._features(value))
+
+    def _features(self, value: str) -> Iterator[str]:
+        yield "parts" + self.parts
+        yield _length_class(value)
+        yield "k=" + self.mask
+        yield "fl=" + self.flags
+        yield from map("has".__add__, self.flags)
+        if self.has_lower:
+            yield "lo"
+        if not value.isascii():
+            yield "nonascii"
+        if value.isalpha() and value.islower():
+            yield "end=" + value[-2:]
+        if " " in value:
+            yield from map("w=".__add__, value.lower().split())
+        if value[-1] in "!#$%&*?":
+            yield "endsign"
+        inner = value[1:-1]
+        yield from ("has" + sign for sign in "/:," if sign in inner)
+
+
+def _length_class(value: str) -> str:
+    return f"L{next((most for most in LENGTHS if len(value) <= most), 99)}"
 
 
 def _is_slug(value: str) -> bool:
@@ -67,16 +83,7 @@ def _count_parts(value: str) -> int:
 
 def _mask(value: str) -> str:
     """Return a sign for each run of a class: `Aa-9` for "Rack-88"; long ones are shortened."""
-    runs: list[str] = []
-    for char in value:
-        kind = _CLASSES.get(char, "!")
-        if char.isalnum():
-            kind = (
-                "9" if char.isdigit() else "a" if char.islower() else "A" if char.isupper() else "x"
-            )
-        if not runs or runs[-1] != kind:
-            runs.append(kind)
-    mask = "".join(runs)
+    mask = "".join(kind for kind, _ in groupby(map(_kind, value)))
     if " " in value and "a a" in mask:
         return "phrase" + str(min(mask.count(" ") + 1, 4))
     if mask == "9":
@@ -85,8 +92,24 @@ def _mask(value: str) -> str:
         return "hex" + str(len(value)) if len(value) > COMMIT_CHARS else "commit"
     if " " not in value and len(value) >= OPAQUE_CHARS:
         return "opaque"
-    if value.isalnum() and len(value) > COMMIT_CHARS and mask.count("9") > 2:
-        return "random"
+    return "random" if _is_random(value, mask) else _shorten(mask)
+
+
+@lru_cache(maxsize=512)
+def _kind(char: str) -> str:
+    """Return the class of a character: `a`, `A`, `9`, `x` for other letters, or a sign."""
+    if not char.isalnum():
+        return _CLASSES.get(char, "!")
+    if char.isdigit():
+        return "9"
+    return "a" if char.islower() else "A" if char.isupper() else "x"
+
+
+def _is_random(value: str, mask: str) -> bool:
+    return value.isalnum() and len(value) > COMMIT_CHARS and mask.count("9") > 2
+
+
+def _shorten(mask: str) -> str:
     return mask if len(mask) < 7 else mask[:3] + "~" + "".join(c for c in "!-." if c in mask)
 
 
@@ -95,11 +118,10 @@ def is_harmless(value: str, is_quoted: bool) -> bool:
     fewest = FEWEST_CHARS - value.isdigit()
     if not fewest <= len(value) <= MOST_CHARS:
         return True
-    if not _NEVER.isdisjoint(value) or value != value.strip() or (not is_quoted and "\\" in value):
-        return True
-    if (" " in value and max(map(len, value.split())) > COMMIT_CHARS) or value[-2:] == "==":
-        return True
-    return any(is_form(value) for is_form in HARMLESS) or (not is_quoted and _is_option(value))
+    for is_form in HARMLESS:
+        if is_form(value):
+            return True
+    return not is_quoted and ("\\" in value or _is_option(value))
 
 
 def _is_digest(value: str) -> bool:
@@ -131,20 +153,30 @@ def _is_number(value: str) -> bool:
     return not any(map(str.isalpha, value)) or (is_dotted and len(parts[0]) < 5)
 
 
-def _is_name(value: str) -> bool:
-    """Tell of files, addresses, paths and tickets."""
+def _has_odd_signs(value: str) -> bool:
+    """Tell of brackets, outer blanks, a phrase with a long word, and the end of base64."""
+    if not _NEVER.isdisjoint(value) or value != value.strip() or value[-2:] == "==":
+        return True
+    return " " in value and max(map(len, value.split())) > COMMIT_CHARS
+
+
+def _is_file(value: str) -> bool:
     _, dot, suffix = value.rpartition(".")
-    if dot and len(suffix) < 5 and suffix.isalpha() and suffix.islower():
-        return True
+    return bool(dot) and len(suffix) < 5 and suffix.isalpha() and suffix.islower()
+
+
+def _is_address(value: str) -> bool:
+    """Tell of a user at a host, and of a place in a file with the digest of its line."""
     user, at, host = value.partition("@")
-    if at and "/" in user and _is_digest(host):  # a place in a file, with the digest of its line
-        return True
-    if at and ("." in host or (user.isalpha() and user.islower() and host.islower())):
-        return True
-    if _is_numbered(value) or value.count(":") > 1:
-        return True
+    if not at:
+        return False
+    is_user = user.isalpha() and user.islower() and host.islower()
+    return is_user or "." in host or ("/" in user and _is_digest(host))
+
+
+def _is_path(value: str) -> bool:
     signs = value.translate(_NO_JOINS)
-    return "/" in value and signs.isalnum() and signs.islower()
+    return value.count(":") > 1 or ("/" in value and signs.isalnum() and signs.islower())
 
 
 def _is_numbered(value: str) -> bool:
@@ -157,7 +189,16 @@ def _is_numbered(value: str) -> bool:
     return kind.islower() and len(number) >= 8 and _is_digest(number)
 
 
-HARMLESS = (_is_color, _is_reference, _is_number, _is_name)
+HARMLESS = (
+    _has_odd_signs,
+    _is_color,
+    _is_reference,
+    _is_number,
+    _is_file,
+    _is_address,
+    _is_numbered,
+    _is_path,
+)
 
 
 def is_setting(value: str) -> bool:

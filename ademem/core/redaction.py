@@ -14,7 +14,7 @@ from ademem.core.value import Value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
 _PRIVATE = "[private]"
 
@@ -101,13 +101,16 @@ _ASSIGNING = frozenset("-:=>(")
 
 def match_hints(text: str) -> Iterator[tuple[int, str, str]]:
     lowered = text.lower()
-    found = [ranks for hint, ranks in _LOWER.items() if hint in lowered]
-    found += [ranks for hint, ranks in _CASED.items() if hint in text]
+    found = _ranks_in(lowered, _LOWER) | _ranks_in(text, _CASED)
     assigns = found and not _ASSIGNING.isdisjoint(text)
-    for rank in sorted({rank for ranks in found for rank in ranks}):
+    for rank in sorted(found):
         name, _, pattern = TABLE[rank]
         if assigns or rank not in _ASSIGNED:
             yield rank, name, pattern
+
+
+def _ranks_in(text: str, ranks_by_hint: Mapping[str, Sequence[int]]) -> set[int]:
+    return {rank for hint, ranks in ranks_by_hint.items() if hint in text for rank in ranks}
 
 
 def mask(text: str) -> tuple[str, tuple[str, ...]]:
@@ -132,6 +135,15 @@ def mask(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _spans_in(text: str) -> Iterator[tuple[int, int, int]]:
+    """Yield start, end and rank in TABLE of each secret; spans may overlap."""
+    yield from _spans_by_issuer(text)
+    yield from _spans_in_long_lines(text)
+    yield from _spans_by_judge(text)
+    for start, end in list_spans(text):
+        yield start, end, _RANKS["secret"]
+
+
+def _spans_by_issuer(text: str) -> Iterator[tuple[int, int, int]]:
     for rank, name, pattern in match_hints(text):
         for match in _matches(pattern, TABLE[rank][1], text):
             secret = match.lastindex or 0
@@ -139,21 +151,26 @@ def _spans_in(text: str) -> Iterator[tuple[int, int, int]]:
                 continue
             if name != "basic-auth" or is_basic(match[secret]):
                 yield *match.span(secret), rank
+
+
+def _spans_in_long_lines(text: str) -> Iterator[tuple[int, int, int]]:
     for start, end in _long_lines(text):
         import re
 
         for pattern in LONG:
             for match in re.compile(pattern, re.ASCII).finditer(text, start, end):
-                if not is_placeholder(match[match.lastindex or 0]):
-                    yield *match.span(match.lastindex or 0), _RANKS["secret"]
+                secret = match.lastindex or 0
+                if not is_placeholder(match[secret]):
+                    yield *match.span(secret), _RANKS["secret"]
+
+
+def _spans_by_judge(text: str) -> Iterator[tuple[int, int, int]]:
     if not text.isalpha() and (nouns := find_nouns(text)):
         from ademem.core.credential_judge import credential_spans
 
         for start, end, name in credential_spans(text, nouns):
             if not is_placeholder(text[start:end]):
                 yield start, end, _RANKS[name]
-    for start, end in list_spans(text):
-        yield start, end, _RANKS["secret"]
 
 
 def _matches(pattern: str, hints: tuple[str, ...], text: str) -> Iterator[re.Match[str]]:

@@ -74,18 +74,27 @@ def _find_seeds(text: str, start: int, stop: int) -> Iterator[tuple[int, int]]:
     for word in re.compile(r"[^\s,\"'`\[\]=:]+:?|\Z").finditer(text, start, stop):
         between = text[end : word.start()]
         end = word.end()
-        is_lead = word[0] in SEED_LEADS
-        is_word = not is_lead and word[0] not in _COMMON and re.fullmatch(_SEED_WORD, word[0])
-        is_other = not is_word and not re.fullmatch(_COUNTED, word[0])
+        kind = _kind_of(word[0])
         is_quoted = '"' in between and not is_listed
-        if is_lead or is_other or is_quoted or _breaks(text, run, between):
+        if kind in ("lead", "other") or is_quoted or _breaks(text, run, between):
             yield from _seed(text, run)
             run = []
-        if is_lead or is_word:
-            is_listed = is_lead or '"' in between
-        if is_word:
+        if kind in ("lead", "word"):
+            is_listed = kind == "lead" or '"' in between
+        if kind == "word":
             run.append(word.span())
     yield from _seed(text, run)
+
+
+def _kind_of(word: str) -> str:
+    """Tell of a word that may be in a phrase, a lead, a number before a word, or another."""
+    import re
+
+    if word in SEED_LEADS:
+        return "lead"
+    if word not in _COMMON and re.fullmatch(_SEED_WORD, word):
+        return "word"
+    return "number" if re.fullmatch(_COUNTED, word) else "other"
 
 
 def _breaks(text: str, run: list[tuple[int, int]], between: str) -> bool:
@@ -108,20 +117,32 @@ def _seed(text: str, run: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 
 def _find_codes(text: str, at: int) -> tuple[int, int] | None:
     """Find lines of one form that no rule made: none is the one before with another number."""
-    import re
-
-    lines: list[re.Match[str]] = []
-    place = at
-    line = re.compile(rf"{_LINE}({_CODE}(?:[ \t]+{_CODE})*)[ \t]*(?:\n|\Z)")
-    while len(lines) < MOST_CODES and (found := line.match(text, place)):
-        lines.append(found)
-        place = found.end()
-    codes = [found[1] for found in lines]
-    masks = {re.sub(r"[A-Za-z0-9]", "x", code) for code in codes}
-    drawn = len({code[:2] for code in codes}) * 2 > len(codes)
-    digits = sum(any(sign.isdigit() for sign in code) for code in codes)
-    if len(codes) < FEWEST_CODES or len(masks) > 1 or not drawn or digits * 2 < len(codes):
-        return None
-    if len(codes[0]) < CODE_CHARS:
+    lines = list(_lines_of_codes(text, at))
+    if not _are_drawn([line[1] for line in lines]):
         return None
     return lines[0].start(1), lines[-1].end(1)
+
+
+def _lines_of_codes(text: str, at: int) -> Iterator[re.Match[str]]:
+    import re
+
+    line = re.compile(rf"{_LINE}({_CODE}(?:[ \t]+{_CODE})*)[ \t]*(?:\n|\Z)")
+    for _ in range(MOST_CODES):
+        found = line.match(text, at)
+        if not found:
+            return
+        yield found
+        at = found.end()
+
+
+def _are_drawn(codes: list[str]) -> bool:
+    """Tell of codes of one form that begin in different ways and mostly have digits."""
+    import re
+
+    if len(codes) < FEWEST_CODES or len(codes[0]) < CODE_CHARS:
+        return False
+    forms = {re.sub(r"[A-Za-z0-9]", "x", code) for code in codes}
+    beginnings = {code[:2] for code in codes}
+    with_digits = sum(any(map(str.isdigit, code)) for code in codes)
+    half = len(codes) / 2
+    return len(forms) == 1 and len(beginnings) > half and with_digits >= half
