@@ -11,7 +11,7 @@ from ademem.core.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 _PART_BYTES = 65_536
 _PAUSE_S = 0.0005
@@ -55,64 +55,90 @@ def run(
     hook spends more on importing it than on all its other work.
     """
     clock = Deadline(time.monotonic, _NEVER if timeout_s is None else timeout_s)
-    (read, given), (printed, write), (failed, write_errors) = os.pipe(), os.pipe(), os.pipe()
-    pipes = {given, printed, failed}
+    child, given, printed, failed = _start(
+        command, os.environ if environment is None else environment
+    )
     try:
-        child = os.posix_spawnp(
-            command[0],
-            list(command),
-            os.environ if environment is None else environment,
-            file_actions=[
-                (os.POSIX_SPAWN_DUP2, theirs, stream)
-                for stream, theirs in enumerate((read, write, write_errors))
-            ],
-            setsigdef=[_SIGPIPE],  # which Python ignores
-        )
-    except BaseException:
-        for handle in pipes:
-            os.close(handle)
-        raise
-    finally:
-        for handle in (read, write, write_errors):
-            os.close(handle)
-    try:
-        unwritten = memoryview(stdin)
-        parts: dict[int, list[bytes]] = {printed: [], failed: []}
-        waiting = select.poll()
-        for handle in pipes:
-            waiting.register(handle, select.POLLIN if handle in parts else select.POLLOUT)
-        try:
-            while pipes:
-                clock.check()
-                left_ms = None if clock.left_s == _NEVER else max(clock.left_s, 0) * 1000
-                for handle, _ in waiting.poll(left_ms):
-                    if handle in parts:
-                        parts[handle].append(os.read(handle, _PART_BYTES))
-                        is_over = not parts[handle][-1]
-                    else:
-                        unwritten = _write_part(handle, unwritten)
-                        is_over = not unwritten
-                    if is_over:
-                        waiting.unregister(handle)
-                        os.close(handle)
-                        pipes.remove(handle)
-        finally:
-            for handle in pipes:
-                os.close(handle)
-        while True:  # a child that closed its outputs mostly has ended, too
-            ended, status = os.waitpid(child, os.WNOHANG)
-            if ended:
-                break
-            clock.check()
-            time.sleep(_PAUSE_S)
+        output, errors = _communicate(given, stdin, (printed, failed), clock)
+        status = _wait(child, clock)
     except BaseException as error:
         os.kill(child, _SIGKILL)
         os.waitpid(child, 0)
         if isinstance(error, TooLate):
             raise TimeoutError(f"{command[0]} took longer than {timeout_s:g} s") from None
         raise
-    code = os.waitstatus_to_exitcode(status)
-    return Finished(code=code, output=b"".join(parts[printed]), errors=b"".join(parts[failed]))
+    return Finished(code=os.waitstatus_to_exitcode(status), output=output, errors=errors)
+
+
+def _start(command: Sequence[str], environment: Mapping[str, str]) -> tuple[int, int, int, int]:
+    """Start a child; returns its id, and our ends of its input, output and errors."""
+    (read, given), (printed, write), (failed, write_errors) = os.pipe(), os.pipe(), os.pipe()
+    theirs = (read, write, write_errors)
+    try:
+        child = os.posix_spawnp(
+            command[0],
+            list(command),
+            environment,
+            file_actions=[
+                (os.POSIX_SPAWN_DUP2, handle, stream) for stream, handle in enumerate(theirs)
+            ],
+            setsigdef=[_SIGPIPE],  # which Python ignores
+        )
+    except BaseException:
+        _close((given, printed, failed))
+        raise
+    finally:
+        _close(theirs)
+    return child, given, printed, failed
+
+
+def _close(handles: Iterable[int]) -> None:
+    for handle in handles:
+        os.close(handle)
+
+
+def _communicate(
+    given: int, stdin: bytes, outputs: tuple[int, int], clock: Deadline
+) -> tuple[bytes, bytes]:
+    """Write the input of a child and read its outputs to their ends; closes the pipes."""
+    unwritten = memoryview(stdin)
+    parts: dict[int, list[bytes]] = {handle: [] for handle in outputs}
+    pipes = {given, *outputs}
+    waiting = select.poll()
+    for handle in pipes:
+        waiting.register(handle, select.POLLIN if handle in parts else select.POLLOUT)
+    try:
+        while pipes:
+            clock.check()
+            for handle, _ in waiting.poll(_left_ms(clock)):
+                if handle in parts:
+                    parts[handle].append(os.read(handle, _PART_BYTES))
+                    is_over = not parts[handle][-1]
+                else:
+                    unwritten = _write_part(handle, unwritten)
+                    is_over = not unwritten
+                if is_over:
+                    waiting.unregister(handle)
+                    os.close(handle)
+                    pipes.remove(handle)
+    finally:
+        _close(pipes)
+    printed, failed = (b"".join(parts[handle]) for handle in outputs)
+    return printed, failed
+
+
+def _left_ms(clock: Deadline) -> float | None:
+    return None if clock.left_s == _NEVER else max(clock.left_s, 0) * 1000
+
+
+def _wait(child: int, clock: Deadline) -> int:
+    """Return the status of a child; one that closed its outputs mostly has ended, too."""
+    while True:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return status
+        clock.check()
+        time.sleep(_PAUSE_S)
 
 
 def run_in_terminal(command: Sequence[str]) -> int:
