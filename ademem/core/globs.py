@@ -9,6 +9,7 @@ is in scope whatever comes later.
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import filterfalse, islice
 
 from ademem.core.value import Value
 
@@ -50,26 +51,24 @@ class Scope(Value):
 
 def read_scope(patterns: Iterable[str], *, like_gitignore: bool = False) -> Scope:
     """Return the scope of patterns as they are written, with braces; all for `**` and its kin."""
-    given = [each for pattern in patterns for each in _readable(pattern)][:MOST_PATTERNS]
+    given = list(islice(_readable(patterns), MOST_PATTERNS))
     if like_gitignore:
-        plain = tuple(filter(None, (each.removesuffix("/**") for each in given)))
-        is_all = set(plain) <= {"**"}
-        return Scope(globs=() if is_all else plain, like_gitignore=True)
-    wanted = [_plain(each) for each in given if each[0] != "!"]
-    excluded = [_plain(each[1:]) for each in given if each[0] == "!"]
-    if not EVERYTHING.isdisjoint(wanted):
-        wanted = []
+        plain = tuple(filter(None, (pattern.removesuffix("/**") for pattern in given)))
+        return Scope(globs=plain if set(plain) - {"**"} else (), like_gitignore=True)
+    wanted = dict.fromkeys(_plain(pattern) for pattern in given if pattern[0] != "!")
+    excluded = dict.fromkeys(_plain(pattern[1:]) for pattern in given if pattern[0] == "!")
     return Scope(
-        globs=tuple(dict.fromkeys(wanted)),
-        excluded=tuple(dict.fromkeys(each for each in excluded if each not in EVERYTHING)),
+        globs=tuple(wanted) if EVERYTHING.isdisjoint(wanted) else (),
+        excluded=tuple(filterfalse(EVERYTHING.__contains__, excluded)),
     )
 
 
-def _readable(pattern: str) -> Iterator[str]:
-    """Yield what a pattern with braces stands for, without what is too long to be matched."""
-    for each in expand_braces(pattern.strip()):
-        if each and len(each) <= LONGEST and each.count("*") <= MOST_STARS:
-            yield each
+def _readable(patterns: Iterable[str]) -> Iterator[str]:
+    """Yield what patterns with braces stand for, without what is too long to be matched."""
+    for written in patterns:
+        for pattern in expand_braces(written.strip()):
+            if pattern and len(pattern) <= LONGEST and pattern.count("*") <= MOST_STARS:
+                yield pattern
 
 
 def split_patterns(line: str) -> list[str]:
@@ -176,40 +175,43 @@ def _gitignore(glob: str, is_folder: bool) -> re.Pattern[str]:
 
 
 def _translate(glob: str) -> Iterator[str]:
-    import re
-
     at = 0
     while at < len(glob):
-        if glob.startswith("**/", at) and (at == 0 or glob[at - 1] == "/"):
-            yield "(?:.*/)?"
-            at += 3
-        elif glob.startswith("/**", at) and at + 3 == len(glob):
-            yield "/.*"
-            at += 3
-        elif glob[at] == "*":
-            end = at
-            while end < len(glob) and glob[end] == "*":
-                end += 1
-            is_whole = (at == 0 or glob[at - 1] == "/") and end == len(glob) and end - at > 1
-            yield ".*" if is_whole else "[^/]*"
-            at = end
-        elif glob[at] == "?":
-            yield "[^/]"
-            at += 1
-        elif glob[at] == "[" and (end := glob.find("]", at + 2)) > 0:
-            inner = glob[at + 1 : end].replace("\\", "\\\\")
-            inner = f"^{inner[1:]}" if inner[0] in "!^" else inner
-            yield _class(inner)
-            at = end + 1
-        else:
-            yield re.escape(glob[at])
-            at += 1
+        expression, at = _translate_at(glob, at)
+        yield expression
 
 
-def _class(inner: str) -> str:
+def _translate_at(glob: str, at: int) -> tuple[str, int]:
+    """Return the expression for the sign, stars or class at a place, and the place behind it."""
+    import re
+
+    begins_name = at == 0 or glob[at - 1] == "/"
+    if begins_name and glob.startswith("**/", at):
+        return "(?:.*/)?", at + 3
+    if glob[at:] == "/**":
+        return "/.*", at + 3
+    if glob[at] == "*":
+        return _translate_stars(glob, at, begins_name)
+    if glob[at] == "?":
+        return "[^/]", at + 1
+    if glob[at] == "[" and (end := glob.find("]", at + 2)) > 0:
+        return _class(glob[at + 1 : end]), end + 1
+    return re.escape(glob[at]), at + 1
+
+
+def _translate_stars(glob: str, at: int, begins_name: bool) -> tuple[str, int]:
+    behind = glob[at:].lstrip("*")
+    end = len(glob) - len(behind)
+    is_whole = begins_name and not behind and end - at > 1
+    return ".*" if is_whole else "[^/]*", end
+
+
+def _class(written: str) -> str:
     """Return a class of characters; one that is no valid expression matches its signs."""
     import re
 
+    inner = written.replace("\\", "\\\\")
+    inner = f"^{inner[1:]}" if inner[0] in "!^" else inner
     try:
         re.compile(f"[{inner}]")
     except re.error:

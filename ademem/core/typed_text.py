@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 PERSONS = frozenset({"user", "human"})
 MACHINES = frozenset(
     "system loop_wakeup schedule_wakeup poll_event channel peer task-notification coordinator"
@@ -73,25 +79,33 @@ def split_pasted(prompt: str) -> list[tuple[bool, str]]:
 
     These are fences, quoted lines, indented code and elements such as `<log>…</log>`.
     """
-    parts: list[tuple[bool, list[str]]] = []
+    parts = groupby(_marked_lines(prompt), key=lambda marked: marked[0])
+    return [(is_pasted, "\n".join(line for _, line in lines)) for is_pasted, lines in parts]
+
+
+def _marked_lines(prompt: str) -> Iterator[tuple[bool, str]]:
+    """Yield the lines as `split_pasted` marks them, without empty ones of the person."""
     closing = ""
     for line in prompt.splitlines():
-        head = line.lstrip()
-        is_pasted = True
         if closing:
+            is_pasted = True
             closing = "" if closing in line else closing
-        elif head.startswith(_FENCES):
-            closing = "" if head[:3] in head[3:] else head[:3]
-        elif name := _element(head):
-            closing = "" if f"</{name}>" in line else f"</{name}>"
         else:
-            is_pasted = line.startswith(_QUOTED)
-        if not head and not is_pasted:
-            continue
-        if not parts or parts[-1][0] != is_pasted:
-            parts.append((is_pasted, []))
-        parts[-1][1].append(line)
-    return [(is_pasted, "\n".join(lines)) for is_pasted, lines in parts]
+            end = _end_of_opened(line)
+            is_pasted = end is not None or line.startswith(_QUOTED)
+            closing = end or ""
+        if is_pasted or line.lstrip():
+            yield is_pasted, line
+
+
+def _end_of_opened(line: str) -> str | None:
+    """Return what ends the fence or element that a line opens, empty if the line has it, too."""
+    head = line.lstrip()
+    if head.startswith(_FENCES):
+        return "" if head[:3] in head[3:] else head[:3]
+    if name := _element(head):
+        return "" if f"</{name}>" in line else f"</{name}>"
+    return None
 
 
 def _element(line: str) -> str:
