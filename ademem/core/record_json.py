@@ -92,20 +92,10 @@ def compact(found: Mapping[str, Any], *, allow_nan: bool = True) -> str:
 
 
 def pack(record: Record, updated_at: str = "") -> dict[str, Any]:
-    groups: dict[str, list[str]] = {}
-    gone: dict[str, list[str]] = {}
-    for name, (stamp, value) in record.registers.items():
-        is_gone = value is None and name.startswith(_STARTS)
-        (gone if is_gone else groups).setdefault(stamp, []).append(name)
+    groups, gone = _writes_by_stamp(record)
     heads = sorted(record.texts, reverse=True)
     if heads:
         groups.setdefault(heads[0], []).append(TEXT)
-    most = max(groups, key=lambda stamp: (len(groups[stamp]), stamp), default="")
-    packed: dict[str, Any] = {
-        _short(stamp, updated_at): [] if stamp == most else sorted(groups[stamp])
-        for stamp in sorted(groups, reverse=True)
-        if stamp != most or stamp != old_stamp(updated_at)
-    }
     over = sorted(set(record.over.values()) - record.texts.keys())
     more: dict[str, Any] = {
         "over": [_short(stamp, updated_at) for stamp in over],
@@ -115,12 +105,37 @@ def pack(record: Record, updated_at: str = "") -> dict[str, Any]:
         },
         "places": dict(sorted(_moved_places(record))),
     }
+    packed = _pack_groups(groups, updated_at)
     packed |= {name: value for name, value in more.items() if value}
     life_at = record.registers.get(LIFE, ("", ""))[0]
     if record.seen and record.seen != all_seen(record.life, life_at, record.over):
         seen = sorted(set(record.seen.values()) - {life_at})
         packed["seen"] = [_short(stamp, updated_at) for stamp in seen]
     return packed
+
+
+Groups = dict[str, list[str]]
+"""Names of registers by the stamp of their last write."""
+
+
+def _writes_by_stamp(record: Record) -> tuple[Groups, Groups]:
+    """Return the registers that have a value, and the elements that were removed."""
+    groups: Groups = {}
+    gone: Groups = {}
+    for name, (stamp, value) in record.registers.items():
+        is_gone = value is None and name.startswith(_STARTS)
+        (gone if is_gone else groups).setdefault(stamp, []).append(name)
+    return groups, gone
+
+
+def _pack_groups(groups: Groups, updated_at: str) -> dict[str, Any]:
+    """Name the registers of all stamps but the one of most; leave it out where it is plain."""
+    most = max(groups, key=lambda stamp: (len(groups[stamp]), stamp), default="")
+    return {
+        _short(stamp, updated_at): [] if stamp == most else sorted(groups[stamp])
+        for stamp in sorted(groups, reverse=True)
+        if stamp != most or stamp != old_stamp(updated_at)
+    }
 
 
 def _moved_places(record: Record) -> Iterator[tuple[str, int]]:
@@ -160,30 +175,17 @@ def _elements(
 
 
 def unpack(values: Mapping[str, Any], updated_at: str, stamps: Mapping[str, Any]) -> Record:
-    rest = old_stamp(updated_at) if is_stamp(old_stamp(updated_at)) else FIRST_STAMP
-    stamp_of: dict[str, str] = {}
-    for stamp, names in _groups(stamps, updated_at):
-        if names:
-            stamp_of |= dict.fromkeys(names, stamp)
-        else:
-            rest = stamp
+    writes = _Stamps(stamps, updated_at)
     id: str = values["id"]
     sync_id: str = values["sync_id"] if is_id(values.get("sync_id")) else ""
-    life = values.get(LIFE)
-    if life == REMOVED:
-        return make_tombstone(id, sync_id, stamp_of.get(LIFE, rest))
-    registers: dict[str, Write] = {
-        name: (stamp_of.get(name, rest), plain) for name, plain in _plain_values(values)
-    }
-    if is_life(life):
-        registers[LIFE] = (stamp_of.get(LIFE, rest), life)
-    for name, element in _elements(values, _object(stamps.get("places"))):
-        registers[name] = (stamp_of.get(name, rest), element)
+    if values.get(LIFE) == REMOVED:
+        return make_tombstone(id, sync_id, writes.of(LIFE))
+    registers = _read_registers(values, writes, _object(stamps.get("places")))
     for stamp, names in _groups(_object(stamps.get("removed")), updated_at):
         for name in names:
             if name.startswith(_STARTS):
                 registers.setdefault(name, (stamp, None))
-    texts, over = _read_texts(values, stamp_of.get(TEXT, rest), stamps, updated_at)
+    texts, over = _read_texts(values, writes.of(TEXT), stamps, updated_at)
     seen: dict[str, str] = {}
     if LIFE in registers:
         knew = latest(_stamps(stamps["seen"], updated_at)) if "seen" in stamps else over
@@ -198,6 +200,36 @@ def unpack(values: Mapping[str, Any], updated_at: str, stamps: Mapping[str, Any]
         seen=seen,
         registers=registers,
     )
+
+
+class _Stamps:
+    """The stamps of last writes: of the registers that are named, and of all others."""
+
+    def __init__(self, stamps: Mapping[str, Any], updated_at: str) -> None:
+        plain = old_stamp(updated_at)
+        self._rest = plain if is_stamp(plain) else FIRST_STAMP
+        self._named: dict[str, str] = {}
+        for stamp, names in _groups(stamps, updated_at):
+            self._named |= dict.fromkeys(names, stamp)
+            if not names:
+                self._rest = stamp
+
+    def of(self, name: str) -> str:
+        return self._named.get(name, self._rest)
+
+
+def _read_registers(
+    values: Mapping[str, Any], writes: _Stamps, places: Mapping[str, Any]
+) -> dict[str, Write]:
+    """Return the writes of fields, life, tags and anchors that have valid values."""
+    registers: dict[str, Write] = {
+        name: (writes.of(name), plain) for name, plain in _plain_values(values)
+    }
+    if is_life(values.get(LIFE)):
+        registers[LIFE] = (writes.of(LIFE), values[LIFE])
+    for name, element in _elements(values, places):
+        registers[name] = (writes.of(name), element)
+    return registers
 
 
 def _read_texts(

@@ -292,9 +292,14 @@ def rewrite(record: Record, change: Callable[[str], str], tick: Callable[[str], 
     Each text and value that differs is a new write, with what `tick` returns, a stamp greater than
     the given one, and replaces what was there. A tag or an anchor gets the changed name.
     """
+    return _rewrite_registers(_rewrite_texts(record, change, tick), change, tick)
+
+
+def _rewrite_texts(
+    record: Record, change: Callable[[str], str], tick: Callable[[str], str]
+) -> Record:
     last, texts, seen = record.last_stamp, dict(record.texts), record.seen
     over = dict(record.over)
-    registers: dict[str, Write] = {}
     # The texts that an archiving knew come first, so that it knows the new ones, and no other.
     for stamp in sorted(texts, key=lambda stamp: (stamp > seen.get(replica_of(stamp), ""), stamp)):
         content, title = texts[stamp]
@@ -306,18 +311,26 @@ def rewrite(record: Record, change: Callable[[str], str], tick: Callable[[str], 
             texts[last] = text
             over[replica_of(last)] = last
             seen = latest((*seen.values(), last)) if is_seen else seen
+    return replace(record, texts=texts, over=over, seen=seen)
+
+
+def _rewrite_registers(
+    record: Record, change: Callable[[str], str], tick: Callable[[str], str]
+) -> Record:
+    last = record.last_stamp
+    registers: dict[str, Write] = {}
     for name, (stamp, value) in sorted(record.registers.items()):
         kind, is_element, rest = name.partition("/")
         if is_element:
-            found = stamp, value and (value[0], change(value[1]))
-            new = element_of(kind, found[1][1]) if value else f"{kind}/{change(rest)}"
-            registers[new] = _later(new, registers.get(new, found), found)
+            write = stamp, value and (value[0], change(value[1]))
+            new = element_of(kind, write[1][1]) if value else f"{kind}/{change(rest)}"
+            registers[new] = _later(new, registers.get(new, write), write)
         elif name != LIFE and isinstance(value, str) and change(value) != value:
             last = tick(last)
             registers[name] = (last, change(value))
         else:
             registers[name] = (stamp, value)
-    return replace(record, texts=texts, over=over, seen=seen, registers=registers)
+    return replace(record, registers=registers)
 
 
 def _written_items(record: Record, kind: str, texts: Iterable[str], stamp: str) -> dict[str, Write]:
