@@ -59,48 +59,57 @@ def read(
     held back until the person agrees to exactly these keys and values.
     """
     own = trust.config_path(environment)
-    values: dict[str, Any] = {}
-    origins: dict[str, str] = {}
-    warnings: list[SettingWarning] = []
-    held: dict[str, Any] = {}
-    origins_of_held: dict[str, str] = {}
-
-    def add(found: SourceValues, source: str) -> None:
-        values.update(found.values)
-        origins.update(dict.fromkeys(found.values, source))
-        warnings.extend(found.warnings)
-
+    merged = _Merged()
     if own in there:
-        add(_file(own, environment), own)
-    tracked: list[tuple[str, SourceValues]] = []
+        merged.add(_file(own, environment), own)
     if project and project.config in there:
-        tracked.append((project.config, _file(project.config, environment, project.root)))
+        merged.add_tracked(_file(project.config, environment, project.root), project.config)
     if of_clone := clone_variables.carried(environment):
-        tracked.append((CLONE, _check_variables(of_clone)))
-    for source, found in tracked:
-        admitted, waiting = _divide(found.values, values)
-        add(replace(found, values=admitted), source)
-        held |= waiting
-        origins_of_held |= dict.fromkeys(waiting, source)
-    if (
-        held
-        and project
-        and trust.agreement(project.main, environment).settings == fingerprint(held)
-    ):
-        values |= held
-        origins |= origins_of_held
-        held = {}
-    if held:
-        warnings += _warn_of_held(origins_of_held)
+        merged.add_tracked(_check_variables(of_clone), CLONE)
+    if merged.held and project:
+        merged.admit_held(trust.agreement(project.main, environment).settings)
+    merged.warnings += _warn_of_held(merged.origins_of_held)
     if project and project.local_config in there:
         agreed = trust.agreement(project.main, environment).local
         found = _file(project.local_config, environment, project.home_root, agreed)
-        add(found, project.local_config)
+        merged.add(found, project.local_config)
     for variable, name in variables:
-        add(_check({name: environment[variable]}, variable), variable)
+        merged.add(_check({name: environment[variable]}, variable), variable)
     return settings.Configuration(
-        settings=settings.as_settings(values), origins=origins, warnings=tuple(warnings), held=held
+        settings=settings.as_settings(merged.values),
+        origins=merged.origins,
+        warnings=tuple(merged.warnings),
+        held=merged.held,
     )
+
+
+class _Merged:
+    """The values so far, where a later source replaces an earlier one."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, Any] = {}
+        self.origins: dict[str, str] = {}
+        self.warnings: list[SettingWarning] = []
+        self.held: dict[str, Any] = {}
+        self.origins_of_held: dict[str, str] = {}
+
+    def add(self, found: SourceValues, source: str) -> None:
+        self.values.update(found.values)
+        self.origins.update(dict.fromkeys(found.values, source))
+        self.warnings.extend(found.warnings)
+
+    def add_tracked(self, found: SourceValues, source: str) -> None:
+        admitted, waiting = _divide(found.values, self.values)
+        self.add(replace(found, values=admitted), source)
+        self.held |= waiting
+        self.origins_of_held |= dict.fromkeys(waiting, source)
+
+    def admit_held(self, agreed: str) -> None:
+        """Let the held values count if the person agreed to exactly these."""
+        if fingerprint(self.held) == agreed:
+            self.values |= self.held
+            self.origins |= self.origins_of_held
+            self.held, self.origins_of_held = {}, {}
 
 
 def _warn_of_held(origins: Mapping[str, str]) -> Iterator[SettingWarning]:

@@ -485,8 +485,7 @@ def load_configuration(project: Project | None, environment: Mapping[str, str]) 
     if project:
         paths += [project.config, project.local_config]
     there = [path for path in paths if os.path.lexists(path)]
-    ours = (name for name in environment if name.startswith(clone_variables.PREFIX))
-    variables = [(name, key) for name in ours if (key := setting_of(name))]
+    variables = _variables_in(environment)
     of_clone = clone_variables.CARRIED in environment
     if not there and not variables and not of_clone:
         return Configuration()
@@ -495,6 +494,12 @@ def load_configuration(project: Project | None, environment: Mapping[str, str]) 
     from ademem.core import setting_sources
 
     return setting_sources.read(project, environment, there, variables)
+
+
+def _variables_in(environment: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return the variables that are settings, each with the key that it sets."""
+    ours = (name for name in environment if name.startswith(clone_variables.PREFIX))
+    return [(name, key) for name in ours if (key := setting_of(name))]
 
 
 def _of_variables(
