@@ -128,20 +128,26 @@ def look(folder: Folder) -> Listing | None:
         if looked_at > MOST_LOOKED_AT:
             return None
         for entry in entries:
-            path = f"{below}/{entry.name}" if below else entry.name
+            path = os.path.join(below, entry.name)
             if entry.name.startswith(".") or entry.is_symlink():
                 names.add(path)
             elif entry.is_dir(follow_symlinks=False):
                 waiting.append(path)
             elif entry.name.endswith(SUFFIX):
                 names.add(path)
-                with suppress(OSError):
-                    status = entry.stat(follow_symlinks=False)
-                    if stat.S_ISREG(status.st_mode) and status.st_size <= MAX_BYTES:
-                        state = f"{status.st_size} {status.st_mtime_ns}"
-                        found.append(Found(path=path, state=state, changed_s=status.st_mtime))
+                found += _readable(path, entry)
     found.sort(key=lambda each: (-each.changed_s, each.path))
     return Listing(files=tuple(found[:MOST_FILES]), names=frozenset(names))
+
+
+def _readable(path: str, entry: os.DirEntry[str]) -> list[Found]:
+    """Return a regular file that is not too large, in a list; none for any other."""
+    with suppress(OSError):
+        status = entry.stat(follow_symlinks=False)
+        if stat.S_ISREG(status.st_mode) and status.st_size <= MAX_BYTES:
+            state = f"{status.st_size} {status.st_mtime_ns}"
+            return [Found(path=path, state=state, changed_s=status.st_mtime)]
+    return []
 
 
 def read(folder: Folder, path: str) -> str | None:

@@ -509,13 +509,9 @@ def _survey(
             path = folder.whole(name)
             try:
                 there = folder.status(name)
-                if there is None:
+                if there is None or (removes_stale and _remove_stale(folder, name, there)):
                     continue
-                if removes_stale and stat.S_ISREG(there.st_mode) and _is_stale(name):
-                    folder.unlink(name)
-                    continue
-                if not name.isprintable():
-                    raise Refused(path, "has a name with control characters")
+                _check_name(name, path)
                 is_folder = stat.S_ISDIR(there.st_mode) and not name.endswith(FILES)
                 if is_folder or _inside(root, path) in FOLDERS:
                     folder.check(there, name, stat.S_IFDIR)
@@ -525,6 +521,19 @@ def _survey(
             except OSError as error:
                 found.append(_as_refusal(path, error))
     return left
+
+
+def _remove_stale(folder: _Folder, name: str, there: os.stat_result) -> bool:
+    """Remove a temporary file whose process has ended; True if it was one."""
+    is_stale = stat.S_ISREG(there.st_mode) and _is_stale(name)
+    if is_stale:
+        folder.unlink(name)
+    return is_stale
+
+
+def _check_name(name: str, path: str) -> None:
+    if not name.isprintable():
+        raise Refused(path, "has a name with control characters")
 
 
 def _check_file(folder: _Folder, name: str, there: os.stat_result, root: str, path: str) -> None:

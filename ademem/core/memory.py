@@ -7,7 +7,7 @@ from ademem.core.value import IntEnum, StrEnum, Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from datetime import datetime
     from typing import Self
 
@@ -382,6 +382,10 @@ CAME_WITH_FILES, CAME_FROM_HUB = "came-with-files", "came-from-hub"
 
 
 def flags(memory: Memory, drifted: Mapping[str, str] | None = None, against: str = "") -> list[str]:
+    return [*_states(memory, against), *_notes(memory, drifted or {}, against)]
+
+
+def _states(memory: Memory, against: str) -> list[str]:
     from_hub = (memory.claimed_author or "").startswith(FROM_HUB)
     held = {
         "candidate": memory.status == "candidate",
@@ -393,9 +397,16 @@ def flags(memory: Memory, drifted: Mapping[str, str] | None = None, against: str
         CAME_WITH_FILES: memory.claimed_author is not None and not from_hub,
         CAME_FROM_HUB: from_hub,
     }
-    code = [f"code-{drifted[memory.id]}"] if drifted and memory.id in drifted else []
-    branch = [f"branch-{memory.source_branch}"] if memory.source_branch else []
-    other = [against] if against else []
+    return [name for name, is_so in held.items() if is_so]
+
+
+def _notes(memory: Memory, drifted: Mapping[str, str], against: str) -> Iterator[str]:
+    """Yield the branch, what became of its code, what it contradicts, and its file."""
+    if memory.source_branch:
+        yield f"branch-{memory.source_branch}"
+    if memory.id in drifted:
+        yield f"code-{drifted[memory.id]}"
+    if against:
+        yield against
     if memory.source_type == CLIENT_FILE and memory.status == "candidate":
-        other.append(memory.source.replace(" ", "-"))
-    return [name for name, is_so in held.items() if is_so] + branch + code + other
+        yield memory.source.replace(" ", "-")

@@ -160,18 +160,27 @@ def _find_shared(top: str, common: str) -> tuple[str, ...] | None:
     in_git = (os.path.join(common, "ademem"),)
     if folder == common:  # a submodule, or a repository whose git folder is elsewhere
         if main is None:
-            is_bare = repository.config_value(common, "bare") == "true"
-            return None if is_bare or os.path.basename(common) == ".git" else in_git
+            return in_git if _has_worktree_elsewhere(common) else None
         return (main, ".ade") if main == top else None
-    back = os.path.join(folder, repository.first_line(os.path.join(folder, "gitdir")))
-    is_worktree = os.path.dirname(folder) == os.path.join(common, "worktrees")
-    if not is_worktree or os.path.realpath(back) != os.path.join(top, ".git"):
+    if not _is_worktree(top, folder, common):
         return None
     if os.path.basename(common) == ".git":
         return os.path.dirname(common), ".ade"
     if main is None:
         return in_git
     return (main, ".ade") if os.path.realpath(repository.git_dir(main)) == common else None
+
+
+def _has_worktree_elsewhere(common: str) -> bool:
+    is_bare = repository.config_value(common, "bare") == "true"
+    return not is_bare and os.path.basename(common) != ".git"
+
+
+def _is_worktree(top: str, folder: str, common: str) -> bool:
+    """Tell whether git's *folder* is of a worktree of this repository, and names *top* as its."""
+    back = os.path.join(folder, repository.first_line(os.path.join(folder, "gitdir")))
+    is_listed = os.path.dirname(folder) == os.path.join(common, "worktrees")
+    return is_listed and os.path.realpath(back) == os.path.join(top, ".git")
 
 
 def _find_enrolled_above(where: str) -> str | None:

@@ -101,21 +101,24 @@ def list_tracked(folder: str, names: Iterable[str], *, as_written: bool = True) 
         return []
     inside = os.path.relpath(os.path.realpath(folder), top).replace(os.sep, "/")
     wanted = {f"{inside}/{name}".removeprefix("./"): name for name in names}
-    try:
-        data, is_split = _open_index(git_dir(top))
-    except OSError:
-        return []
-    if is_split or data[4:8] not in (b"\0\0\0\2", b"\0\0\0\3"):
-        entries = _ask_git(top, wanted)
-    else:
-        entries = (entry for path in wanted for entry in _read_index(data, path))
     found = {
         wanted[wish]: True
-        for path, inode, written in entries
+        for path, inode, written in _index_entries(top, wanted)
         for wish in wanted
         if _is_same(top, path, wish, (inode, written), as_written)
     }
     return list(found)
+
+
+def _index_entries(top: str, paths: Iterable[str]) -> Iterable[tuple[str, int, int]]:
+    """Return path, inode and time of writing of files in the index; none without one."""
+    try:
+        data, is_split = _open_index(git_dir(top))
+    except OSError:
+        return ()
+    if is_split or data[4:8] not in (b"\0\0\0\2", b"\0\0\0\3"):
+        return _ask_git(top, paths)
+    return (entry for path in paths for entry in _read_index(data, path))
 
 
 def _open_index(own: str) -> tuple[bytes, bool]:

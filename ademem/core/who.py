@@ -153,12 +153,9 @@ def of_hook(
     if not maker:
         return _unproven("standard input is no socket of a client")
     read = read or make_reader()
-    if not _has_started_us(maker, read):
-        return _unproven("another process than the one that started the hook made its input")
-    client = read(maker)
-    if client is None or not _client_of(client):
-        program = client.name if client else "a process that cannot be read"
-        return _unproven(f"{program} started the hook, which is no known client")
+    client = _find_client(maker, read)
+    if isinstance(client, Who):
+        return client
     line = line_above(client.parent, read)
     if agent := _agent_in(line):
         return agent
@@ -170,6 +167,17 @@ def of_hook(
     if entry in ("", "cli") and not client.terminal:
         return Who(by=By.UNKNOWN, why="the client has no terminal")
     return _attended(line, environment, read)
+
+
+def _find_client(maker: int, read: Read) -> Process | Who:
+    """Return the client that started this hook and made its input, or why it is none."""
+    if not _has_started_us(maker, read):
+        return _unproven("another process than the one that started the hook made its input")
+    client = read(maker)
+    if client and _client_of(client):
+        return client
+    program = client.name if client else "a process that cannot be read"
+    return _unproven(f"{program} started the hook, which is no known client")
 
 
 def _has_started_us(maker: int, read: Read) -> bool:
@@ -280,7 +288,7 @@ def _attended(line: Sequence[Process], environment: Mapping[str, str], read: Rea
     if not line:
         return Who(by=By.UNKNOWN, why="the processes above cannot be read")
     for process in line:
-        if multiplexer := next((name for name in process.names if _is_multiplexer(name)), ""):
+        if multiplexer := next(filter(_is_multiplexer, process.names), ""):
             return _attached(multiplexer.rstrip(":"), process, environment, read)
         if host := _host_of(process, HOSTS):
             why = f"{host} is above it (process {process.pid})"
