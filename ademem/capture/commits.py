@@ -12,7 +12,7 @@ from ademem.core.text import unique
 from ademem.core.value import Value
 from ademem.store import Store
 from ademem.store import commits as table
-from ademem.store.commits import LatestCommits, PeopleCommit
+from ademem.store.commits import Cursor, LatestCommits, PeopleCommit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,9 +93,8 @@ def look(project: Project, store: Store, now: datetime, deadline: Deadline | Non
     if not known:
         table.move_cursor(store, project.root, here, head, now)
         return True
-    last = cursor.sha if cursor and here else ""  # a detached HEAD may go anywhere
+    last, since = _last_look(cursor, here)
     seen = unique(filter(None, (last, *known)))
-    since = int(parse(cursor.seen_at).timestamp()) if cursor else 0
     from ademem.core import git  # most sessions start where HEAD did not move
 
     try:
@@ -113,6 +112,14 @@ def look(project: Project, store: Store, now: datetime, deadline: Deadline | Non
                 store, project.root, here, head, now, last if found.rewritten else None
             )
     return True
+
+
+def _last_look(cursor: Cursor | None, here: str) -> tuple[str, int]:
+    """Return the commit that HEAD should descend from, empty for none, and when it was seen."""
+    if cursor is None:
+        return "", 0
+    last = cursor.sha if here else ""  # a detached HEAD may go anywhere
+    return last, int(parse(cursor.seen_at).timestamp())
 
 
 def _made_by_people(newest: Sequence[Commit], store: Store) -> list[PeopleCommit]:
