@@ -168,6 +168,30 @@ def _without_imports(place: Place, lines: Sequence[str]) -> list[str]:
     return ["" if items.is_import_alone(line) else line for line in lines]
 
 
+class _NotRead(Exception):
+    """The reason for which a file is not read."""
+
+
+def _read_text(real: str) -> tuple[bytes, str]:
+    """Return the bytes of a file and its text; raises _NotRead without either."""
+    try:
+        handle = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        raise _NotRead(NOT_READ) from None
+    with open(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise _NotRead(NOT_TEXT)
+        data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise _NotRead(TOO_LARGE)
+    if b"\0" in data:
+        raise _NotRead(NOT_TEXT)
+    try:
+        return data, data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise _NotRead(NOT_TEXT) from None
+
+
 class _Reader:
     def __init__(
         self,
@@ -200,22 +224,11 @@ class _Reader:
         path = place.path
         if path in self.files:
             return
-        if formats.is_left_out(path):
-            return self.leave(path, formats.VENDORED)
-        if len(self.files) >= MOST_FILES:
-            return self.leave(path, TOO_MANY)
-        real = os.path.realpath(os.path.join(self.root, path))
-        if not real.startswith(self.root + os.sep):
-            return self.leave(path, OUTSIDE)
-        if other := self.real.get(real):
-            return self.leave(path, f"same as {other}")
-        data, why = self._bytes(real)
-        if data is None:
-            return self.leave(path, why)
         try:
-            text = data.decode("utf-8-sig")
-        except UnicodeDecodeError:
-            return self.leave(path, NOT_TEXT)
+            real = self._find_real(path)
+            data, text = _read_text(real)
+        except _NotRead as error:
+            return self.leave(path, str(error))
         self.real[real] = path
         lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
         front = read_front_matter(lines)
@@ -234,18 +247,18 @@ class _Reader:
             self.leave(path, EMPTY)
         return None
 
-    def _bytes(self, real: str) -> tuple[bytes | None, str]:
-        try:
-            handle = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        except OSError:
-            return None, NOT_READ
-        with open(handle, "rb") as file:
-            if not stat.S_ISREG(os.fstat(handle).st_mode):
-                return None, NOT_TEXT
-            data = file.read(MOST_BYTES + 1)
-        if len(data) > MOST_BYTES:
-            return None, TOO_LARGE
-        return (None, NOT_TEXT) if b"\0" in data else (data, "")
+    def _find_real(self, path: str) -> str:
+        """Follow the links of a path; raises _NotRead for a file that is left out."""
+        if formats.is_left_out(path):
+            raise _NotRead(formats.VENDORED)
+        if len(self.files) >= MOST_FILES:
+            raise _NotRead(TOO_MANY)
+        real = os.path.realpath(os.path.join(self.root, path))
+        if not real.startswith(self.root + os.sep):
+            raise _NotRead(OUTSIDE)
+        if other := self.real.get(real):
+            raise _NotRead(f"same as {other}")
+        return real
 
     def _read_merged(self, place: Place, lines: Sequence[str], front: FrontMatter) -> Merged:
         """Return the items and imports of the file on the default branch."""
