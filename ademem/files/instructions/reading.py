@@ -316,16 +316,8 @@ class _Reader:
         for skipped in parsed.skipped:
             self.leave(place.path, skipped.why, skipped.line)
         scope = read_globs(place, front)
-        folder = place.folder
-        if place.format.is_decision:
-            folder = formats.package_above(folder, self.listed.paths)
-        load = place.format.load
-        if load is Load.ALONE:
-            beside = f"{place.folder}CLAUDE.md" in self.listed.paths
-            load = Load.NONE if self.has_root_file or beside else Load.ALONE
-        if load is Load.MATCHING and scope.is_everything:
-            load = Load.CLIENT
-        is_live = not (place.format.is_decision and _is_not_live(text, front))
+        folder, load = self._folder_of(place), self._load_of(place, scope)
+        is_live = not _is_ended(place, text, front)
         count = 0
         for each, kind in zip(parsed.items, _list_kinds(place, parsed.items), strict=True):
             if len(self.items) >= MOST_ITEMS:
@@ -363,6 +355,22 @@ class _Reader:
             count += 1
         return count
 
+    def _folder_of(self, place: Place) -> str:
+        """Return the folder that a file is about."""
+        if place.format.is_decision:
+            return formats.package_above(place.folder, self.listed.paths)
+        return place.folder
+
+    def _load_of(self, place: Place, scope: Scope) -> Load:
+        """Return how the client loads the file here; none where a CLAUDE.md takes its place."""
+        load = place.format.load
+        if load is Load.MATCHING and scope.is_everything:
+            return Load.CLIENT
+        if load is Load.ALONE:
+            beside = f"{place.folder}CLAUDE.md" in self.listed.paths
+            return Load.NONE if self.has_root_file or beside else load
+        return load
+
 
 def read_globs(place: Place, front: FrontMatter) -> Scope:
     """Return the globs of a file; none where it says that it always applies."""
@@ -396,7 +404,10 @@ def _below(glob: str, folder: str) -> str:
     return f"{negation}/{folder}{plain.lstrip('/') if is_anchored else f'**/{plain}'}"
 
 
-def _is_not_live(text: str, front: FrontMatter) -> bool:
+def _is_ended(place: Place, text: str, front: FrontMatter) -> bool:
+    """Tell of a decision that says that it holds no more, or not yet."""
+    if not place.format.is_decision:
+        return False
     given = front.text("status").split()[:1]
     if not given:
         found = _STATUS.search(text[:4000])
