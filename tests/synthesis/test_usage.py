@@ -306,7 +306,7 @@ def test_a_denial_that_is_heeded_counts_as_a_use_and_one_that_is_overruled_does_
             id="a prompt, and a call elsewhere",
         ),
         pytest.param(
-            "The ledger locks; use `make ledger`, never LedgerLock",
+            "The ledger locks; use make ledger, never `LedgerLock`",
             "why does the ledger lock?",
             [
                 ("Bash", {"command": "make ledger"}, ""),
