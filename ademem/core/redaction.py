@@ -42,7 +42,7 @@ def redact(text: str) -> Redacted:
     A replacement can join parts of another secret, so this repeats until nothing is found; a text
     that goes on to produce secrets is withheld whole.
     """
-    if not text or (len(text) <= _WORD_CHARS and text.isalpha()):
+    if not text or (len(text) <= _WORD_CHARS and text.isalpha()) or text in _clean:
         return Redacted(text=text)
     found: tuple[str, ...] = ()
     for _ in range(_ROUNDS):
@@ -50,9 +50,23 @@ def redact(text: str) -> Redacted:
         cleaned, secrets = mask(cleaned)
         names = ("private",) * spans + secrets
         if cleaned == text:
+            if not found:
+                _remember_clean(text)
             return Redacted(text=text, found=found)
         text, found = cleaned, (*found, *names)
     return Redacted(text=_PRIVATE, found=(*found, "private"))
+
+
+_clean: set[str] = set()
+"""Texts in which nothing was found, as a write and a search redact the same ones several times."""
+_MOST_CLEAN, _CLEAN_CHARS = 64, 4096
+
+
+def _remember_clean(text: str) -> None:
+    if len(text) <= _CLEAN_CHARS:
+        if len(_clean) == _MOST_CLEAN:
+            _clean.clear()
+        _clean.add(text)
 
 
 def _without_private_spans(text: str) -> tuple[str, int]:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ademem.core import redaction
 from ademem.core.redaction import TABLE, Redacted, match_hints, redact
 
 # Keys are put together here, so that no scanner takes this file for a leak.
@@ -832,3 +833,15 @@ def test_no_pattern_repeats_a_group_possessively():
     """Python before 3.11.5 then misses what it should match, and the secret stays."""
     for name, _, pattern in TABLE:
         assert not re.search(r"\)(?:[*+?]|\{\d*,?\d*\})\+", pattern), name
+
+
+def test_a_text_in_which_nothing_was_found_is_searched_once(monkeypatch):
+    searched, mask = [], redaction.mask
+    monkeypatch.setattr(redaction, "mask", lambda text: searched.append(text) or mask(text))
+    plain, leak = f"{CANARY} is searched", f"password={MIX[:20]}"
+    for _ in range(3):
+        assert redact(plain).found == ()
+        assert redact(leak).found
+
+    assert searched.count(plain) == 1
+    assert searched.count(leak) == 3

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ademem.capture.gate import rules
 from ademem.capture.gate.form import Insert
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.guard.injection import instruction_in, phrases
@@ -168,3 +169,13 @@ def test_plural_and_digits_are_forms_of_one_word(text):
 
 def test_a_text_without_a_phrase_matches_none():
     assert effect_of_phrase("wal needs 2 shared regions, v2 of them; naïve") is None
+
+
+def test_labels_are_read_once_where_no_name_stands_beside_them(monkeypatch):
+    read = []
+    monkeypatch.setattr(rules, "instruction_in_fields", lambda *texts: read.append(texts))
+    labels = {"tags": ("api",), "path": "src/**", "topic_key": "api/limits"}
+    judged(Draft(content="The API has a limit", **labels))
+    judged(Draft(content="The API has limits", owner="reviewer", scope="agent", **labels))
+
+    assert len(read) == 1 + 2
