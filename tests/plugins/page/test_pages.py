@@ -230,6 +230,11 @@ def test_an_act_on_one_memory_takes_the_fields_of_its_operation(taught):
         "archive",
         "superseded by the port in config.toml",
     )
+    before = taught.memory(id)
+    taught.post(f"/memory/{id}/edit", content="The port is in config.toml")
+    taught.post(f"/memory/{id}/restore", to="1")
+    restored = taught.memory(id)
+    assert (restored.live, restored.content) == (True, before.content)
 
 
 @pytest.mark.parametrize("revision", [NINES, "x", "-1"], ids=["long", "text", "negative"])
