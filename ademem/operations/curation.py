@@ -291,14 +291,17 @@ def _decide(
     *arguments: Any,
     revision: int | None = None,
     reason: str = "",
+    event: str = "",
     **options: Any,
 ) -> Memory:
+    """Decide about one memory, in an act of its own or as part of an *event*."""
     holder = runtime.holding(id)
     with holder.store.transaction():
         before = memories.get(holder.store, id)
         require_revision(before, revision)
         was_of_person = memories.is_of_person(holder.store, before)
-        decided = decide(id, replace(act(holder), reason=reason), *arguments, **options)
+        done = replace(act(holder), reason=reason, event_id=event)
+        decided = decide(id, done, *arguments, **options)
     if was_of_person or decide in _CONFIRMING:
         unpins = decide is transitions.pin and not decided.pinned
         note_receipt(runtime, "unpinned" if unpins else _DONE.get(decide, "changed"), decided.id)
@@ -370,6 +373,7 @@ def edit(
     revision: int | None = None,
     find: str | None = None,
     replacement: str | None = None,
+    event: str = "",
     **changes: Any,
 ) -> Memory:
     """Change content, title, category, importance, tags, topic_key, path or anchors.
@@ -395,7 +399,8 @@ def edit(
                 )
             elif changed.anchors:
                 changes["anchors"] = anchoring.renew_values(changed.anchors, root, text)
-        return _decide(transitions.edit, runtime, id, runtime.settings.gate, **changes)
+        settings = runtime.settings.gate
+        return _decide(transitions.edit, runtime, id, settings, event=event, **changes)
 
 
 STATED = ("content", "title", "category", "importance", "tags", "topic_key", "file_scope_pattern")
@@ -403,7 +408,10 @@ STATED = ("content", "title", "category", "importance", "tags", "topic_key", "fi
 
 
 def put_back(runtime: Runtime, memory: Memory, number: int) -> Memory:
-    """Give a memory what it said at an earlier revision; raises NotFound for an unknown one."""
+    """Bring a memory back as it was at an earlier revision, in one act.
+
+    Raises NotFound for an unknown revision.
+    """
     snapshots = {row["revision"]: row["snapshot"] for row in list_revisions(runtime, memory.id)}
     if number not in snapshots:
         why = f"{memory.id} has no revision {number}"
@@ -411,7 +419,10 @@ def put_back(runtime: Runtime, memory: Memory, number: int) -> Memory:
     earlier = memories.from_snapshot(snapshots[number])
     before, after = ({name: getattr(each, name) for name in STATED} for each in (memory, earlier))
     changes = {name: after[name] for name in STATED if after[name] != before[name]}
-    return edit(runtime, memory.id, **changes) if changes else memory
+    event = memories.new_event()
+    if not memory.live:
+        memory = restore(runtime, memory.id, event=event)
+    return edit(runtime, memory.id, event=event, **changes) if changes else memory
 
 
 def require_length(content: str, title: str | None, settings: GateSettings) -> None:

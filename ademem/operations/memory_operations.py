@@ -843,9 +843,9 @@ def restore(
             require_person(runtime, memory.id, "edit")
         if dry_run:
             return memory
-        if to is None or not memory.live:
-            memory = curation.restore(runtime, memory.id)
-        return memory if to is None else curation.put_back(runtime, memory, to)
+        if to is None:
+            return curation.restore(runtime, memory.id)
+        return curation.put_back(runtime, memory, to)
 
 
 def pinned_row(runtime: Runtime, call: Call, memory: Memory) -> Row:

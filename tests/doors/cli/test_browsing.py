@@ -80,8 +80,12 @@ def test_an_earlier_revision_is_restored_as_the_history_numbers_it(ademem):
     assert f"{id} has no revision 9" in ademem("restore", id, "--to", "9")
     rows = ademem.json("get", "--history", id)["revisions"]
     assert [row["operation"] for row in rows[-2:]] == ["restore", "edit"]
+    ademem("undo", rows[-1]["event_id"])
+    row = ademem.json("get", id)
+    assert (row["content"], row["status"]) == ("Use npm", "archived")
+    ademem("restore", id)
     ademem.inside()
-    assert "said or confirmed by a person" in ademem("restore", id, "--to", "2")
+    assert "said or confirmed by a person" in ademem("restore", id, "--to", "1")
 
 
 def test_a_type_decides_about_the_category(ademem):
