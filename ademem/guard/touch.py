@@ -721,7 +721,7 @@ def _files_named(name: str, folder: str, *, may_match: bool) -> list[str]:
 def _put_into(path: str, names: Sequence[str], *, is_folder: bool) -> Iterator[str]:
     """Yield the files of these names in a folder, or the path where it is none."""
     if names and (is_folder or len(names) > 1 or os.path.isdir(path)):
-        known = {"." if _is_unknown(name) else name for name in names}
+        known = dict.fromkeys("." if _is_unknown(name) else name for name in names)
         yield from (os.path.normpath(os.path.join(path, name)) for name in known)
     else:
         yield path

@@ -364,6 +364,14 @@ def test_working_folders_are_those_of_the_commands(bash, tree):
     assert bash("make -C src").works == (str(tree / "src"),)
 
 
+def test_files_put_into_a_folder_stand_in_the_order_of_the_words(bash, tree):
+    names = [f"{letter}.txt" for letter in "fbdaec"]
+
+    assert bash(f"cp {' '.join(names)} legacy/").writes == tuple(
+        str(tree / "legacy" / name) for name in names
+    )
+
+
 def test_documents_and_texts_that_go_into_files_are_new_text(bash):
     assert bash("cat > a.js <<'E'\nconsole.log(1)\nE").text == "console.log(1)"
     assert "console.log" in bash("sed -i 's/x/console.log/' a.js").text
