@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from itertools import islice, pairwise, takewhile
+from itertools import pairwise, takewhile
 
 from ademem.core.settings import GuardSettings
 from ademem.core.value import Value, replace
@@ -285,8 +285,10 @@ def _tar_options(words: Sequence[Word]) -> set[str]:
     """Return the letters and the long options of tar."""
     texts = [word.text for word in words]
     clusters = [text for text in texts if re.fullmatch(r"-\w+", text)]
-    letters = "".join(texts[: _has_old_style(words)] + clusters)
-    return {*letters, *(text.partition("=")[0] for text in texts if text.startswith("--"))}
+    if _has_old_style(words):
+        clusters.append(texts[0])
+    long = {text.partition("=")[0] for text in texts if text.startswith("--")}
+    return long.union(*clusters)
 
 
 def _value_of_cluster(words: Sequence[Word], letter: str) -> list[Word]:
@@ -594,8 +596,8 @@ _PATH_PARAMETERS = (
 def _of_cmdlet(arguments: Arguments) -> Iterator[Written]:
     """Parameters of PowerShell that name files, else the first operands."""
     named, positional = _parameters(arguments.words)
-    has_target = arguments.command.name.lower().startswith(_MOVING)
-    found = named + positional[: max(0, 1 + has_target - len(named))]
+    most = 2 if arguments.command.name.lower().startswith(_MOVING) else 1
+    found = named + positional[: max(0, most - len(named))]
     if not found and arguments.command.source:
         found = [_UNKNOWN]
     for word in found:
@@ -618,8 +620,6 @@ def _parameters(words: Iterable[Word]) -> tuple[list[Word], list[Word]]:
 
 _MOVING = ("move", "copy", "cp", "mv", "mi", "ren", "rni")
 """Beginnings of the names of cmdlets that have a source and a target."""
-
-
 _SWITCHES = frozenset(
     "-recurse -force -append -confirm -whatif -nonewline -verbose -passthru".split()
 )
@@ -1017,8 +1017,8 @@ def searched(command: Command) -> list[Word]:
         places = takewhile(lambda word: not word.text.startswith(_TESTS), _without_links(words))
         return list(places) or [_HERE]
     operands = shell.without_values(words, _LISTERS[name].split())
-    named = (word for word in operands if not is_option(word.text))
-    return list(islice(named, _takes_pattern(name, words), None)) or [_HERE]
+    named = [word for word in operands if not is_option(word.text)]
+    return named[_takes_pattern(name, words) :] or [_HERE]
 
 
 def _takes_pattern(name: str, words: Iterable[Word]) -> bool:
