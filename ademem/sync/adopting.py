@@ -11,14 +11,17 @@ from __future__ import annotations
 
 import os
 
-from ademem.core import git
+from ademem.core import confined, git
+from ademem.core.bytecode import source_state
 from ademem.core.clock import UTC, datetime, stamp
 from ademem.core.errors import UsageError, suppress
 from ademem.core.globs import keys_of
-from ademem.core.json_text import array
+from ademem.core.json_text import array, flat, loads
+from ademem.core.text import sha256_hex
 from ademem.core.value import Value, replace
 from ademem.files.instructions import formats, reading
 from ademem.files.instructions.reading import Adopted, Reading
+from ademem.files.instructions.verdicts import Verdicts
 from ademem.search import binding_keys
 from ademem.store import adopted
 from ademem.store.bindings import Binding
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
+    from ademem.core.project import Project
     from ademem.store import Store
     from ademem.store.adopted import Mark
     from ademem.store.runtime import Runtime
@@ -50,7 +54,7 @@ class Outcome(Value):
     """Marks whose item is gone."""
 
 
-def look(runtime: Runtime) -> Reading:
+def look(runtime: Runtime, verdicts: Verdicts | None = None) -> Reading:
     """Read the instruction files, and store nothing."""
     root = runtime.project.root
     patterns = runtime.settings.adopt.files
@@ -60,17 +64,41 @@ def look(runtime: Runtime) -> Reading:
     found = reading.find_files(listed, patterns)
     default = runtime.settings.mirror.default_branch
     merged = read_merged(root, [place.path for place in found], default)
-    read = reading.read(root, listed, patterns, merged)
+    verdicts = verdicts or Verdicts()
+    read = reading.read(root, listed, patterns, merged, verdicts)
     extra = [each.path for each in read.files if each.path not in merged]
     if extra:  # files that others import
         merged |= read_merged(root, extra, default)
-        read = reading.read(root, listed, patterns, merged)
+        read = reading.read(root, listed, patterns, merged, verdicts)
     return read
+
+
+def _read_verdicts(project: Project, rules: str) -> Verdicts:
+    """Return what was found in texts when the rules were the same, or nothing."""
+    with suppress(OSError, UnicodeDecodeError, ValueError, RecursionError):
+        noted, _, found = (confined.read_text(project.root, _path(project)) or "").partition("\n")
+        if noted == rules:
+            return Verdicts(loads(found))
+    return Verdicts()
+
+
+def _save_verdicts(project: Project, rules: str, verdicts: Verdicts) -> None:
+    if verdicts.asked.keys() != verdicts.known.keys():
+        with suppress(OSError):  # of a project that cannot be written
+            text = f"{rules}\n{flat(verdicts.asked)}"
+            confined.write_text(project.root, _path(project), text, sync=False)
+
+
+def _path(project: Project) -> str:
+    return f"{project.run}/adopted-texts"
 
 
 def adopt(runtime: Runtime) -> Outcome:
     """Read the instruction files, and bring the table in step with them."""
-    read, root, store = look(runtime), runtime.project.root, runtime.store
+    project, store, rules = runtime.project, runtime.store, sha256_hex(str(source_state()))
+    verdicts = _read_verdicts(project, rules)
+    read, root = look(runtime, verdicts), project.root
+    _save_verdicts(project, rules, verdicts)
     before = {row["id"]: row for row in adopted.list_items(store, root)}
     rows = [_row_of(each) for each in read.items]
     marks = {mark.id: mark for mark in adopted.list_marks(store)}

@@ -6,6 +6,7 @@ import pytest
 
 from ademem.core.settings import AdoptSettings, Settings
 from ademem.core.value import replace
+from ademem.search import places
 from ademem.store import adopted
 from ademem.store.adopted import Mark
 from ademem.sync import adopting, instruction_state
@@ -61,6 +62,22 @@ def test_a_change_writes_what_differs_alone(files):
 
     assert (changed.added, changed.changed, changed.removed) == (1, 0, 1)
     assert [row["first"] for row in files.rows()] == [4, 5, 6]
+
+
+def test_a_line_that_did_not_change_is_not_parsed_again(files, monkeypatch):
+    parsed, parse = [], places.forbidden_in
+    monkeypatch.setattr(places, "forbidden_in", lambda text: parsed.append(text) or parse(text))
+    first, second = "Never run npm here, use pnpm", "Do not edit src/rates.py by hand"
+    files.write(f"- {first}\n", path="CLAUDE.md")
+    files.write("", path="src/rates.py")
+    files.commit()
+    files.adopt()
+    files.write(f"- {first}\n- {second}\n", path="CLAUDE.md")
+    files.commit()
+    files.adopt()
+
+    assert parsed == [first, second]
+    assert [row["places"] for row in files.rows()] == ["family:js packages !pnpm", "src/rates.py"]
 
 
 def test_nothing_is_behind_until_something_changes(files):

@@ -23,6 +23,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from ademem.files.instructions.verdicts import Verdicts
+
 MOST = 8
 MANIFEST_BYTES = 64_000
 _SPAN = re.compile(r"(?<!`)`([^`\n]{1,200})`(?!`)")
@@ -82,13 +84,13 @@ class Files:
         return None
 
 
-def find_places(text: str, folder: str, files: Files) -> list[Binding]:
+def find_places(text: str, folder: str, files: Files, verdicts: Verdicts) -> list[Binding]:
     """Return the places that a text names in backticks, else what it forbids, at most MOST."""
     found: dict[tuple[str, str, str], Binding] = {}
     for span in _spans_in(text):
         for each in _places_of(span, folder, files):
             found.setdefault((each.kind, each.key, each.pattern), each)
-    return list(found.values())[:MOST] or _places_of_order(text, folder, files)
+    return list(found.values())[:MOST] or _places_of_order(text, folder, files, verdicts)
 
 
 def _spans_in(text: str) -> list[str]:
@@ -97,15 +99,13 @@ def _spans_in(text: str) -> list[str]:
     return [span.strip().removeprefix("$ ") for span in spans]
 
 
-def _places_of_order(text: str, folder: str, files: Files) -> list[Binding]:
+def _places_of_order(text: str, folder: str, files: Files, verdicts: Verdicts) -> list[Binding]:
     """Return the files and commands that a sentence forbids."""
     words = (word.strip(".,:;!?") for word in text.lower().split())
     may_name = any(word in _PROGRAMS or "/" in word or "." in word for word in words)
     if not may_name or not binds(text):
         return []
-    from ademem.search.places import forbidden_in
-
-    found = (_in_project(each, folder, files) for each in forbidden_in(text))
+    found = (_in_project(each, folder, files) for each in verdicts.forbidden_in(text))
     return [place for place in found if place][:MOST]
 
 

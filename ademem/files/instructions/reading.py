@@ -7,13 +7,13 @@ import re
 import stat
 
 from ademem.core.globs import Scope, read_scope, split_patterns
-from ademem.core.redaction import redact
 from ademem.core.text import bytes_hex, sha256_hex
 from ademem.core.value import Value, replace
 from ademem.files.instructions import formats, items
 from ademem.files.instructions.formats import Load, Place
 from ademem.files.instructions.front_matter import FrontMatter, read_front_matter
 from ademem.files.instructions.places import Files, find_missing, find_places
+from ademem.files.instructions.verdicts import Verdicts
 from ademem.guard.prompts import CHANGE
 from ademem.search import mentions
 from ademem.store.bindings import Binding
@@ -136,12 +136,14 @@ def read(
     paths: Collection[str],
     patterns: Sequence[str] = ("auto",),
     merged: Mapping[str, Sequence[str] | None] | None = None,
+    verdicts: Verdicts | None = None,
 ) -> Reading:
     """Read the instruction files among *paths*.
 
     *merged* maps paths to the lines that they have on the default branch; without it no line is.
+    What *verdicts* know of texts is not found again.
     """
-    reader = _Reader(root, paths, merged or {})
+    reader = _Reader(root, paths, merged or {}, verdicts or Verdicts())
     for place in find_files(paths, patterns):
         reader.take(place, is_merged=True)
     return reader.result()
@@ -198,7 +200,9 @@ class _Reader:
         root: str,
         paths: Collection[str],
         merged: Mapping[str, Sequence[str] | None],
+        verdicts: Verdicts,
     ) -> None:
+        self.verdicts = verdicts
         self.root = os.path.realpath(root)
         self.listed = Files(root, paths)
         self.merged = merged
@@ -271,7 +275,7 @@ class _Reader:
         if list(base[: before.lines]) != list(lines[: front.lines]):  # other globs
             return Merged()
         imports = frozenset(named for _, named in items.find_imports(base, before.lines))
-        shown = _without_imports(place, redact("\n".join(base)).text.split("\n"))
+        shown = _without_imports(place, self.verdicts.redact("\n".join(base)).text.split("\n"))
         ids = {_id_of(place.path, each) for each in items.parse(shown, before.lines).items}
         return Merged(ids=frozenset(ids), imports=imports)
 
@@ -306,7 +310,7 @@ class _Reader:
         front: FrontMatter,
         held: Merged,
     ) -> int:
-        hidden = redact(text)
+        hidden = self.verdicts.redact(text)
         if hidden.found:
             lines = hidden.text.split("\n")
         if len(lines) != len(text.split("\n")):  # a secret of several lines
@@ -333,7 +337,11 @@ class _Reader:
             id = _id_of(place.path, each)
             if id in self.items:  # the same text below the same heading, with other globs
                 continue
-            places = () if kind == "status" else find_places(each.text, folder, self.listed)
+            places = (
+                ()
+                if kind == "status"
+                else find_places(each.text, folder, self.listed, self.verdicts)
+            )
             self.items[id] = Adopted(
                 id=id,
                 path=place.path,
