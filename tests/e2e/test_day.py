@@ -60,5 +60,9 @@ def test_a_day_on_the_screen(world: World) -> None:
         "◆ 2 memories · prevented 1",
     ):
         assert screen.count(line) == 1, screen
+    (session,) = json.loads(ademem("session", "list", "--json"))["sessions"]
+    for told in (ademem("--json"), ademem("why", session["id"], "--json")):
+        effects = json.loads(told)["effects"]
+        assert (effects["prevented"], effects["answered"], effects["learned"]) == (1, 0, 1)
     assert len(world.model.requests) == 4, "what `/ademem:why` answers asks the model nothing"
     assert ademem.failures() == ""
