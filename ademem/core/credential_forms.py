@@ -21,6 +21,7 @@ _SIGNS = frozenset("!@#$%^&*?~+=")
 _NO_JOINS = dict.fromkeys(map(ord, "/-_.:"))
 _NEVER = frozenset("()[]{}<>;")
 NOT_SECRET = ("./", "..", "x:", "ssh-", "age1", "AAAA", "MII", "SHA", "sha", "md5", "h1:", "eyJ")
+_SQLSTATE = r"(?:[0-5][0-9A-Z]|F0|HV|P0|XX)(?:0[029][0-9A-Z]|P[0-2]\d)"
 _CLASSES = dict.fromkeys("-_", "-") | dict.fromkeys("./:,", ".") | {" ": " "}
 
 
@@ -153,6 +154,13 @@ def _is_number(value: str) -> bool:
     return not any(map(str.isalpha, value)) or (is_dotted and len(parts[0]) < 5)
 
 
+def _is_sqlstate(value: str) -> bool:
+    """Tell of a state of SQL with a letter, `28P01` or `0A000` (Appendix A of PostgreSQL)."""
+    import re
+
+    return len(value) == 5 and not value.isdigit() and re.fullmatch(_SQLSTATE, value) is not None
+
+
 def _has_odd_signs(value: str) -> bool:
     """Tell of brackets, outer blanks, a phrase with a long word, and the end of base64."""
     if not _NEVER.isdisjoint(value) or value != value.strip() or value[-2:] == "==":
@@ -194,6 +202,7 @@ HARMLESS = (
     _is_color,
     _is_reference,
     _is_number,
+    _is_sqlstate,
     _is_file,
     _is_address,
     _is_numbered,

@@ -30,7 +30,7 @@ def test_names_of_credentials_are_found_in_prose_and_in_code(text, stems):
 OTHER_FORMS = """
     v2.3.1 2026-11-29 10.0.0.7 OPS-412 postgres:16 vpc-01d11a0201bca4b4d #c0ffee 0x0D src/auth.py
     notes.txt me@example.org $TOKEN_2 https://x.io/a1 sha256:ab12cd34 max_age=3600 --flag2
-    hooks/start.sh:17@b9dbfce0aa303771
+    hooks/start.sh:17@b9dbfce0aa303771 28P01 2200H 0A000 XX001
 """
 
 
@@ -53,6 +53,11 @@ def test_a_name_near_a_word_decides_what_it_is(place, is_redacted):
     text = place.format("Otter-Kettle#47")
 
     assert ("Otter-Kettle#47" not in redact(text).text) == is_redacted
+
+
+def test_a_state_of_sql_tells_of_a_refused_password_and_is_none():
+    assert redact("error code 28P01: invalid password").found == ()
+    assert redact("the code of the door is 4F7K2").found == ("password",)
 
 
 @pytest.mark.parametrize("text", ['password: "     "', 'The password is "      " today'])
