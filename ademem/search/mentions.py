@@ -64,12 +64,12 @@ _ORDERING = _MODAL | _UNTIL | _WHEN | _ALWAYS | word_set("every each jede")
 _BINDING = _MUST | _ALWAYS | word_set("never mustn't shouldn't don't nie niemals jamais nunca")
 _CLAUSE_ENDS = frozenset(".;:!—–-(")
 _THAN = word_set("over than")
-_USING = word_set("""
+USING = word_set("""
     use run prefer call take verwende verwenden benutze benutzen nutze nutzen nimm nehmen
     utilise utiliser utilisez usa usar usamos usen gebruik
 """)
 """Verbs that recommend the program behind them."""
-_RUNNING = ("run", "call")
+RUNNING = frozenset(("run", "call"))
 _TRAILING = word_set("verwenden benutzen nutzen nehmen einsetzen gebruiken")
 """The same at the end of a clause."""
 _BEFORE_VERB = word_set("""
@@ -271,7 +271,7 @@ class _Clause:
             self.stance = FORBIDDEN
         elif word in _WHEN:
             self.stance = min(self.stance, NEUTRAL)
-        elif word in _USING and _is_order(self.tokens, at):
+        elif word in USING and _is_order(self.tokens, at):
             self._use(word)
         elif word in _PLACING:
             self.placing_at = at
@@ -285,7 +285,7 @@ class _Clause:
             self.forbidden_before = len(self.mentions)
 
     def _use(self, verb: str) -> None:
-        self.is_run = verb in _RUNNING
+        self.is_run = verb in RUNNING
         if not (self.is_open and self.stance == FORBIDDEN):
             self.stance = RECOMMENDED
 

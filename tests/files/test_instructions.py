@@ -253,6 +253,13 @@ def test_files_of_others_are_left_out(tree, folder):
             "Run it.\n\n```\nmake x\n```", ["Run it.\nmake x"], id="code behind a sentence"
         ),
         pytest.param("- a\n  ```\n  make x\n  ```\n- b", ["a\nmake x", "b"], id="code in an entry"),
+        pytest.param("- a:\n```\nmake x\n```\n- b", ["a:\nmake x", "b"], id="code below an entry"),
+        pytest.param(
+            "Look first:\n\n    make x\n\n      y\n\nb",
+            ["Look first:\nmake x\n\n  y", "b"],
+            id="indented code",
+        ),
+        pytest.param("a\n    goes on", ["a goes on"], id="an indented line of a paragraph"),
         pytest.param(
             "| Name | Use |\n|---|---|\n| x | run |\n| y | |",
             ["Name: x · Use: run", "Name: y"],
@@ -278,6 +285,12 @@ def test_headings_and_a_colon_are_context():
         (("A", "B"), "Never do:", "y"),
         (("Title",), "", "z"),
     ]
+
+
+def test_a_paragraph_has_the_sentence_before_it_as_context():
+    (found,) = parse("**Only** here (always):\n\nuse x.\n".splitlines()).items
+
+    assert (found.lead, found.text) == ("Only here (always):", "use x.")
 
 
 def test_a_long_entry_is_taken_apart():
@@ -383,6 +396,10 @@ def test_what_a_text_names_and_the_project_lacks_is_told(tree):
         pytest.param("Never edit this", "rule", id="forbids"),
         pytest.param("Tests must pass", "rule", id="requires"),
         pytest.param("Use pnpm", "rule", id="orders"),
+        pytest.param("Prefer pnpm", "rule", id="recommends"),
+        pytest.param("After a change of flags, run `make docs`", "rule", id="behind a clause"),
+        pytest.param("Run all tests:\n\n  ```\n  make x\n  ```", "fact", id="names code"),
+        pytest.param("A suite (slow, run by hand)", "fact", id="in brackets"),
         pytest.param("**Never** do that", "rule", id="in bold"),
         pytest.param("**Purpose**: clean up", "fact", id="behind a label"),
         pytest.param("`check` — the state of the queue", "fact", id="a name"),

@@ -83,6 +83,8 @@ class _Entry:
     def __init__(self, at: int, indent: int, mark: str, text: str) -> None:
         self.at, self.end, self.indent, self.mark = at, at, indent, mark
         self.lines = [text]
+        self.prose = [text]
+        """Its lines without code."""
         self.below: list[_Entry] = []
 
     @property
@@ -92,6 +94,9 @@ class _Entry:
     @property
     def last(self) -> int:
         return max([self.end, *(each.last for each in self.below)])
+
+    def all_prose(self) -> str:
+        return "\n".join([*self.prose, *(each.all_prose() for each in self.below)])
 
     def whole(self, depth: int = 0) -> str:
         below = [each.whole(depth + 1) for each in self.below] if depth < MOST_DEEP else []
@@ -130,6 +135,9 @@ class _Parser:
         for read in _BLOCKS.get("0" if bare[0].isdigit() else bare[0], _OTHER_BLOCKS):
             if end := read(self, at):
                 return end
+        if not self.paragraph and (end := self._indented_end(at)):
+            self._add_code(at, end - 1, "\n".join(map(_without_margin, self.lines[at:end])))
+            return end
         self.paragraph.append((at, bare.lstrip("> ") if bare[0] == ">" else bare))
         return at + 1
 
@@ -236,12 +244,12 @@ class _Parser:
             before, sentence = _last_sentence(text)
             if before:
                 self._add(first, last, before, "")
-            self.lead = sentence.strip("*_ ")
+            self.lead = sentence.replace("**", "").strip("*_ ")
             self.lead_at = last if before else first
             return
-        self.lead = ""
+        lead, self.lead = self.lead, ""
         count = len(self.items)
-        self._add(first, last, text, "")
+        self._add(first, last, text, lead)
         self.sentence = len(self.items) > count and len(text) <= SENTENCE_CHARS
 
     def _read_code(self, at: int, fence: str) -> int:
@@ -251,22 +259,42 @@ class _Parser:
             self._end_paragraph()
             return at + 1
         code = "\n".join(self.lines[at + 1 : end]).strip("\n")
-        if not code.strip():
+        if code.strip():
+            self._add_code(at, end, code)
+        else:
             self._end_paragraph()
-            return end + 1
-        before, first = "", at
+        return end + 1
+
+    def _indented_end(self, at: int) -> int:
+        """Return the line behind code that four blanks mark; 0 for none."""
+        end = 0
+        while at < len(self.lines) and self.lines[at].startswith(("    ", "\t")):
+            end = at + 1
+            at = self._skip_blank(end)
+        return end
+
+    def _add_code(self, at: int, end: int, code: str) -> None:
+        """Add the code of some lines with the sentence before it."""
+        before, lead, first, is_steps = "", "", at, False
         if self.paragraph:
             before = " ".join(text for _, text in self.paragraph)
             first = self.paragraph[0][0]
             self.paragraph = []
         elif self.lead:
             before, first = self.lead, self.lead_at
-        elif self.sentence and self.items and not self._has_text(self.items[-1].last, at):
+        elif self._introduces(at):
             sentence = self.items.pop()
-            before, first = sentence.text, sentence.first - 1
-        self._add(first, end, f"{before}\n{code}" if before else code, "", prose=before)
+            before, lead, first = sentence.text, sentence.lead, sentence.first - 1
+            is_steps = sentence.is_steps
+        text = f"{before}\n{code}" if before else code
+        self._add(first, end, text, lead, prose=before, is_steps=is_steps)
         self.lead = ""
-        return end + 1
+
+    def _introduces(self, at: int) -> bool:
+        """Tell whether the last item is a sentence to which code at a line belongs."""
+        if not self.items or self._has_text(self.items[-1].last, at):
+            return False
+        return self.sentence or self.items[-1].text.endswith((":", "："))
 
     def _has_text(self, start: int, end: int) -> bool:
         return any(line.strip() for line in self.lines[start:end])
@@ -327,6 +355,7 @@ class _Parser:
         if not is_indented and self._ends_list(at):
             return 0
         entry.lines.append(line.strip())
+        entry.prose.append(line.strip())
         entry.end = at
         return at + 1
 
@@ -362,11 +391,11 @@ class _Parser:
     def _add_entry(self, entry: _Entry, lead: str, depth: int) -> None:
         whole = entry.whole()
         if not entry.below or len(whole) <= ENTRY_CHARS or depth == MOST_DEEP:
-            self._add(entry.at, entry.last, whole, lead)
+            self._add(entry.at, entry.last, whole, lead, prose=entry.all_prose())
             return
         own = entry.own
         if not own.rstrip("*_ ").endswith((":", "：")):
-            self._add(entry.at, entry.end, own, lead)
+            self._add(entry.at, entry.end, own, lead, prose="\n".join(entry.prose))
         for each in entry.below:
             self._add_entry(each, own, depth + 1)
 
@@ -404,6 +433,10 @@ def _last_sentence(text: str) -> tuple[str, str]:
     """Split a text before its last sentence, which may be all of it."""
     end = max(text.rfind(mark, 0, -2) for mark in (". ", "! ", "? "))
     return (text[: end + 1], text[end + 2 :]) if end > 0 else ("", text)
+
+
+def _without_margin(line: str) -> str:
+    return line[1:] if line.startswith("\t") else line[4:]
 
 
 def _width(blanks: str) -> int:

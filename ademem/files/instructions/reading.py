@@ -52,6 +52,9 @@ FEWEST_BESIDE, MOST_RULES = 3, 0.5
 """Items below a heading, and the share of rules among them, from which all are rules."""
 _FIRST = re.compile(r"[\s*_\"'(]*([^\W\d_]+)(?![:*])")
 """The first word of a text, unless it is a label."""
+_BEHIND_CLAUSE = re.compile(r"[^.!?;:,(|·]{8,},\s+([^\W\d_]+)")
+"""The word behind the clause that a text begins with: when, if or for what it holds."""
+_ORDERING = CHANGE | mentions.READING | mentions.USING
 _MANY_TEXTS = ("md", "mdc", "txt", "markdown")
 
 
@@ -472,6 +475,10 @@ def _kind_of(place: Place, item: items.Item) -> str:
 
 def is_order(text: str) -> bool:
     """Tell whether a text tells to do something, or forbids it, or says what must be."""
-    found = None if _LABEL.match(text) else _FIRST.match(text)
-    first = found[1].lower() if found else ""
-    return first in CHANGE or first in mentions.READING or mentions.binds(text)
+    found = () if _LABEL.match(text) else (_FIRST.match(text), _BEHIND_CLAUSE.match(text))
+    verbs = {each[1].lower() for each in found if each}
+    if text.rstrip().endswith(
+        (":", "：")
+    ):  # the name of the code behind it, as in "Run the tests:"
+        verbs -= mentions.RUNNING
+    return not _ORDERING.isdisjoint(verbs) or mentions.binds(text)
