@@ -9,8 +9,9 @@ import pytest
 
 from ademem.core.project import at
 from ademem.operations import curation, files
-from ademem.session import user_prompt_submit
+from ademem.session import notices, user_prompt_submit
 from ademem.sync import importer
+from tests.builders import memory
 
 
 @pytest.fixture
@@ -114,6 +115,30 @@ def test_a_refusal_comes_first_and_what_was_kept_at_the_next_prompt(world):
     assert first[0].startswith("ademem: not stored: it")
     assert second[0].startswith("ademem kept: the ledger is in euro")
     assert third == []
+
+
+LONG = "Invoices are rounded half to even for each line, never on the total, " * 3
+
+
+def test_the_first_45_characters_of_a_line_tell_what_it_is_about(world):
+    about = [memory(LONG), memory("Another one")]
+    with world.memories() as memories:
+        lines = [
+            *notices.describe_given(about, memories),
+            *notices.describe_told(about, "git push --force origin main", memories),
+            *notices.describe_turn([], about, memories),
+            *notices.describe_turn(["npm install left-pad " * 9], about, memories),
+        ]
+    lines += prompt(world, f"remember: {LONG}")
+
+    assert max(len(f"◆ {line}") for line in lines) <= 100
+    assert [f"◆ {line}"[:45] for line in lines] == [
+        "◆ ademem gave Claude: Invoices are rounded ha",
+        "◆ ademem told Claude before git push --force ",
+        "◆ ademem noted 2: Invoices are rounded half t",
+        "◆ ademem prevented npm install left-pad npm i",
+        "◆ ademem kept: Invoices are rounded half to e",
+    ]
 
 
 def test_quiet_shows_what_failed_and_no_routine(world):

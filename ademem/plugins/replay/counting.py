@@ -184,6 +184,17 @@ class _Open:
         path = self.done.change.path.lower() if self.done.change else ""
         self.was_discussed = bool(named) or (bool(path) and contains(text, os.path.basename(path)))
 
+    def allow(self, done: Done) -> None:
+        """Take a refusal back if the next call is the same one, which was let pass."""
+        if self.done.is_rejected and self.done.call.input == done.call.input:
+            self.proof = ""
+
+    def is_changed_by(self, done: Done, effects: Effects) -> bool:
+        return self.done.change is not None and _changes(done, effects, self.done.change.path)
+
+    def is_repeated_by(self, done: Done) -> bool:
+        return self.done.change is None and _is_same_success(self.done, done)
+
     def follow(self, lines: frozenset[str] | None) -> None:
         """Look if the file still has what the call added; None: it was changed unseen."""
         self.kept &= lines is not None and self.lines <= lines
@@ -318,21 +329,15 @@ class _Session:
         if done.is_rejected:
             return
         for each in self.found:
-            is_next = each.number == self.calls - 1
-            if is_next and each.done.is_rejected and each.done.call.input == done.call.input:
-                each.proof = ""  # it was let pass, with nothing done between
+            if each.number == self.calls - 1:
+                each.allow(done)
         stopped = [each for each in self.found if each.met.stops]
-        changed = [
-            each
-            for each in stopped
-            if (edit := each.done.change) and _changes(done, effects, edit.path)
-        ]
+        changed = [each for each in stopped if each.is_changed_by(done, effects)]
         lines = done.change.lines if changed and done.change else None
         for each in changed:
             each.follow(lines)
         for each in stopped:
-            is_again = each.turn < self.prompts and _is_same_success(each.done, done)
-            each.was_repeated |= is_again and not each.done.change
+            each.was_repeated |= each.turn < self.prompts and each.is_repeated_by(done)
 
 
 def _names_file(prompt: str, path: str) -> bool:
