@@ -138,14 +138,19 @@ def _is_reference(value: str) -> bool:
     return value[0] in "$%&@*~/:<{[(" or "://" in value or value.startswith(NOT_SECRET)
 
 
-def is_pairs_of_digits(value: str) -> bool:
+def is_groups_of_digits(value: str) -> bool:
     parts = value.replace(" ", "-").split("-")
-    return len(parts) > 1 and all(len(part) == 2 and part.isdigit() for part in parts)
+    length = len(parts[0])
+    return (
+        length <= 4
+        and len(parts) > 1 + 2 * (length == 1)
+        and all(len(part) == length and part.isdigit() for part in parts)
+    )
 
 
 def _is_number(value: str) -> bool:
     """Tell of versions, dates, times and sizes."""
-    if is_pairs_of_digits(value):
+    if is_groups_of_digits(value):
         return False
     if value.rstrip("#*").isdigit():
         return len(value) > MOST_DIGITS

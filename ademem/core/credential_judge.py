@@ -14,8 +14,8 @@ from itertools import islice
 from ademem.core.credential_forms import (
     NOT_SECRET,
     Form,
+    is_groups_of_digits,
     is_harmless,
-    is_pairs_of_digits,
     is_setting,
 )
 from ademem.core.json_text import loads
@@ -30,11 +30,12 @@ if TYPE_CHECKING:
 WEIGHTS = os.path.join(os.path.dirname(__file__), "judges", "credentials.json")
 AFTER_CHARS, BEFORE_CHARS = 220, 110
 """Characters behind and before a name in which a candidate lies."""
-MOST_WORDS, MOST_WORDS_BEFORE, MOST_WORDS_OF_PLAIN = 9, 6, 1
+MOST_WORDS, MOST_WORDS_BEFORE, MOST_WORDS_OF_PLAIN = 14, 6, 1
 """Words between a name and a candidate: behind it, before it, and if the candidate is a word."""
-MOST_WORDS_OF_OPAQUE = 9
 PINS = ("pin", "pincode", "puk", "пин", "暗証", "geheimzahl", "clave")
 """Names of passwords of digits alone; those of others stand right behind their name."""
+FAR = 9
+"""Words from which on a candidate is far from a name."""
 AFFIX_CHARS = 60
 """Longest part of a name before its noun, and behind it."""
 NAME_CHARS = 40
@@ -49,11 +50,15 @@ _IDEOGRAPHS = r"\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3"
 _TOKEN = rf"[^\s\"'`<>()\[\]{{}}„“”«»‘’「」『』，。、；！？（）：|{_IDEOGRAPHS}]+"
 _QUOTED = (
     r'"((?:[^"\\\n]|\\.){4,120})"'
-    r"|'((?:[^'\\\n]|\\.|''){4,120})'"
+    r"|(?<!\w)'((?:[^'\\\n]|\\.|''){4,120})'(?!\w)"
     r"|[`„“«「]\s?([^`“”»」\n]{4,120}?)\s?[`“”»」]"
     r"|:[ \t]*[|>][+-]?[ \t]*\n[ \t]+(\S[^\n]{3,120})"  # a block of YAML
 )
-_PAIRS_OF_DIGITS = r"(?<![\w.,:/-])\d\d(?:[ -]\d\d){1,3}(?![\w,:/-]|\.\d)"
+_GROUPS_OF_DIGITS = (
+    r"(?<![\w.,:/-])(?:\d(?:-\d){3,5}|\d\d(?:[ -]\d\d){1,3}|\d{3}(?:[ -]\d{3}){1,3}"
+    r"|\d{4}(?:[ -]\d{4}){1,3})"
+    r"(?![\w,:/-]|[ .]\d)"
+)
 _CLAUSE = r"[^.;!?\n。！？]{0,120}"
 _PHRASE = r"[^\W\d_]+(?: [^\W\d_]+){2,8}(?= ?(?:[.,;!?()\n—–-]|\Z))"
 _WORD = r"[^\W\d_][\w'’]*|\d+"
@@ -104,7 +109,7 @@ class Reading:
             start, end = found.span(found.lastindex or 0)
             is_item = is_setting(text[start:end]) and self._is_in_list(found.start())
             yield Candidate(start=start, end=end, is_quoted=True, is_item=is_item)
-        for found in re.finditer(_PAIRS_OF_DIGITS, text):
+        for found in re.finditer(_GROUPS_OF_DIGITS, text):
             yield Candidate(start=found.start(), end=found.end(), is_quoted=False)
         for found in re.finditer(_TOKEN, text):
             token = found[0]
@@ -136,7 +141,9 @@ class Reading:
         return opened >= 0 and "]" not in self.text[opened : noun.start]
 
     def _is_placeholder(self, each: Candidate) -> bool:
-        """Tell of "your_password" and `vault#password`."""
+        """Tell of "your_password", `vault#password` and `{{ a_variable }}`."""
+        if self.text[max(0, each.start - 4) : each.start].rstrip(" ").endswith("{{"):
+            return True
         first = bisect_left(self.nouns, each.start)
         if first == len(self.nouns) or self.nouns[first] >= each.end:
             return False
@@ -237,7 +244,7 @@ class _Place:
             return False  # a call
         if self._is_of_another_list():
             return False
-        is_plain = value.replace("_", "").isalpha()
+        is_plain = value.isalpha() or (value.replace("_", "").isalpha() and value.islower())
         if self.is_before:
             return not is_plain and self.words <= MOST_WORDS_BEFORE and not self.breaks
         most = MOST_WORDS_OF_PLAIN if is_plain else MOST_WORDS
@@ -249,7 +256,7 @@ class _Place:
         return self.each.is_item and (self.words > 0 or "[" not in self.gap)
 
     def _is_of_another_name(self) -> bool:
-        gap = self.gap.rstrip("\"'")
+        gap = self.gap.rstrip("\"'").removesuffix(" value=")
         return "\n" in gap or gap[-1:] == "=" or gap[-2:] in ('":', "':") or gap[-3:] == '": '
 
     def is_of_kind(self, name: Name, form: Form) -> bool:
@@ -259,22 +266,21 @@ class _Place:
         if form.mask == "commit":
             return not self.words and not self.is_before
         if form.mask.startswith(("hex", "opaque")):
-            is_direct = not self.is_before and self.words <= MOST_WORDS_OF_OPAQUE
             is_public = name.is_public or any(word in self.gap.lower() for word in _PUBLIC)
-            return is_direct and name.kind in ("secret", "password") and not is_public
+            return not self.is_before and name.kind in ("secret", "password") and not is_public
         if form.has_letter:
             return True
         if name.stem in PINS:
             return True
         value = self.text[self.each.start : self.each.end]
-        if name.kind != "code" and (self.words or self.is_before or is_pairs_of_digits(value)):
+        if name.kind != "code" and (self.words or self.is_before or is_groups_of_digits(value)):
             return False
         is_year = len(value) == 4 and value[:2] in ("19", "20")
         return name.kind in ("code", "password") and not is_year
 
     def features(self, name: Name, form: Form) -> list[str]:
         gap, side = self.gap, "lr"[not self.is_before]
-        count, kind = str(min(self.words, 6)), name.kind
+        count, kind = str(min(self.words, 6) + (self.words > FAR)), name.kind
         nearest = gap.lstrip(" ")[:1] if self.is_before else gap.rstrip(" ")[-1:]
         link = f"{side}{min(self.words, 4)}"
         found = [side + "gap" + count, *self._signs(side, nearest), *self._borders()]

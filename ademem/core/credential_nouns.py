@@ -9,23 +9,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # `|` is the edge of a word, also inside a name: `|pass|` is in `DB_PASS` and `ftpPass`. `_` is any
-# of blank, hyphen and underscore. Languages: en, de, fr, es, it, pt, nl, pl, sv, da, fi, tr, cs,
-# hu, el, ru, zh, ja and ko.
+# of blank, hyphen and underscore. Names without accents are found with them. Languages: en, de,
+# fr, es, it, pt, nl, pl, sv, da, fi, tr, cs, hu, el, ru, zh, ja and ko.
 NOUNS = {
     "password": """
         passw passcode passord kennwort losungswort mot_de_passe |mdp| contrase senha palavra_passe
-        wachtwoord |ww| hasł |haslo |hasla парол 密码 密碼 口令 暗証 暗号 合言葉 パス 비밀번호 비번
+        wachtwoord |ww| |hasl парол 密码 密碼 口令 暗証 暗号 合言葉 パス 비밀번호 비번
         암호 |pwd| |pw| |psw |psk |pin| |pincode |puk| |пин| pass| |clave| lösen losenord
-        adgangskode kodeord salasana |parol şifre heslo hesla jelszó κωδικ geheimzahl
+        adgangskode kodeord salasana |parol sifre heslo hesla jelszo κωδικ geheimzahl
     """,
     "phrase": "passphrase pass_phrase phrase frase fraza фраз フレーズ mnemonic wachtzin",
     "secret": """
-        secret token |key| credential |creds| |seed schlüssel |clé 密钥 密鑰 秘钥 令牌 キー トークン
-        鍵 토큰 chiave chave klucz ключ sleutel llave |salt| |auth| authorization bearer cookie
-        |session |sid|
+        secret segret token |key| credential |creds| |seed schlüssel |clé 密钥 密鑰 秘钥 令牌 キー
+        トークン 鍵 토큰 chiave chave klucz ключ sleutel llave |salt| |auth| authorization bearer
+        cookie |session |sid|
     """,
     "code": """
-        code códig codig codic kod| kody| kodu| kodem| koden| kode| |код コード 码 碼 코드 combo
+        code codig codic kod| kody| kodu| kodem| koden| kode| |код コード 码 碼 코드 combo
         combina kombi комбинац keypad
     """,
     "login": """
@@ -43,6 +43,10 @@ _STEMS = [
     for spelled in ([word.replace("_", join) for join in " -_"] if "_" in word else [word])
 ]
 _ASCII_STEMS = [each for each in _STEMS if each[1].isascii()]
+_PLAIN = str.maketrans(
+    "àáâãäåąçćčďèéêëęěìíîïığłñńňòóôõöøőřśşšťùúûüůűýźżž",
+    "aaaaaaacccdeeeeeeiiiiiglnnnooooooorssstuuuuuuyzzz",
+)
 
 
 class Noun(Value):
@@ -66,16 +70,18 @@ def find_nouns(text: str) -> list[Noun]:
 
 
 def _places(text: str, lowered: str) -> Iterator[Noun]:
+    plain = lowered.translate(_PLAIN)
     for kind, stem, starts, ends in _ASCII_STEMS if lowered.isascii() else _STEMS:
-        at = lowered.find(stem)
+        searched = plain if stem.isascii() else lowered
+        at = searched.find(stem)
         while at >= 0:
             end = at + len(stem)
             if kind == "pair" and text[at - 1 : end + 1] != " / ":
-                at = lowered.find(stem, end)
+                at = searched.find(stem, end)
                 continue
             if (not starts or _is_edge(text, at)) and (not ends or _is_edge(text, end)):
                 yield Noun(kind=kind, start=at, end=end, stem=stem)
-            at = lowered.find(stem, end)
+            at = searched.find(stem, end)
 
 
 def _is_edge(text: str, at: int) -> bool:

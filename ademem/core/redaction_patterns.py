@@ -180,7 +180,8 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("private-key", ("PRIVATE KEY-", "PRIVATE KEY BLOCK-"), _PEM),
     _key("putty-key", "Private-Lines:", r" \d+\s+((?:[A-Za-z0-9+/=]{4,}+(?!\S)\s*+)+)"),
     _key("age-secret-key", "AGE-SECRET-KEY-", r"1[A-Z0-9]{50,}"),
-    _key("aws-access-key", "AKIA|ASIA|ABIA|ACCA", r"(?=[A-Z]*\d)[A-Z0-9]{16}(?![A-Za-z0-9])"),
+    _key("aws-access-key", "AKIA", r"[A-Z0-9]{16}(?![A-Za-z0-9])"),
+    _key("aws-access-key", "ASIA|ABIA|ACCA", r"(?=[A-Z]*\d)[A-Z0-9]{16}(?![A-Za-z0-9])"),
     (
         "aws-secret-key",
         ("secret",),

@@ -19,6 +19,7 @@ from ademem.core.redaction import redact
         ),
         pytest.param("la contraseña del wifi", ["contrase", "wifi"], id="in a sentence"),
         pytest.param("mot-de-passe, mot de passe", ["mot-de-passe", "mot de passe"], id="joined"),
+        pytest.param("YAYIN_SIFRE, yayın şifresi", ["sifre", "sifre"], id="with accents or none"),
         pytest.param("spinning a keyboard", [], id="inside of other words"),
         pytest.param("暗証番号とコード", ["暗証", "コード"], id="without blanks"),
     ],
@@ -63,6 +64,22 @@ def test_a_state_of_sql_tells_of_a_refused_password_and_is_none():
 @pytest.mark.parametrize("text", ['password: "     "', 'The password is "      " today'])
 def test_a_value_of_blanks_is_no_secret(text):
     assert redact(text).text == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("PIN's four digits. It's known to everyone", id="apostrophes"),
+        pytest.param('password: "{{ vault_mail_smtp2 }}"', id="a variable of a template"),
+    ],
+)
+def test_what_only_looks_quoted_is_no_value(text):
+    assert redact(text).text == text
+
+
+@pytest.mark.parametrize("code", ["2998 3331 5351 9292", "602 118", "48-17-02"])
+def test_a_code_in_groups_of_digits_is_one_value(code):
+    assert code not in redact(f"The code of the safe is {code}.").text
 
 
 def test_a_key_that_names_an_object_is_none_and_a_value_of_chance_is():
