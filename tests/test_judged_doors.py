@@ -11,7 +11,7 @@ from ademem.core import judge, trust
 from ademem.core.errors import AdememError
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.guard.injection import ORDER as HELD
-from ademem.guard.injection import phrases, structure_in
+from ademem.guard.injection import structure_in
 from ademem.operations import (
     curation,
     doctor,
@@ -34,7 +34,7 @@ HARMLESS = "Invoices are tested with make invoices"
 
 
 def test_no_rule_about_the_form_holds_it():
-    assert structure_in(JUDGED) is phrases.phrase_in(JUDGED) is None
+    assert structure_in(JUDGED) is None
     assert judge.load("orders").holds(JUDGED)
 
 

@@ -9,10 +9,10 @@ from zlib import crc32
 
 from ademem.core.text import normal
 
-BUCKETS = 1 << 16
+BUCKETS = 1 << 17
 PIECE, STEP, WHOLE = 32, 8, 320
 """Words of a piece that is judged alone, from one piece to the next, and judged at once at most."""
-FEWEST = 6
+FEWEST = 4
 """Words of a text below which nothing is judged: labels and names, of which no author wrote any."""
 LENGTH_STEP, LENGTHS = 3, 10
 """Words by which lengths of sentences differ, and how many lengths are told apart."""
@@ -86,4 +86,4 @@ def _buckets_of_letters(word: str) -> tuple[int, ...]:
 
 
 def _bucket(kind: str, *words: str) -> int:
-    return crc32((kind + " ".join(words)).encode("utf-8", "replace")) & 0xFFFF
+    return crc32((kind + " ".join(words)).encode("utf-8", "replace")) % BUCKETS

@@ -159,10 +159,6 @@ def skeleton(char: str) -> str:
     return plain
 
 
-def as_latin(text: str) -> str:
-    return text if text.isascii() else text.translate(_AS_LATIN)
-
-
 def as_displayed(text: str) -> str:
     """Fold a text by its look: case, compatibility forms and look-alikes."""
     return text.lower() if text.isascii() else "".join(map(skeleton, text))

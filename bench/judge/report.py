@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from ademem.guard.injection import structure_in
-from ademem.guard.injection.phrases import phrase_in
 
 from . import train
 from .train import PROJECT, Example
@@ -35,12 +34,9 @@ def print_report(name: str, also: Sequence[Path] = ()) -> None:
     deciders: dict[str, Held] = {"judge": by_judge.__contains__}
     if name == "orders":
         structure = {each for each in examples if structure_in(each.text)}
-        phrases = {each for each in examples if phrase_in(each.text)}
         deciders |= {
             "structure": structure.__contains__,
             "judge or structure": (by_judge | structure).__contains__,
-            "phrases or structure": (phrases | structure).__contains__,
-            "all three": (by_judge | structure | phrases).__contains__,
         }
     print(f"{name}: {len(examples)} texts by {len(limits)} authors; limits {limits}\n")
     others = [each for each in examples if each.author != PROJECT]
@@ -102,9 +98,7 @@ def _print_others(name: str, paths: Sequence[Path]) -> None:
     training, examples = train.TRAININGS[name], train.read_corpus(name)
     model = train.fit(examples, training)
     limit = json.loads(train.THRESHOLDS.read_text())[name]["threshold"]
-    print(
-        f"\n{'file':<40} texts  judge" + ("  structure  both  phrases" if name == "orders" else "")
-    )
+    print(f"\n{'file':<40} texts  judge" + ("  structure  both" if name == "orders" else ""))
     for path in paths:
         rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
         groups: dict[str, list[str]] = {}
@@ -116,6 +110,5 @@ def _print_others(name: str, paths: Sequence[Path]) -> None:
             if name == "orders":
                 formed = [bool(structure_in(text)) for text in texts]
                 both = [bool(one or other) for one, other in zip(judged, formed, strict=True)]
-                phrased = [bool(phrase_in(text)) for text in texts]
-                cells += [sum(formed), sum(both), sum(phrased)]
+                cells += [sum(formed), sum(both)]
             print(f"{f'{path.name} {kind}':<40} {len(texts):>5}  {cells}")

@@ -74,7 +74,7 @@ class Training:
 TRAININGS = {
     "orders": Training(
         strength=60,
-        false_near=0.0275,
+        false_near=0.026,
         false_far=0.025,
         far=("plain", "docs", "commit"),
         rarity=2,
@@ -84,7 +84,7 @@ TRAININGS = {
     ),
     "states": Training(
         strength=30,
-        false_near=0.07,
+        false_near=0.058,
         false_far=0.08,
         far=("commit",),
         far_weight=0.1,

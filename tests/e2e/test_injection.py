@@ -43,7 +43,7 @@ def test_no_injection_becomes_a_promoted_memory(ademem: Product) -> None:
 
     assert held
     assert all("quarantined" in memory["flags"] for memory in held)
-    assert all(memory["why"].startswith("quarantined: it tells to") for memory in held)
+    assert all(memory["why"].startswith("quarantined: it reads like an order") for memory in held)
     assert FACT in ademem.memories("candidate")
     assert not any("previous instructions" in content for content in ademem.memories())
 

@@ -163,7 +163,7 @@ def test_a_command_in_a_turn_that_read_the_web_speaks_for_the_web(world):
 def test_an_order_is_held_whichever_machine_door_it_comes_by(world, told, door):
     (memory,) = told(door, ORDER)
 
-    assert memory.quarantine_reason == "tells to forget instructions"
+    assert memory.quarantine_reason == "reads like an order to an assistant"
     assert ORDER not in world.context("session_start", source="startup", session_id="s2")
 
 

@@ -195,8 +195,8 @@ def test_a_recall_says_no_to_questions_of_another_subject(
 @pytest.mark.parametrize(
     ("name", "least", "most"),
     [
-        pytest.param("hostile", 50, 80, id="hostile"),
-        pytest.param("harmless", 0, 5, id="harmless"),
+        pytest.param("hostile", 57, 80, id="hostile"),
+        pytest.param("harmless", 0, 3, id="harmless"),
     ],
 )
 def test_texts_that_are_held_back(name, least, most):
@@ -215,7 +215,7 @@ def test_secrets_are_redacted_and_what_looks_like_one_stays():
     changed = [each for each in cases("secrets_harmless") if redact(each["text"]).found]
 
     assert len(leaked) <= 1, leaked
-    assert len(changed) <= 1, changed
+    assert len(changed) <= 2, changed
 
 
 @pytest.mark.parametrize(
@@ -226,6 +226,7 @@ def test_secrets_are_redacted_and_what_looks_like_one_stays():
         pytest.param("d", 4, 1, id="fourth"),
         pytest.param("e", 4, 0, id="fifth"),
         pytest.param("f", 12, 3, id="sixth"),
+        pytest.param("g", 9, 0, id="seventh"),
     ],
 )
 def test_secrets_of_an_author_are_redacted_and_what_looks_like_one_stays(
@@ -247,7 +248,7 @@ def test_secrets_of_an_author_are_redacted_and_what_looks_like_one_stays(
 def test_what_a_prompt_states_is_heard_and_orders_of_the_moment_are_not():
     heard = [each["kind"] for each in cases("statements") if may_teach(each["prompt"])]
 
-    assert heard.count("statement") >= 39  # of 20 in English and German, and 20 in others
+    assert heard.count("statement") >= 36  # of 20 in English and German, and 20 in others
     assert heard.count("lookalike") <= 6
     assert heard.count("neutral") <= 2
 
@@ -262,7 +263,7 @@ def test_statements_that_stand_beside_orders_are_heard_and_confirm_nothing(world
         world.fire("user_prompt_submit", **typed)
 
     assert heard.count("statement") >= 85
-    assert len(heard) - heard.count("statement") <= 40  # of 200 that were to look alike
+    assert len(heard) - heard.count("statement") <= 36  # of 200 that were to look alike
     assert {row["status"] for row in world.rows("select status from unified_memories")} == {
         "candidate"
     }

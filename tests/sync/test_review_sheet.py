@@ -368,7 +368,7 @@ def test_an_order_is_not_put_into_a_text_by_an_edit(clone):
     clone.tick_box(row)
     (problem,) = clone.taken().problems
 
-    assert "tells to forget instructions" in problem.message
+    assert "reads like an order to an assistant" in problem.message
     assert clone.get(row) == row
 
 

@@ -18,8 +18,6 @@ def evidence_lines(found: Evidence) -> Iterator[str]:
     if found.highest:
         yield f"held: {describe(found.highest)}"
         yield f"  in: {found.highest.piece}"
-    if found.phrase:
-        yield f"held: it {found.phrase}, by a known phrase"
     if found.damage:
         yield f"not judged: {found.damage}"
 
@@ -27,7 +25,7 @@ def evidence_lines(found: Evidence) -> Iterator[str]:
 def explanation_lines(explained: Explanation) -> Iterator[str]:
     found = explained.evidence
     yield from evidence_lines(found)
-    if not (found.structure or found.phrase or found.held or found.damage):
+    if not (found.structure or found.held or found.damage):
         yield "not held: no rule and no piece of it over the judge's limit"
     for held in found.held:
         if held != found.highest:
@@ -41,7 +39,6 @@ def explanation_json(explained: Explanation) -> dict[str, Any]:
     found = explained.evidence
     return {
         "structure": found.structure,
-        "phrase": found.phrase,
         "damage": found.damage or None,
         "held": [as_dict(each) for each in found.held],
         "nearest": [as_dict(each) for each in explained.nearest],

@@ -1,4 +1,4 @@
-"""Detect texts that instruct a model: by their form, by a trained judge, and by known phrases."""
+"""Detect texts that instruct a model: by their form, and by a trained judge."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ademem.core import judge
 from ademem.core.memory import Memory, Trust
 from ademem.core.text import words
 from ademem.core.untrusted import has_hidden_characters, is_disguised
-from ademem.guard.injection import markup, phrases
+from ademem.guard.injection import markup
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def instruction_in_fields(words: Iterable[str | None], *texts: str | None) -> st
 
 
 def instruction_in(text: str) -> str | None:
-    if found := structure_in(text) or phrases.phrase_in(text):
+    if found := structure_in(text):
         return found
     try:
         return ORDER if any(map(judge.load("orders").holds, judged_parts(text))) else None

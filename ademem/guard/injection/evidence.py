@@ -7,14 +7,12 @@ from itertools import chain
 from ademem.core import judge
 from ademem.core.judge import Held
 from ademem.core.value import Value
-from ademem.guard.injection import ORDER, judged_parts, phrases, structure_in
+from ademem.guard.injection import ORDER, judged_parts, structure_in
 
 
 class Evidence(Value):
     structure: str | None
     """What the form of the text shows."""
-    phrase: str | None
-    """What a known phrase in it does."""
     held: tuple[Held, ...]
     """The whole text and its pieces, as far as they are over the judge's limit."""
     damage: str = ""
@@ -26,7 +24,6 @@ class Evidence(Value):
 
 
 def evidence_of(text: str) -> Evidence:
-    structure, phrase = structure_in(text), phrases.phrase_in(text)
     held: tuple[Held, ...] = ()
     damage = ""
     try:
@@ -34,7 +31,7 @@ def evidence_of(text: str) -> Evidence:
         held = tuple(chain.from_iterable(map(all_held, judged_parts(text))))
     except judge.DamagedJudge as error:
         damage = str(error)
-    return Evidence(structure=structure, phrase=phrase, held=held, damage=damage)
+    return Evidence(structure=structure_in(text), held=held, damage=damage)
 
 
 def describe(held: Held) -> str:

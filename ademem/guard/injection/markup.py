@@ -6,19 +6,10 @@ import re
 
 from ademem.core.untrusted import as_displayed
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-Shape = tuple[str, tuple[str, ...], str]
-
 
 def markup_in(text: str) -> str | None:
-    return first_shape(without_mentions(text), SHAPES)
-
-
-def first_shape(folded: str, shapes: Iterable[Shape]) -> str | None:
-    for what, hints, pattern in shapes:
+    folded = without_mentions(text)
+    for what, hints, pattern in SHAPES:
         if any(map(folded.__contains__, hints)) and re.search(pattern, folded):
             return what
     return None
@@ -30,10 +21,6 @@ def without_mentions(text: str) -> str:
     if any(sign in plain for sign in "\"\u201c\u201e\u00ab`'"):
         plain = re.sub(rf"({_ABOUT}[^.\n\"`]{{0,60}}){_MENTION}", "\\1\u2026", plain)
     return plain
-
-
-def with_hints(shapes: Iterable[tuple[str, str, str]]) -> tuple[Shape, ...]:
-    return tuple((what, tuple(hints.split()), pattern) for what, hints, pattern in shapes)
 
 
 _MENTION = r"""["\u201c\u201e\u00ab`']([^"\n\u201c\u201d\u00bb`]{4,120})["\u201d\u201c\u00bb`']"""
@@ -95,4 +82,4 @@ _SHAPES = (
     ),
 )
 """Effect, substrings of which one must be present, and pattern for the folded text."""
-SHAPES = with_hints(_SHAPES)
+SHAPES = tuple((what, tuple(hints.split()), pattern) for what, hints, pattern in _SHAPES)

@@ -172,7 +172,7 @@ def test_quarantine_ends_with_a_persons_word(store, write):
     again = write(INJECTION, origin=AGENT, promoted=True)
 
     assert (held.durability, again.durability) == ("candidate", "candidate")
-    assert held.reason == "tells to forget instructions"
+    assert held.reason == "reads like an order to an assistant"
     assert write(INJECTION, origin=USER).durability == "promoted"
     assert live(store)[0].quarantine_reason is None
 

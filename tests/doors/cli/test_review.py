@@ -29,7 +29,7 @@ def test_a_review_lists_what_is_quarantined_and_then_candidates_with_the_reason(
     rows = ademem.json("review")["memories"]
 
     assert [(row["id"], row["why"]) for row in rows] == [
-        (waiting[0], "quarantined: it tells to forget instructions"),
+        (waiting[0], "quarantined: it reads like an order to an assistant"),
         (waiting[1], "unconfirmed: agent by agent"),
     ]
     assert rows[0]["content"] == ORDER
@@ -41,7 +41,7 @@ def test_a_review_tells_in_words_what_to_do(ademem, waiting):
     said = ademem("review")
 
     assert ORDER in said
-    assert "tells to forget instructions" in said
+    assert "reads like an order to an assistant" in said
     assert "`ademem promote ID`" in said
 
 
@@ -214,7 +214,7 @@ def test_the_standing_brief_takes_no_order_but_a_persons(ademem):
     ademem.inside()
     said = ademem("core", "set", "notes", ORDER)
     assert ademem.exit_code == 4
-    assert "tells to forget instructions" in said
+    assert "reads like an order to an assistant" in said
     assert "previous instructions" not in ademem("core", "show")
 
     ademem.outside()

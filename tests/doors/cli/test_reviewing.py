@@ -172,7 +172,7 @@ def test_what_belongs_there_after_all_may_be_asked_again(ademem):
 def test_each_is_shown_with_its_reason_its_origin_and_what_is_like_it(person):
     held, lesson, *_ = person.answer("skip", "quit")
 
-    assert "1 of 3: quarantined: it tells to forget instructions" in held
+    assert "1 of 3: quarantined: it reads like an order to an assistant" in held
     assert ORDER in held
     assert "2 of 3: unconfirmed: agent by passive" in lesson
     assert "from: agent by passive, " in lesson
@@ -214,7 +214,7 @@ def test_answers_decide_by_their_first_letter(person):
 def test_what_held_a_text_is_shown_and_harmless_releases_it_until_undo(person):
     held, released, *_ = person.answer("harmless", "undo", "quit")
 
-    assert "held: it tells to forget instructions, by a known phrase" in held
+    assert 'held: reads like an order to an assistant ("' in held
     assert f"released {person.order}" in released
     assert person.get(person.order).quarantine_reason
 
