@@ -268,11 +268,14 @@ def ids_to_compare(now: Texts, before: Texts, unchanged: Collection[str]) -> set
         if topic_of(path):
             changed = _blocks_in(now, path) ^ _blocks_in(before, path)
             found.update(id for block in changed for id in item_ids(block))
-    for path in LINE_FILES:
-        if now.digests.get(path) != before.digests.get(path):
-            changed = {*now.lines(path)} ^ {*before.lines(path)}
-            found.update(id for line in changed for id in _LINE_ID.findall(line))
-    return found
+    return found.union(*(_ids_in_changed_lines(now, before, path) for path in LINE_FILES))
+
+
+def _ids_in_changed_lines(now: Texts, before: Texts, path: str) -> set[str]:
+    if now.digests.get(path) == before.digests.get(path):
+        return set()
+    changed = {*now.lines(path)} ^ {*before.lines(path)}
+    return {id for line in changed for id in _LINE_ID.findall(line)}
 
 
 def _blocks_in(texts: Texts, path: str) -> set[str]:

@@ -503,6 +503,12 @@ def _digest_own(store: Store, raw: Iterable[str]) -> list[str]:
     ]
 
 
+def _wanted_lines(due: Iterable[File]) -> Iterator[str]:
+    for file in due:
+        if file.path in LINE_FILES and file.wanted:
+            yield from clean_lines(file.wanted)
+
+
 def _note_own_records(
     runtime: Runtime, due: Iterable[File], refused: Collection[str], unchanged: Collection[str]
 ) -> None:
@@ -512,9 +518,7 @@ def _note_own_records(
     Those of memories that are *unchanged* since the last rendering were noted then.
     """
     store = runtime.store
-    texts = [file.wanted for file in due if file.path in LINE_FILES and file.wanted]
-    lines = (line for text in texts for line in clean_lines(text))
-    written = (line for line in lines if knowledge.find_id(line) not in unchanged)
+    written = (line for line in _wanted_lines(due) if knowledge.find_id(line) not in unchanged)
     raw = [line for line in written if line not in refused]
     own = _digest_own(store, raw) if raw else []
     trust.note_own_records([*own, *_digest_own_briefs(store)], runtime.environment)

@@ -90,14 +90,22 @@ class Lines:
             line = self._known.find(row) if self._known else None
             if line and line.id not in disputed and _is_plainly_confirmed(row):
                 yield line.id, PageMemory.of_row(row, self._state_of(line.id)), line
-                continue
-            values = memory_queries.line_values(row)
-            if memory := self._find(values, disputed):
-                is_row = memory.id not in disputed and not stamps.differs(values)
-                state = self._state_of(memory.id) if is_row else ""
-                page = PageMemory.of(memory, has_line(memory), state)
-                is_shown = _is_on_page(memory, values)
-                yield memory.id, page if is_shown else None, line or stamps.record_of_row(values)
+            elif found := self._read_whole(row, line, disputed):
+                yield found
+
+    def _read_whole(
+        self, row: tuple[Any, ...], line: KnownLine | None, disputed: Container[str]
+    ) -> tuple[str, PageMemory | None, Record | KnownLine | None] | None:
+        values = memory_queries.line_values(row)
+        memory = self._find(values, disputed)
+        if memory is None:
+            return None
+        page = None
+        if _is_on_page(memory, values):
+            is_row = memory.id not in disputed and not stamps.differs(values)
+            state = self._state_of(memory.id) if is_row else ""
+            page = PageMemory.of(memory, has_line(memory), state)
+        return memory.id, page, line or stamps.record_of_row(values)
 
     def records(self) -> Iterator[Record | KnownLine]:
         return (record for _, _, record in self.read() if record)
