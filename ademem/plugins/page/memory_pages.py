@@ -221,9 +221,7 @@ def read_filters(request: PageRequest, memories: Runtime, default: str = "newest
     chip = next((each for each in CHIPS if each.name == query.get("show", "")), CHIPS[0])
     if order not in ORDERS:
         raise UsageError(f"no order {order!r}", ", ".join(ORDERS))
-    since, until = (read_moment(query[at]) if query.get(at) else None for at in ("from", "to"))
-    if (days := row_number(query.get("days", ""))) is not None:
-        since = memories.now - timedelta(days=min(days, LONGEST_DAYS))
+    since, until = _read_period(query, memories.now)
     tiers = {name: int(tier) for tier, name in views.TIERS.items()}
     return replace(
         Filters(
@@ -246,6 +244,14 @@ def read_filters(request: PageRequest, memories: Runtime, default: str = "newest
         ),
         **chip.filters,
     )
+
+
+def _read_period(query: dict[str, str], now: datetime) -> tuple[datetime | None, datetime | None]:
+    """Return begin and end of the memories that are shown; None: without bound."""
+    since, until = (read_moment(query[at]) if query.get(at) else None for at in ("from", "to"))
+    if (days := row_number(query.get("days", ""))) is not None:
+        since = now - timedelta(days=min(days, LONGEST_DAYS))
+    return since, until
 
 
 def _choice(name: str, value: str) -> tuple[str, ...]:

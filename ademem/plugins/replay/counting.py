@@ -189,6 +189,11 @@ class _Open:
         if self.done.is_rejected and self.done.call.input == done.call.input:
             self.proof = ""
 
+    def take_back(self, later: int) -> None:
+        """Note that what the call did was set back so many calls later."""
+        if self.met.is_first and not self.proof:
+            self.proof, self.detail = TAKEN_BACK, f"{later} call{'s' * (later > 1)} later"
+
     def is_changed_by(self, done: Done, effects: Effects) -> bool:
         return self.done.change is not None and _changes(done, effects, self.done.change.path)
 
@@ -317,11 +322,8 @@ class _Session:
         self.changed = [each for each in self.changed if each not in now]
         restored = [each for each in now if each.is_restored_by(done, effects)]
         for each in restored:
-            later = self.calls - each.number
             for met in each.met:
-                if met.met.is_first and not met.proof:
-                    met.proof = TAKEN_BACK
-                    met.detail = f"{later} call{'s' * (later > 1)} later"
+                met.take_back(self.calls - each.number)
         return bool(restored)
 
     def _follow(self, done: Done, effects: Effects) -> None:
