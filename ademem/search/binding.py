@@ -65,6 +65,8 @@ a session that starts does not load the vocabulary of acts."""
 MAX_AGE_S = 7 * 86_400
 DERIVE_S = 0.2
 """Seconds in which a hook or a command derives bindings; the worker does what is left."""
+TRIES = 3
+"""Of lists that another process changes while they are written; a session's start looks again."""
 BATCH = 100
 """Memories of one transaction."""
 PLACED = ("path", "anchor", "dir", "glob", "runs")
@@ -284,21 +286,27 @@ def renew_lists(runtime: Runtime, *, is_start: bool = False) -> None:
     At a start the lists of the shell are left where they are those of the places in the store.
     """
     project, store = runtime.project, runtime.store
-    if not is_start or _read_state(project) != _state_of(project, store):
-        write_lists(project, store)
-    else:
+    if is_start and _are_current(project, store):
         _forget_commands(project)
+    else:
+        write_lists(project, store)
     for part in plugins.modules("LISTS"):
         plugins.attempt(part.write, runtime)
 
 
 def write_lists(project: Project, store: Store) -> None:
+    """Write the lists of all, again where another process changed places or lists meanwhile."""
     _forget_commands(project)
-    state = _state_of(project, store)
-    if _write(project, "", _listed(project, store)):
-        prune_lists(project)
-    with suppress(OSError):
-        confined.write_text(project.root, _state_path(project), state, sync=False)
+    for _ in range(TRIES):
+        state = _state_of(project, store)
+        lists = _listed(project, store)
+        if _write(project, "", lists):
+            prune_lists(project)
+        with suppress(OSError):
+            signed = _sign(state, map(_text_of, lists.values()))
+            confined.write_text(project.root, _state_path(project), signed, sync=False)
+        if _are_current(project, store):
+            break
 
 
 def _forget_commands(project: Project) -> None:
@@ -315,13 +323,18 @@ def _state_of(project: Project, store: Store) -> str:
     )
 
 
-def _read_state(project: Project) -> str:
-    """Return the state of the lists; empty where one of them is gone."""
-    folder = _folder(project)
+def _sign(state: str, texts: Iterable[str]) -> str:
+    return sha256_hex(state, *texts)
+
+
+def _are_current(project: Project, store: Store) -> bool:
+    """Tell whether the lists that are there were written of what the store has now."""
+    paths = (*(os.path.join(_folder(project), name) for name in LISTS), _state_path(project))
     with suppress(OSError, UnicodeDecodeError):
-        if {*LISTS} <= {*confined.names(project.root, folder)}:
-            return confined.read_text(project.root, _state_path(project)) or ""
-    return ""
+        *texts, signed = (confined.read_text(project.root, path) for path in paths)
+        there = [text for text in texts if text is not None]
+        return len(there) == len(texts) and signed == _sign(_state_of(project, store), there)
+    return False
 
 
 def _state_path(project: Project) -> str:
@@ -339,9 +352,12 @@ def write_rest(project: Project, store: Store, key: TurnKey, said: Iterable[str]
     if not said:
         remove_lists(project, key)
     elif reader := _reader(key):
+        state = _state_of(project, store)
         _write(project, f"{reader}.", _listed(project, store, said))
         with suppress(OSError):
             confined.remove(project.root, _after_path(project, key))
+        if _state_of(project, store) != state:  # whoever changed it removed the lists before
+            remove_lists(project, key)
 
 
 def keep_lists(project: Project, key: TurnKey, after: str) -> None:
@@ -565,12 +581,15 @@ def _write(project: Project, prefix: str, lists: dict[str, list[str]]) -> bool:
     changed = False
     for name, lines in lists.items():
         path = os.path.join(_folder(project), prefix + name)
-        text = "".join(f"{line}\n" for line in lines)
         try:
-            changed |= confined.write_text(project.root, path, text, sync=False)
+            changed |= confined.write_text(project.root, path, _text_of(lines), sync=False)
         except OSError:
             continue
     return changed
+
+
+def _text_of(lines: Iterable[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _reader(key: TurnKey) -> str:

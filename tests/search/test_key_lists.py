@@ -168,6 +168,56 @@ def test_a_start_writes_what_changed_where_no_list_was_written(change, listed):
     assert listed.files() == found
 
 
+def test_a_start_writes_lists_that_could_not_be_written_before(listed, monkeypatch):
+    listed.know("Never edit docs/rates.md")
+    write = lists.confined.write_text
+
+    def write_all_but_words(root, path, text, **options):
+        if path.endswith("words"):
+            raise OSError("no space left")
+        return write(root, path, text, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(lists.confined, "write_text", write_all_but_words)
+        listed.know("Never edit docs/licence.md")
+    assert "licence.md" not in listed.files()["words"]
+    lists.renew_lists(builders.opened(listed.project, listed.store), is_start=True)
+
+    assert "licence.md" in listed.files()["words"]
+
+
+@pytest.fixture
+def meanwhile(listed, monkeypatch):
+    """Let another process learn a rule and write the lists while this one has read its own."""
+    other, read = Listed(listed.root), lists._listed
+
+    def read_late(*given):
+        monkeypatch.setattr(lists, "_listed", read)
+        found = read(*given)
+        other.know("Never edit docs/rates.md")
+        return found
+
+    yield lambda: monkeypatch.setattr(lists, "_listed", read_late)
+    other.store.close()
+
+
+def test_lists_have_a_rule_that_another_process_learned_meanwhile(listed, meanwhile):
+    listed.know("Never edit docs/licence.md")
+    meanwhile()
+    lists.write_lists(listed.project, listed.store)
+
+    assert {"licence.md", "rates.md"} <= {*listed.files()["words"]}
+
+
+def test_a_reader_has_no_lists_without_what_another_process_learned_meanwhile(listed, meanwhile):
+    told = listed.know("Never edit docs/licence.md")
+    meanwhile()
+    lists.write_rest(listed.project, listed.store, SESSION, {told.id})
+
+    assert "s1.words" not in listed.files()
+    assert "rates.md" in listed.files()["words"]
+
+
 def test_who_forgot_starts_anew_alone(listed):
     told = listed.know("one", file_scope_pattern="src/*")
     for key in (SESSION, AGENT):
