@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from ademem import __version__
 from ademem.core import anchor, who
-from ademem.core.errors import Deleted, NoSuchMemory, NotFound, UsageError
+from ademem.core.errors import Deleted, NoSuchMemory, NotFound, UsageError, suppress
 from ademem.core.memory import (
     MAIN_AGENT,
     NOTE,
@@ -835,17 +835,24 @@ def restore(
     or said, and Conflict at another *revision*.
     """
     from ademem.operations import curation, searching
+    from ademem.store import database
 
-    with runtime.holding(id).store.transaction():
+    # The receipt is in the store of the project, where the memory is a person's own, too.
+    with (
+        suppress(database.DryRun),
+        runtime.store.transaction(),
+        runtime.holding(id).store.transaction(),
+    ):
         memory = searching.get(runtime, id)
         curation.require_revision(memory, revision)
-        if to is not None:
-            require_person(runtime, memory.id, "edit")
-        if dry_run:
-            return memory
         if to is None:
-            return curation.restore(runtime, memory.id)
-        return curation.put_back(runtime, memory, to)
+            restored = curation.restore(runtime, memory.id)
+        else:
+            require_person(runtime, memory.id, "edit")
+            restored = curation.put_back(runtime, memory, to)
+        if dry_run:
+            raise database.DryRun
+    return restored
 
 
 def pinned_row(runtime: Runtime, call: Call, memory: Memory) -> Row:

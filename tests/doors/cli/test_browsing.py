@@ -71,7 +71,9 @@ def test_an_earlier_revision_is_restored_as_the_history_numbers_it(ademem):
     tried = ademem("restore", id, "--to", "1", "--dry-run")
 
     assert "would restore" in tried
+    assert "Use pnpm" in tried
     assert ademem.json("get", id)["status"] == "archived"
+    assert f"{id} has no revision 9" in ademem("restore", id, "--to", "9", "--dry-run")
     assert "is at revision 3, not 2" in ademem("restore", id, "--to", "1", "--revision", "2")
     assert "restored" in ademem("restore", id, "--to", "1")
     row = ademem.json("get", id)
