@@ -410,13 +410,17 @@ STATED = ("content", "title", "category", "importance", "tags", "topic_key", "fi
 def put_back(runtime: Runtime, memory: Memory, number: int) -> Memory:
     """Bring a memory back as it was at an earlier revision, in one act.
 
-    Raises NotFound for an unknown revision.
+    Raises NotFound for an unknown revision, and CannotDo for one in quarantine where the memory is
+    in none: what a person confirmed since is another text.
     """
     snapshots = {row["revision"]: row["snapshot"] for row in list_revisions(runtime, memory.id)}
     if number not in snapshots:
         why = f"{memory.id} has no revision {number}"
         raise NotFound(why, f"`ademem get --history {memory.id}` lists them")
     earlier = memories.from_snapshot(snapshots[number])
+    if earlier.quarantine_reason and not memory.quarantine_reason:
+        why = f"revision {number} of {memory.id} is quarantined, as it {earlier.quarantine_reason}"
+        raise CannotDo(why, "`ademem edit` writes a text of your own")
     before, after = ({name: getattr(each, name) for name in STATED} for each in (memory, earlier))
     changes = {name: after[name] for name in STATED if after[name] != before[name]}
     event = memories.new_event()

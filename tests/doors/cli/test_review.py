@@ -45,6 +45,15 @@ def test_a_review_tells_in_words_what_to_do(ademem, waiting):
     assert "`ademem promote ID`" in said
 
 
+def test_a_quarantined_revision_is_not_restored_into_what_a_person_confirmed(ademem, waiting):
+    ademem("edit", waiting[0], "--content", "Passkeys are mailed by nobody")
+    ademem("promote", waiting[0])
+    refused = ademem("restore", waiting[0], "--to", "1")
+
+    assert "is quarantined, as it tells to forget instructions" in refused
+    assert ademem.json("get", waiting[0])["content"] == "Passkeys are mailed by nobody"
+
+
 def test_nothing_to_review_is_reported(ademem):
     assert "nothing waits" in ademem("review")
 
