@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 SCRIPT = Path(__file__).parents[1] / "install.sh"
+INSTALLS = "-I -m pip install --no-compile --disable-pip-version-check"
 
 PYTHON = """#!/bin/sh
 echo "python $*" >>"$CALLS"
@@ -17,11 +18,22 @@ case "$*" in
   mkdir -p "$4/bin"
   cp "$0" "$4/bin/python"
   printf '#!/bin/sh\\necho "ademem $*" >>"$CALLS"\\n[ "$1" != "$BROKEN" ]\\n' >"$4/bin/ademem"
+  printf 'exit\\n%s' "$OF_PIP" >>"$4/bin/ademem"
   chmod +x "$4/bin/ademem"
   ;;
 "-I -m pip "*) [ "$BROKEN" != pip ] ;;
 esac
 """
+
+
+OF_PIP = r"""import re
+import sys
+from ademem.doors.cli import program
+if __name__ == '__main__':
+    sys.argv[0] = re.sub(r'(-script\.pyw|\.exe)?$', '', sys.argv[0])
+    sys.exit(program())
+"""
+"""The script of a command as pip 23 writes it."""
 
 
 class Machine:
@@ -42,6 +54,7 @@ class Machine:
             "HOME": str(self.home),
             "PATH": f"{root / 'bin'}:/usr/bin:/bin",
             "CALLS": str(self.calls),
+            "OF_PIP": OF_PIP,
         }
 
     def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -79,8 +92,7 @@ def machine(tmp_path):
 def test_extras_are_installed_where_they_are_asked_for(machine, options, extras):
     shown = machine.run(*options).stdout
 
-    asked = f"-I -m pip install --disable-pip-version-check {SCRIPT.parent}{extras}"
-    assert asked in machine.asked("python")
+    assert f"{INSTALLS} {SCRIPT.parent}{extras}" in machine.asked("python")
     assert ("type `ademem web`" in shown) == ("--page" in options)
 
 
@@ -88,9 +100,7 @@ def test_one_run_installs_enrols_registers_and_proves_it(machine):
     done = machine.run()
 
     assert (done.returncode, done.stderr) == (0, "")
-    assert f"-I -m pip install --disable-pip-version-check {SCRIPT.parent}" in machine.asked(
-        "python"
-    )
+    assert f"{INSTALLS} {SCRIPT.parent}" in machine.asked("python")
     assert machine.asked("ademem") == [
         f"init --project {machine.project}",
         f"install --project {machine.project}",
@@ -104,9 +114,24 @@ def test_the_size_is_told_first_and_what_nothing_uses_is_left_out(machine):
     first, *_ = machine.run().stdout.splitlines()
     pip = [asked for asked in machine.asked("python") if asked.startswith("-I -m pip ")]
 
-    assert first.endswith("about 235 MB")
+    assert first.endswith("about 200 MB")
     assert [asked.split()[3] for asked in pip] == ["install", "uninstall"]
     assert pip[1].endswith(" hf_xet huggingface_hub setuptools")
+
+
+@pytest.mark.parametrize(
+    ("script", "short"),
+    [
+        pytest.param(OF_PIP, True, id="as pip writes it"),
+        pytest.param(OF_PIP + "re.purge()\n", False, id="another that uses the module"),
+    ],
+)
+def test_the_command_does_not_load_a_module_for_its_name_on_windows(machine, script, short):
+    machine.run(OF_PIP=script)
+
+    written = (machine.prefix / "bin/ademem").read_text()
+    assert ("re." not in written) == short == ("import re\n" not in written)
+    assert "sys.exit(program())\n" in written
 
 
 def test_without_the_model_it_goes_on_and_says_so(machine):
