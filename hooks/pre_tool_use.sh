@@ -131,10 +131,13 @@ END
       meets_none() {
         lacks "$call" -iF always pieces "$@" weak || { lacks "$call" -iF always pieces "$@" && lacks "$body" -iF rare; }
       }
+      # Where no text has one of these words, not even inside another, one process told it.
       if [ -n "$reads" ]; then
-        if lacks "$call" -iF always && lacks "$call" -iwF runs && lacks "$text" -iF texts; then exit 0; fi
+        if { lacks "$call" -iF always runs || { lacks "$call" -iF always && lacks "$call" -iwF runs; }; } &&
+          lacks "$text" -iF texts; then exit 0; fi
       elif [ -n "$part" ]; then
-        if lacks "$call" -iwF words && meets_none && lacks "$text" -iF texts; then exit 0; fi
+        if { lacks "$call" -iF always words pieces weak || { lacks "$call" -iwF words && meets_none; }; } &&
+          lacks "$text" -iF texts; then exit 0; fi
       elif lacks "$call" -iwF runs words writers && meets_none trees && lacks "$text" -iF texts; then
         exit 0
       else
