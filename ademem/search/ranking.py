@@ -700,11 +700,13 @@ def _asks_for_earlier(query: str, hit: Hit, newer: Hit) -> bool:
 def names_earlier(query: str, earlier: Memory, later: Memory) -> bool:
     """Tell whether the query has a number or an identifier that only the earlier has as well."""
     asked = _names(query)
-    return not asked.isdisjoint(_names(earlier.content) - _names(later.content))
+    return bool(asked) and not asked.isdisjoint(_names(earlier.content) - _names(later.content))
 
 
 def _names(text: str) -> set[str]:
-    import re
+    if not any(char in "-./:_" or char.isdecimal() for char in text):
+        return set()
+    import re  # a tenth of a search
 
     return set(re.findall(r"\w+(?:[-./:_]\w+)+|\d+", text.lower()))
 
