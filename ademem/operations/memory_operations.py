@@ -326,10 +326,22 @@ def get(
 
 @operation(audience="people")
 def list_revisions(runtime: Runtime, call: Call, id: Id) -> list[Row]:
-    """List the revisions of a memory, oldest first; of one deleted for good the end remains."""
+    """List the revisions of a memory, oldest first; of one deleted for good the end remains.
+
+    A model reads nothing of those in quarantine.
+    """
     from ademem.operations import curation
 
-    return curation.list_revisions(runtime, id)
+    rows = curation.list_revisions(runtime, id)
+    is_read_by_model = runtime.by.by is who.By.AGENT or call.door != TERMINAL
+    if runtime.by.is_person or not is_read_by_model:
+        return rows
+    return [
+        row | {"snapshot": dict.fromkeys(row["snapshot"]) | {"content": curation.QUARANTINED}}
+        if row["snapshot"]["quarantine_reason"]
+        else row
+        for row in rows
+    ]
 
 
 def _newest(rows: Sequence[Row], before: int) -> Row:

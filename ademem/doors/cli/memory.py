@@ -140,7 +140,8 @@ def get(asked: Asked) -> None:
             with suppress(NoSuchMemory):  # nothing of a hard-deleted memory is withheld
                 show.require_readable(searching.get(memories, id))
         values = {"id": id, "count": len(revisions), "revisions": revisions}
-        return show.report(values, (line for row in revisions for line in _revision_lines(row)))
+        lines = (line for row in revisions for line in _revision_lines(row))
+        return show.report(values, lines, fence=True)
     whole = asked.call()
     memory = show.require_readable(whole.memory)
     if whole.offset is not None and not show.as_json:

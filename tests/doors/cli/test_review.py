@@ -50,8 +50,21 @@ def test_a_quarantined_revision_is_not_restored_into_what_a_person_confirmed(ade
     ademem("promote", waiting[0])
     refused = ademem("restore", waiting[0], "--to", "1")
 
-    assert "is quarantined, as it tells to forget instructions" in refused
+    assert f"revision 1 of {waiting[0]} is quarantined" in refused
     assert ademem.json("get", waiting[0])["content"] == "Passkeys are mailed by nobody"
+
+
+def test_a_model_reads_no_quarantined_revision_of_what_a_person_corrected(ademem, waiting):
+    ademem("edit", waiting[0], "--content", "Passkeys are mailed by nobody")
+    ademem("promote", waiting[0])
+    assert ORDER in ademem("get", waiting[0], "--history")
+    ademem.inside()
+
+    assert ORDER not in json.dumps(ademem.json("get", waiting[0], "--history"))
+    lines = ademem("get", waiting[0], "--history").splitlines()
+    assert (lines[0], lines[-1]) == ("<ademem-memory>", "</ademem-memory>")
+    assert ["(in quarantine;" in line for line in lines[2:-1:2]] == [True, True, False]
+    assert "mailed by nobody" in lines[6]
 
 
 def test_nothing_to_review_is_reported(ademem):
