@@ -553,3 +553,9 @@ def test_where_most_lines_below_a_heading_are_rules_the_others_are(tree, lines, 
     found = [each.kind for each in tree.read().items]
 
     assert found == ["fact", *kinds]
+
+
+def test_code_alone_is_no_rule_beside_rules(tree):
+    tree.add("AGENTS.md", "- Never a\n- Never b\n- Never c\n\n---\n\n```\nmake must\n```\n")
+
+    assert [each.kind for each in tree.read().items] == ["rule"] * 3 + ["fact"]

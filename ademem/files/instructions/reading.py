@@ -455,8 +455,8 @@ def _find_headings_of_rules(
 
 
 def _explains(item: items.Item) -> bool:
-    """Tell whether an item explains a name that it begins with, as entries of a glossary do."""
-    return item.is_row or _EXPLAINED.match(item.text) is not None
+    """Tell of code alone, and of an item that explains its first name, as in a glossary."""
+    return item.is_row or not item.prose or _EXPLAINED.match(item.text) is not None
 
 
 def _kind_of(place: Place, item: items.Item) -> str:
