@@ -319,6 +319,7 @@ def _state_of(project: Project, store: Store) -> str:
     return sha256_hex(
         *(project.root, store_.creation_time(store), str(store_.changes(store))),
         *(str(table.count_changes(store)), str(table.is_shown_due(store))),
+        *(str(store.is_trusted), str(store.judged)),
         *(str(adopted.may_stop(store)), module_state(__file__)),
     )
 

@@ -186,6 +186,19 @@ def test_a_start_writes_lists_that_could_not_be_written_before(listed, monkeypat
     assert "licence.md" in listed.files()["words"]
 
 
+def test_a_start_lists_what_was_not_judged_yet_when_the_lists_were_written(listed):
+    listed.know("Never edit docs/licence.md")
+    other = Listed(listed.root).store
+    other.judged = 0
+    other.distrust()
+    lists.write_lists(listed.project, other)
+    other.close()
+    assert listed.files()["words"] == []
+    lists.renew_lists(builders.opened(listed.project, listed.store), is_start=True)
+
+    assert "licence.md" in listed.files()["words"]
+
+
 @pytest.fixture
 def meanwhile(listed, monkeypatch):
     """Let another process learn a rule and write the lists while this one has read its own."""
