@@ -390,6 +390,17 @@ def test_what_a_text_names_and_the_project_lacks_is_told(tree):
     assert item.missing == ("src/gone.py", "make old")
 
 
+def test_what_a_package_below_has_is_not_missing(tree):
+    tree.add("package.json", '{"scripts": {"build": "x"}}')
+    tree.add("src/a.py", "")
+    tree.add("apps/one/package.json", '{"scripts": {"start": "x"}}')
+    tree.add("apps/one/src/main.py", "")
+    tree.add("AGENTS.md", "- Each app has `src/main.py` and `npm run start`, not `npm run go`\n")
+    (item,) = tree.read().items
+
+    assert item.missing == ("npm run go",)
+
+
 @pytest.mark.parametrize(
     ("text", "kind"),
     [

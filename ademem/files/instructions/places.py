@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from ademem.core.errors import suppress
 from ademem.core.json_text import loads
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ademem.files.instructions.verdicts import Verdicts
 
 MOST = 8
+MOST_PACKAGES = 50
 MANIFEST_BYTES = 64_000
 _SPAN = re.compile(r"(?<!`)`([^`\n]{1,200})`(?!`)")
 _PATH = re.compile(r"[\w.@+\[\]()$/{},*?-]+")
@@ -69,6 +70,25 @@ class Files:
         if key in self.scripts(folder) | self.scripts(""):
             return True
         return ":" not in key and self.find(key, folder) is not None
+
+    @cached_property
+    def by_name(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for path in sorted(self.paths):
+            found.setdefault(path.rpartition("/")[2], []).append(path)
+        return found
+
+    def list_below(self, path: str, folder: str) -> list[str]:
+        """Return the files of packages below a folder that have the path, read in the package."""
+        plain = path.removeprefix("./")
+        named = self.by_name.get(plain.rpartition("/")[2], [])
+        return [each for each in named if each.startswith(folder) and each.endswith(f"/{plain}")]
+
+    def has_script_below(self, key: str, folder: str) -> bool:
+        """Tell whether one of the first packages below a folder has a target or a script."""
+        manifest = "package.json" if key.startswith("script:") else "Makefile"
+        found = self.list_below(manifest, folder)[:MOST_PACKAGES]
+        return any(key in self.scripts(path.removesuffix(manifest)) for path in found)
 
     def find(self, path: str, folder: str) -> Binding | None:
         """Return the file or folder of a path, read in the folder of its text, else in the root."""
@@ -140,7 +160,8 @@ def _names_missing_script(span: str, folder: str, files: Files) -> bool:
         return False
     scripts = files.scripts(folder) | files.scripts("")
     kind = f"{binding.key.partition(':')[0]}:"
-    return binding.key not in scripts and any(each.startswith(kind) for each in scripts)
+    is_lacking = binding.key not in scripts and any(each.startswith(kind) for each in scripts)
+    return is_lacking and not files.has_script_below(binding.key, folder)
 
 
 def _names_missing_path(span: str, folder: str, files: Files) -> bool:
@@ -148,7 +169,7 @@ def _names_missing_path(span: str, folder: str, files: Files) -> bool:
         return False
     first = span.removeprefix("./").partition("/")[0]
     is_ours = folder + first in files.folders or first in files.folders
-    return is_ours and not files.find(span, folder)
+    return is_ours and not files.find(span, folder) and not files.list_below(span, folder)
 
 
 def _places_of(span: str, folder: str, files: Files) -> Iterator[Binding]:
