@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -84,11 +85,19 @@ def report_waiting(memories: Runtime, *, dry_run: bool) -> None:
 
 
 def _ask_to_raise(memories: Runtime, limit: int) -> bool:
-    """Ask a person; a script is told what a sweep will do."""
+    """Ask a person; a script is told what a sweep will do.
+
+    An interruption means no: the import is done, and its outcome is still to be shown.
+    """
+    if not can_ask(memories):
+        return False
     name = configuring.PROJECT_LIMIT
-    return can_ask(memories) and confirm(
-        f"More memories live than {name} allows: raise it to {limit:,} on this machine?"
-    )
+    with suppress(EOFError, KeyboardInterrupt):
+        return confirm(
+            f"More memories live than {name} allows: raise it to {limit:,} on this machine?"
+        )
+    show.echo()
+    return False
 
 
 def join_all(counts: Mapping[str, int], *, dry_run: bool) -> str:

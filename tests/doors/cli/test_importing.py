@@ -75,13 +75,20 @@ def test_an_import_tells_what_a_sweep_archives(ademem, sources):
     assert "1 above project_limit" in said
 
 
-@pytest.mark.parametrize(("answer", "limit"), [("y", 1000), ("", 1)])
+@pytest.mark.parametrize(
+    ("typed", "limit"),
+    [
+        pytest.param("y\n", 1000, id="yes"),
+        pytest.param("\n", 1, id="no"),
+        pytest.param("", 1, id="interrupted"),
+    ],
+)
 def test_an_import_asks_a_person_before_it_raises_a_limit_that_was_set(
-    ademem, sources, monkeypatch, answer, limit
+    ademem, sources, monkeypatch, typed, limit
 ):
     ademem("add", "Invoices are numbered without a gap", "--category", "fact")
     ademem("config", "set", "lifecycle.project_limit", "1")
-    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{answer}\n"))
+    monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
 
@@ -89,7 +96,8 @@ def test_an_import_asks_a_person_before_it_raises_a_limit_that_was_set(
 
     assert "raise it to 1,000 on this machine?" in said
     assert ademem.json("config", "list", "lifecycle.project_limit")["value"] == limit
-    assert ("above project_limit: a sweep from" in said) is not bool(answer)
+    assert ("above project_limit: a sweep from" in said) is (limit == 1)
+    assert "inserted 1, merged 0" in said
 
 
 @pytest.mark.parametrize("options", [(), ("--dry-run",)])
