@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Sequence
 
-from ademem.core import who
+from ademem.core import git, who
 from ademem.core.clock import stamp
 from ademem.core.errors import NotFound, UsageError
 from ademem.core.text import counted
@@ -170,7 +170,7 @@ def _describe(runtime: Runtime, outcome: Outcome) -> Adoption:
         may_stop=adopted.may_stop(store),
         has_answer=adopted.has_answer(store),
         stopping=sum(map(may_stop, items)),
-        disagreements=(*_with_code(items), *_with_memories(runtime)),
+        disagreements=(*_with_code(runtime.project.root, items), *_with_memories(runtime)),
         marks=tuple(adopted.list_marks(store)),
         lost=tuple(instruction_state.describe_lost(runtime)),
     )
@@ -181,9 +181,13 @@ def may_stop(item: Adopted) -> bool:
     return item.is_current and mentions.binds(item.text)
 
 
-def _with_code(items: Iterable[Adopted]) -> Iterable[Disagreement]:
-    for item in items:
-        for name in item.missing if item.live else ():
+def _with_code(root: str, items: Iterable[Adopted]) -> Iterable[Disagreement]:
+    """Compare items with the tree; what git ignores is made by a build, and may be gone."""
+    named = [(item, name) for item in items if item.live for name in item.missing]
+    asked = {path for item, name in named[:MOST_COMPARED] for path in (name, item.folder + name)}
+    ignored = set(git.text(root, "check-ignore", "--", *asked).splitlines()) if asked else set()
+    for item, name in named:
+        if ignored.isdisjoint((name, item.folder + name)):
             yield Disagreement(
                 path=item.path, line=item.first, why=f"names `{name}`, which is not in the project"
             )

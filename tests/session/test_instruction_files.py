@@ -442,7 +442,8 @@ def test_items_are_never_briefed(files, world):
 
 
 def test_a_line_that_names_what_is_gone_is_told(files):
-    files.write(".cursorrules", "- Mind `src/gone.py`\n")
+    files.write(".gitignore", "src/made.py\n")
+    files.write(".cursorrules", "- Mind `src/gone.py`; a build writes `src/made.py`\n")
     adoption = files.adopt()
 
     (found,) = adoption.disagreements
