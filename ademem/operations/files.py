@@ -100,7 +100,7 @@ def import_pending(
         if is_new:
             refresh_files(runtime, lazily=True, on_batch=on_import)
         elif not under_way(runtime.project.root):
-            with suppress(sqlite3.OperationalError, OSError):
+            with suppress(sqlite3.OperationalError, OSError, importer.BeingWritten):
                 import_files(runtime, on_batch=on_import)
                 jobs.queue(runtime.store, "mirror", "project", runtime.clock())
 

@@ -16,7 +16,7 @@ from itertools import islice
 
 from ademem.core import confined, git
 from ademem.core.clock import Deadline, TooLate, datetime
-from ademem.core.errors import FORBIDDEN, suppress
+from ademem.core.errors import FORBIDDEN, AdememError, suppress
 from ademem.core.project import Project, import_path, import_waits, record_state
 from ademem.core.repository import branch, commit
 from ademem.core.shared_files import locked
@@ -69,9 +69,23 @@ HOOK_BYTES = 4 * confined.MIB
 HOOK_FILES = 2000
 COMMAND_BYTES = confined.MIB
 """Size of both up to which a command that imports them writes them, too."""
+HALF_WRITTEN_S = 3.0
+"""Age up to which an emptied file may be about to be written.
+
+Programs that empty a file write it within milliseconds; a busy disk may take a second or two.
+"""
+AHEAD_S = 60.0
+"""By how much such a file may be newer than the time of the reading, which may wait for a lock."""
 
 _BAD_VALUES = (ValueError, TypeError, OverflowError, RecursionError)
 """Errors of values that are valid in JSON and not in a memory."""
+
+
+class BeingWritten(AdememError):
+    hint = "run it again in a few seconds"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path} was emptied a moment ago: a program may be about to write it")
 
 
 class ImportReport(Value):
@@ -116,7 +130,10 @@ class ImportReport(Value):
 
 
 def import_changes_until(deadline: Deadline, runtime: Runtime) -> ImportReport | None:
-    """Import the changes before the deadline; return None if that is left to the worker."""
+    """Import the changes before the deadline; return None if that is left to the worker.
+
+    Files that are being written are left to the next hook as well.
+    """
     project = runtime.project
     if import_waits(project):
         return None
@@ -129,6 +146,8 @@ def import_changes_until(deadline: Deadline, runtime: Runtime) -> ImportReport |
         try:
             with git.limited(deadline):
                 return _import_changes(runtime, None, deadline)
+        except BeingWritten:
+            return None
         except TooLate:
             hand_over(project)
             return None
@@ -140,7 +159,10 @@ def import_changes(
     pause: Callable[[], None] | None = None,
     on_batch: Callable[[int, int], None] | None = None,
 ) -> ImportReport:
-    """Import the changes as `mirror.refresh` does, and leave the files as they are."""
+    """Import the changes as `mirror.refresh` does, and leave the files as they are.
+
+    Raises BeingWritten.
+    """
     project = runtime.project
     with locked(lock_path(project), root=project.root):
         report = _import_changes(runtime, Progress(runtime, pause, on_batch), None)
@@ -198,6 +220,7 @@ def update_store(
     """Import brief and files; return what was done and read whole.
 
     With *force* only the brief, unless this database has agreed to no files yet, and no text.
+    Raises BeingWritten, before any file is imported.
     """
     project, store, now = runtime.project, runtime.store, runtime.clock()
     with suppress(BadCore):
@@ -208,6 +231,7 @@ def update_store(
     there = provenance.present = present_text(project)
     texts = _select_ours(there, project, provenance.base)
     read = texts.only(filter(is_imported, texts))
+    _check_whole(read, project, provenance.base, now)
     report = ImportReport()
     if provenance.base.texts.digests != read.digests:
         outdated = provenance.history.outdated
@@ -222,6 +246,23 @@ def update_store(
     follow_branches(place, store, now)
     follow_trust(provenance, now)
     return report, Texts() if force else texts
+
+
+def _check_whole(read: Texts, project: Project, base: MergeBase, now: datetime) -> None:
+    """Raise BeingWritten for a file that lost its whole text a moment ago, and not by git."""
+    empty = sha256_hex("")
+    for path in (path for path, digest in read.digests.items() if digest == empty):
+        if base.texts.digests.get(path, empty) == empty:
+            continue
+        there = confined.status(project.root, path)
+        age_s = now.timestamp() - there.st_mtime if there else 0.0
+        if -AHEAD_S < age_s < HALF_WRITTEN_S and not _is_as_staged(project, path):
+            raise BeingWritten(path)
+
+
+def _is_as_staged(project: Project, path: str) -> bool:
+    """Tell whether git has the same text: a checkout updates its index last."""
+    return git.output(project.root, "ls-files", "--modified", "--others", "--", path) == b""
 
 
 def _select_ours(there: Texts, project: Project, base: MergeBase) -> Texts:

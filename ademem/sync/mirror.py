@@ -142,7 +142,8 @@ def refresh(
 
     With *force* edits are overwritten; *lazily*, nothing is written where all of it can wait, so
     that a merge leaves no clone with changes to commit. A large import runs in batches, with a
-    *pause* between them, and *on_batch* gets the changes done and in all.
+    *pause* between them, and *on_batch* gets the changes done and in all. Raises BeingWritten, and
+    writes nothing, where a file was emptied a moment ago.
     """
     project, store, settings = runtime.project, runtime.store, runtime.settings
     now = runtime.clock()

@@ -146,12 +146,13 @@ COLD_START_S = 60.0
 """Patience of embedding, as loading the model takes a core."""
 CROWDED = "crowded"
 """The kind of a consolidation that a sweep queues."""
-GIT_RETRY = timedelta(minutes=1)
-"""Delay before files are read again that a git operation is changing."""
+FILES_RETRY = timedelta(minutes=1)
+"""Delay before files are read again that git or another program is changing."""
 
 
 def mirror(context: JobContext, _job: Job) -> datetime | None:
     from ademem.store.runtime import Runtime
+    from ademem.sync.importer import BeingWritten
     from ademem.sync.mirror import refresh
 
     def report(done: int, total: int) -> None:
@@ -166,8 +167,11 @@ def mirror(context: JobContext, _job: Job) -> datetime | None:
         environment = context.runtime.environment
         settings = load_configuration(place, environment).settings
         there = Runtime(place, settings, context.store, environment, context.now())
-        refresh(there, lazily=True, pause=context.pause, on_batch=report)
-    return context.now() + GIT_RETRY if left else None
+        try:
+            refresh(there, lazily=True, pause=context.pause, on_batch=report)
+        except BeingWritten:
+            left = True
+    return context.now() + FILES_RETRY if left else None
 
 
 def is_mirror_needed(context: JobContext) -> bool:

@@ -8,7 +8,7 @@ import pytest
 
 from ademem.core.memory import Origin, Status, Tier
 from ademem.operations import curation, upkeep
-from ademem.worker.running import GIT_RETRY
+from ademem.worker.running import FILES_RETRY
 from tests.sync.repository import FOLDER, Worktree, enrolled
 
 LESSON = "the cache is not thread safe"
@@ -288,7 +288,7 @@ def test_files_are_left_alone_while_git_merges(main, tmp_path):
     assert main.shown() == [TRUNK]
 
     main.git("merge", "--abort")
-    main.clock.now += GIT_RETRY
+    main.clock.now += FILES_RETRY
     work(main)
     assert main.shown() == sorted([LESSON, TRUNK])
 

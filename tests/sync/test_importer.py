@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 from datetime import timedelta
 
 import pytest
@@ -10,7 +12,9 @@ from hypothesis import given
 from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
+from ademem.core.clock import Deadline
 from ademem.core.memory import Category, Status
+from ademem.core.project import files_changed
 from ademem.core.text import clean
 from ademem.core.value import replace
 from ademem.files import snapshot
@@ -46,6 +50,55 @@ def test_an_edited_text_is_a_revision_by_the_person(clone):
     assert memories.revisions(clone.store, row.id)[-1]["actor"] == "user"
     assert "thread safe since 2.0" in clone.read(LINES)
     assert clone.taken().count == 0
+
+
+def emptied(clone, path, *, ahead_s=0.0):
+    """Empty a file as of the next act."""
+    clone.write(path, "")
+    at = clone.now.timestamp() + 60 + ahead_s
+    os.utime(clone.root / path, (at, at))
+
+
+@pytest.mark.parametrize("path", [GOTCHAS, LINES])
+def test_a_file_that_was_emptied_a_moment_ago_is_neither_read_nor_written(clone, path):
+    gotcha(clone), gotcha(clone, "the queue is not durable")
+    clone.refresh()
+    for act in (clone.refresh, lambda: importer.import_changes(clone.open())):
+        emptied(clone, path)
+        with pytest.raises(importer.BeingWritten, match=f"{path} was emptied a moment ago"):
+            act()
+    emptied(clone, path)
+    assert importer.import_changes_until(Deadline(time.monotonic, 9), clone.open()) is None
+
+    assert clone.read(path) == ""
+    assert len(clone.live()) == 2
+    assert files_changed(clone.project)
+
+
+@pytest.mark.parametrize("ahead_s", [-importer.HALF_WRITTEN_S, importer.AHEAD_S])
+def test_a_page_that_stays_empty_archives_its_memories(clone, ahead_s):
+    """Also that of a clock which is ahead."""
+    rows = gotcha(clone), gotcha(clone, "the queue is not durable")
+    clone.refresh()
+    emptied(clone, GOTCHAS, ahead_s=ahead_s)
+
+    assert {*clone.taken().archived} == {row.id for row in rows}
+    assert clone.live() == []
+
+
+def test_a_page_that_a_checkout_empties_is_read_at_once(repository):
+    gotcha(repository)
+    repository.refresh()
+    whole = repository.read(GOTCHAS)
+    repository.write(GOTCHAS, "")
+    repository.commit()
+    repository.write(GOTCHAS, whole)
+    repository.refresh()
+    repository.git("checkout", "--", GOTCHAS)
+    emptied(repository, GOTCHAS)
+
+    importer.import_changes(repository.open())
+    assert not files_changed(repository.project)
 
 
 @pytest.fixture

@@ -7,10 +7,11 @@ import sys
 import pytest
 
 from ademem import worker
+from ademem.core.project import files_changed
 from ademem.core.shared_files import locked
 from ademem.core.value import replace
 from ademem.operations import reports
-from ademem.store import embeddings, jobs
+from ademem.store import embeddings, jobs, memories
 from ademem.worker import running
 from ademem.worker.running import Kind
 from tests.test_architecture import PACKAGE, ROOT
@@ -67,6 +68,25 @@ def test_a_memory_makes_the_files_due_and_the_work_writes_them(world):
     assert world.work(model=None) == ["mirror"]
     assert "Tabs" in page(world)
     assert world.work(model=None) == []
+
+
+def test_a_page_that_a_program_empties_before_it_writes_it_keeps_its_memories(world):
+    ids = world.keep("Tabs are forbidden in this code", "Names of tables are plural")
+    world.work(model=None)
+    whole, path = page(world), world.root / ".ade/memory/conventions.md"
+    for text in ("", whole):
+        path.write_text(text, encoding="utf-8")
+        os.utime(path, (world.now.timestamp(), world.now.timestamp()))
+        jobs.queue(world.store, "mirror", "project", world.now)
+        assert world.work(model=None) == ["mirror"]
+
+        assert page(world) == text
+        assert not any(memories.get(world.store, id).deleted_at for id in ids)
+        waits = files_changed(world.runtime.project)
+        assert waits == (not text)
+        assert world.due(model=None) == []
+        world.later(minutes=1)
+        assert world.due(model=None) == ["mirror"] * waits
 
 
 def test_a_detached_worker_does_the_same(world):
