@@ -12,7 +12,7 @@ from ademem.core.text import counted
 from ademem.core.value import Value, replace
 from ademem.files.instructions.reading import Adopted
 from ademem.search import binding, binding_keys, mentions
-from ademem.store import adopted, jobs, memory_queries
+from ademem.store import adopted, jobs, memories, memory_queries
 from ademem.store.adopted import Mark
 from ademem.store.runtime import Runtime
 from ademem.sync import adopting, instruction_state
@@ -146,7 +146,7 @@ def forget_adoption(runtime: Runtime) -> str:
     from ademem.store import texts
 
     with runtime.store.transaction():
-        had_any = adopted.has_any(runtime.store)
+        had_any = memories.any_adopted(runtime.store)
         adopted.forget(runtime.store)
     binding.renew_lists(runtime)
     try:
@@ -198,7 +198,7 @@ def _with_memories(runtime: Runtime) -> Iterable[Disagreement]:
     from ademem.core.text import jaccard, words
     from ademem.search import instruction_search
 
-    if not adopted.has_any(runtime.store):
+    if not memories.any_adopted(runtime.store):
         return
     for memory in memory_queries.list_confirmed(runtime.store, MOST_COMPARED):
         for row in instruction_search.nearest(runtime, memory.whole_text, NEAR):

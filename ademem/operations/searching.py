@@ -9,7 +9,7 @@ from ademem.core.text import preview
 from ademem.core.value import replace
 from ademem.search import engine
 from ademem.search.engine import UNARCHIVED, Explained, Filters, Results
-from ademem.store import bindings, logs, memories
+from ademem.store import logs, memories
 from ademem.store.database import OperationalError, is_unwritable
 from ademem.store.filters import count_listed
 
@@ -79,6 +79,8 @@ def find_instructions(
     """
     of_memories = (filters.scopes, filters.categories, filters.types, filters.path, filters.owner)
     if any(of_memories) or filters.since or filters.until:
+        return []
+    if not memories.any_adopted(runtime.store):
         return []
     from ademem.search import instruction_search
 
@@ -259,6 +261,8 @@ def find_related(runtime: Runtime, id: str) -> dict[str, list[str]]:
 
 def map_places(runtime: Runtime, found: Sequence[Memory]) -> dict[str, list[Binding]]:
     """Map ids to where memories apply, without what their words only suggest."""
+    from ademem.store import bindings
+
     places: dict[str, list[Binding]] = {}
     for holder in runtime.with_own():
         here = [each for each in found if each.project_id == holder.store.project_id]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ademem.core.value import Value
 from ademem.search import evidence
-from ademem.store import adopted
+from ademem.store import adopted, memories
 from ademem.store.adopted import as_memory, in_context, is_loaded
 from ademem.store.full_text import Index
 
@@ -54,7 +54,7 @@ def search(
     runtime: Runtime, query: str, most: int = MOST_FOUND, *, floor: float = evidence.ANSWER
 ) -> list[Instruction]:
     """Return the items that answer *query*, best first, with at least that much evidence."""
-    if not adopted.has_any(runtime.store):
+    if not memories.any_adopted(runtime.store):
         return []
     found = [each for each in _weigh(runtime, query) if each.evidence >= floor]
     found.sort(key=lambda each: -each.evidence)
@@ -73,7 +73,7 @@ def suggest(runtime: Runtime, prompt: str, most: int) -> list[tuple[Memory, floa
 
     What Claude Code loads by itself is left out, and what the default branch has not.
     """
-    if most <= 0 or not adopted.has_any(runtime.store):
+    if most <= 0 or not memories.any_adopted(runtime.store):
         return []
     found = search(runtime, prompt, LOOKED_AT, floor=evidence.prompt_floor("lexical"))
     ids = [each.id for each in found if each.merged and not each.loaded][:most]

@@ -15,7 +15,7 @@ from ademem.search.common_words import rare_words
 from ademem.search.meeting import GIVEN, GUESSED, NAMED, WORDED, Met
 from ademem.session import announcing, flags, hint_events, linked_files, unbound_commands
 from ademem.session.turn_tracking import log_decision, set_flag
-from ademem.store import adopted, ledger, logs, memories, outcomes, turns
+from ademem.store import ledger, logs, memories, outcomes, turns
 from ademem.store.bindings import BROAD
 
 TYPE_CHECKING = False
@@ -104,7 +104,10 @@ def write_rest_lists(payload: Payload, key: TurnKey, runtime: Runtime) -> None:
         said = logs.list_said(store, key, runtime.now, left) if left else said
     said -= outcomes.list_waiting(store, key)
     hidden = memories.find_accepted(store, said)
-    hidden |= adopted.find_said(store, runtime.project.root, said)
+    if memories.any_adopted(store):
+        from ademem.store import adopted
+
+        hidden |= adopted.find_said(store, runtime.project.root, said)
     bindings.write_rest(runtime.project, store, key, hidden)
 
 
@@ -159,9 +162,10 @@ def put_in_order(met: Iterable[Met], touch: Touch) -> list[Met]:
 def find_items(touch: Touch, payload: Payload, key: TurnKey, runtime: Runtime) -> list[Met]:
     """Return the items of instruction files that a call meets, in the form of memories."""
     store, root = runtime.store, runtime.project.root
-    if not adopted.has_any(store):
+    if not memories.any_adopted(store):
         return []
     from ademem.search import instruction_meeting
+    from ademem.store import adopted
 
     said = adopted.find_paths(store, root, logs.list_said(store, key, runtime.now))
     items = instruction_meeting.meet(touch, runtime, said, payload.cwd)
@@ -171,6 +175,7 @@ def find_items(touch: Touch, payload: Payload, key: TurnKey, runtime: Runtime) -
 def as_met(item: MetItem, runtime: Runtime) -> Met | None:
     """Return an item in the form of a memory; None for one whose text poses as an order."""
     from ademem.search.instruction_search import poses_as_order
+    from ademem.store import adopted
 
     memory = adopted.as_memory(item.row, runtime, may_stop=item.may_stop)
     if poses_as_order(memory.content):

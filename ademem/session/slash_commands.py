@@ -113,7 +113,7 @@ def recall(text: str, payload: Payload, runtime: Runtime) -> str:
 
 def _find_items(text: str, runtime: Runtime) -> list[str]:
     """Return lines of instruction files that answer, without what the client itself loads."""
-    if not adopted.has_any(runtime.store):
+    if not memories.any_adopted(runtime.store):
         return []
     from ademem.search import instruction_search
 

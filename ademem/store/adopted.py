@@ -131,10 +131,6 @@ def _set(store: Store, name: str, value: str) -> None:
     )
 
 
-def has_any(store: Store) -> bool:
-    return store.has_row("select 1 from adopted limit 1")
-
-
 def list_files(store: Store, root: str) -> dict[str, FileRow]:
     rows = store.db.execute(
         "select path, digest, stamp, items from adopted_files where root = ? order by path",

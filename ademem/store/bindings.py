@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ademem.core.json_text import array
 from ademem.core.value import Value
-from ademem.store import BROWSED, CURRENT, LIVE, Store, database
+from ademem.store import BROWSED, CURRENT, LIVE, SURE, Store, database
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ MOST = 8
 
 _FILES = "'path', 'dir', 'glob', 'anchor', 'suffix'"
 """Kinds of places at which words that an edit shares with a memory bring it up."""
-SURE = "'given', 'read', 'named', 'learned'"
 NAMES = ("kind", "key", "pattern", "op", "holds", "strength", "reach", "weight", "state")
 _BOUND = ", ".join(f"binding.{name} as bound_{name}" for name in NAMES)
 _TOLD = f"""memory.project_id = :project and {SHOWABLE}

@@ -7,8 +7,7 @@ from ademem.core.clock import datetime, stamp
 from ademem.core.json_text import array
 from ademem.core.memory import MAIN_AGENT, Memory, Status, Tier
 from ademem.core.value import Value, as_dict
-from ademem.store import BROWSED, CURRENT, TOLD, Store, memories
-from ademem.store.bindings import SURE
+from ademem.store import BROWSED, CURRENT, SURE, TOLD, Store, memories
 from ademem.store.logs import EFFECTS, PATIENCE
 from ademem.store.memories import TURN
 

@@ -280,6 +280,11 @@ def any_vector(store: Store) -> bool:
     return store.has_row(query)
 
 
+def any_adopted(store: Store) -> bool:
+    """Tell whether there are items of instruction files, before the module for them is loaded."""
+    return store.has_row("select 1 from adopted limit 1")
+
+
 class Query:
     """A query for whole memories of this project; values for its parameters are given by name.
 

@@ -22,8 +22,8 @@ from ademem.search import binding as bindings
 from ademem.search.hint_patterns import expand_glob
 from ademem.search.meeting import GUESSED, WORDED, Met, keep
 from ademem.session import consulting, denials, hint_events
-from ademem.store import adopted, client_files, ledger, relations
 from ademem.store import bindings as table
+from ademem.store import client_files, ledger, memories, relations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def _tables(ties: list[Tie], runtime: Runtime) -> dict[str, Any]:
         "mode": guard.mode,
         "max_blocks": guard.max_blocks,
         "fail": guard.fail,
-        "partial": table.is_shown_due(store) or adopted.has_any(store),
+        "partial": table.is_shown_due(store) or memories.any_adopted(store),
         "end": denials.end(_PLACE).split(_PLACE),
         "memories": _write_memories(list(found.values()), ties, runtime),
         "ties": [],

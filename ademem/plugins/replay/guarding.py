@@ -17,7 +17,7 @@ from ademem.plugins.replay.naming import contains, forbidden_in, longest_token, 
 from ademem.search import binding, instruction_meeting, meeting
 from ademem.search.query import names_subject
 from ademem.session import announcing, consulting
-from ademem.store import adopted, bindings
+from ademem.store import adopted, bindings, memories
 from ademem.store.runtime import Runtime
 
 TYPE_CHECKING = False
@@ -56,7 +56,7 @@ class TodaysGuard:
         self.came_up: set[str] = set()
         """Memories that met a call or a prompt."""
         self._branch = runtime.branch
-        self._has_items = adopted.has_any(runtime.store)
+        self._has_items = memories.any_adopted(runtime.store)
         only_read = map(re.escape, readers.list_plain(runtime.settings.guard))
         self._only_reads = re.compile(rf"(?:{'|'.join(only_read)})(?:[ \t][\w \t./:=@,+#-]*)?")
         self._literals = bindings.list_literals(runtime.store)

@@ -68,7 +68,7 @@ def test_a_command_loads_the_part_that_does_its_work(here, store, arguments, mos
 PARSERS = ("typer", "inspect", "importlib.metadata")
 NEEDLESS = (*PARSERS, "typing", "datetime", "contextlib", "shlex", "importlib")
 """What a short command would spend a tenth of its time on."""
-READERS = ("re", "enum", "json", "ademem.core.credential_judge")
+READERS = ("re", "enum", "json", "ademem.core.credential_judge", "ademem.store.adopted")
 """What a search of plain words, which are no secret, can do without: an eighth of its time."""
 
 
