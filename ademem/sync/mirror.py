@@ -108,9 +108,12 @@ class File(Value):
         return self.wanted == self.present
 
     @property
+    def is_read(self) -> bool:
+        return self.present != NOT_TEXT and OVERSIZE not in str(self.present)
+
+    @property
     def is_replaceable(self) -> bool:
-        is_read = self.present != NOT_TEXT and OVERSIZE not in str(self.present)
-        return is_read and self.wanted is not None
+        return self.is_read and self.wanted is not None
 
 
 class Refreshed(Value):
@@ -119,6 +122,8 @@ class Refreshed(Value):
     kept: tuple[str, ...]
     """Files with edits that could not be imported, left as they are."""
     bytes: int
+    unread: tuple[str, ...] = ()
+    """Of those the files that cannot be read, which nothing overwrites."""
     taken: ImportReport = ImportReport()
     copied: str = ""
     """Folder with the files as they were, where much was removed from them."""
@@ -188,6 +193,7 @@ def refresh(
         removed=tuple(file.path for file in due if file.wanted is None),
         kept=kept,
         bytes=sum(len(text.encode()) for text in written.values()),
+        unread=tuple(file.path for file in stale if file not in due and not file.is_read),
         taken=report,
         copied=copied,
     )

@@ -49,7 +49,9 @@ def refresh(
     with open_project(project, catch_up=False) as memories:
         done = files.refresh_files(memories, force=force, on_batch=show.import_progress())
     lines = [*_import_lines(done.taken), *(f"wrote {path}" for path in done.written)]
-    kept = [f"kept {path}: it was edited by hand (--force overwrites it)" for path in done.kept]
+    unread = "it cannot be read (`ademem files check` says why)"
+    edited = "it was edited by hand (--force overwrites it)"
+    kept = [f"kept {path}: {unread if path in done.unread else edited}" for path in done.kept]
     lines += [] if done.written or kept else ["up to date"]
     if done.copied:
         lines.append(f"copied the files as they were to {done.copied}")

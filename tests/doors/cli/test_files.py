@@ -54,6 +54,17 @@ def project(ademem):
     return ademem
 
 
+@pytest.mark.parametrize("options", [(), ("--force",)])
+def test_a_refresh_says_of_a_file_that_cannot_be_read_that_nothing_overwrites_it(project, options):
+    path = project.root / LINES
+    path.write_bytes(damaged := path.read_bytes() + b"\xff\n")
+    said = project("files", "refresh", *options)
+
+    assert f"kept {LINES}: it cannot be read (`ademem files check` says why)" in said
+    assert "is not UTF-8 text" in project("files", "check")
+    assert path.read_bytes() == damaged
+
+
 @pytest.fixture
 def clone(project, tmp_path):
     """A fresh clone, where the shell stands; it has no database."""
