@@ -76,13 +76,8 @@ def instruction_in_two_parts(draft: Reviewed, gate: Gate) -> Reviewed:
 
 
 def instruction_beside(draft: Reviewed, gate: Gate) -> Reviewed:
-    """Quarantine an instruction in names, or in a key from the text, together with the labels.
-
-    `harmless_labels` has read the labels themselves.
-    """
-    derived = draft.knowledge_key if is_key_from_text(draft) else None
-    is_read = not (derived or draft.owner or draft.origin.agent_id)
-    if draft.by_person or draft.quarantine_reason or is_read:
+    """Quarantine an instruction in tags, path, anchors, keys or names."""
+    if draft.by_person or draft.quarantine_reason:
         return draft
     labels = (*draft.tags, draft.topic_key)
     named = (draft.path, draft.knowledge_key, draft.bead, draft.owner, draft.origin.agent_id)

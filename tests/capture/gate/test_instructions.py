@@ -6,7 +6,6 @@ import time
 
 import pytest
 
-from ademem.capture.gate import rules
 from ademem.capture.gate.form import Insert
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.guard.injection import instruction_in
@@ -117,13 +116,3 @@ def test_no_text_is_read_for_long(piece):
     instruction_in(piece * (50_000 // len(piece)))
 
     assert time.process_time() - started < 1.0
-
-
-def test_labels_are_read_once_where_no_name_stands_beside_them(monkeypatch):
-    read = []
-    monkeypatch.setattr(rules, "instruction_in_fields", lambda *texts: read.append(texts))
-    labels = {"tags": ("api",), "path": "src/**", "topic_key": "api/limits"}
-    judged(Draft(content="The API has a limit", **labels))
-    judged(Draft(content="The API has limits", owner="reviewer", scope="agent", **labels))
-
-    assert len(read) == 1 + 2
