@@ -110,6 +110,10 @@ class Effects(Value):
     discards: bool = False
     """It may set back any file."""
 
+    @property
+    def set_back(self) -> bool:
+        return bool(self.restores) or self.discards
+
     def touches(self, path: str) -> bool:
         return self.discards or _holds(self.writes, path)
 
@@ -153,15 +157,19 @@ def count(steps: Iterable[Prompt | Message | Done], guard: Guard) -> SessionCoun
 class _Open:
     """A memory that came up, while its session goes on."""
 
-    def __init__(self, met: Met, done: Done, number: int, turn: int, asked: str) -> None:
+    def __init__(self, met: Met, done: Done, number: int, turn: int, said: str) -> None:
         self.met, self.done, self.number = met, done, number
         self.proof = REJECTED if done.is_rejected and met.is_first else ""
         self.detail = ""
         self.turn = turn
         self.kept = done.change is not None and not done.is_rejected
         self.was_repeated = self.was_discussed = False
+        self.was_undone = False
+        """Something was set back since; of a command it is not known what it changed."""
         self.lines = done.change.added if done.change and met.stops else frozenset()
-        self.was_asked = done.change is not None and _names_file(asked, done.change.path)
+        self.was_asked = done.change is not None and (
+            _names_file(said, done.change.path) or any(contains(said, name) for name in met.names)
+        )
 
     @property
     def was_right(self) -> bool:
@@ -298,14 +306,16 @@ class _Session:
             self.changed += [_Changed(path, self.calls, done.change, met) for path in paths]
 
     def _watched(self) -> set[str]:
-        paths = {each.path for each in self.changed}
-        return paths | {each.done.change.path for each in self.found if each.done.change}
+        """Files that calls changed, and folders of commands that met a memory: any in them."""
+        found = (each.done for each in self.found)
+        changed = {each.change.path if each.change else each.call.folder for each in found}
+        return changed.union(each.path for each in self.changed)
 
     def _meet(self, done: Done) -> list[_Open]:
         seen = {each.met.key for each in self.found}
-        asked = self.question.text if self.question else ""
         found = self.guard.meet(done, seen, self.announced)
-        met = [_Open(each, done, self.calls, self.prompts, asked) for each in found]
+        said = "\n".join(self.texts) if found else ""
+        met = [_Open(each, done, self.calls, self.prompts, said) for each in found]
         self.found += met
         self.unanswered += [each for each in met if not each.proof]
         return met
@@ -339,13 +349,15 @@ class _Session:
         for each in changed:
             each.follow(lines)
         for each in stopped:
-            each.was_repeated |= each.turn < self.prompts and each.is_repeated_by(done)
+            each.was_undone |= effects.set_back
+            if each.turn < self.prompts and not each.was_undone:
+                each.was_repeated |= each.is_repeated_by(done)
 
 
-def _names_file(prompt: str, path: str) -> bool:
-    """Tell whether a prompt has the name of a file, with its ending or without."""
+def _names_file(prompts: str, path: str) -> bool:
+    """Tell whether prompts, in small letters, have the name of a file, with its ending or not."""
     stem = os.path.splitext(os.path.basename(path))[0].lower()
-    return bool(stem) and contains(prompt.lower(), stem)
+    return bool(stem) and contains(prompts, stem)
 
 
 def _changes(done: Done, effects: Effects, path: str) -> bool:
