@@ -20,17 +20,26 @@ def memories(world):
         yield memories
 
 
+def never(limit):
+    raise AssertionError(f"nobody is asked for {limit}, which nobody limited")
+
+
 def test_a_limit_that_nobody_set_is_raised_for_the_project(memories):
-    assert configuring.raise_project_limit(memories) == 1000
+    raised = configuring.raise_project_limit(memories, never)
+    assert (raised.limit, raised.path) == (1000, ".ade/config.toml")
     assert "project_limit = 1000" in (Path(memories.project.root) / ".ade/config.toml").read_text()
 
     memories.settings = Settings(lifecycle=LifecycleSettings(project_limit=1000))
     assert reports.find_overfull(memories) is None
-    assert configuring.raise_project_limit(memories) is None
+    assert configuring.raise_project_limit(memories, never) is None
 
 
-def test_a_limit_that_somebody_set_stays(memories, world):
+def test_a_limit_that_somebody_set_stays_or_is_raised_on_this_machine_as_they_say(memories, world):
     given = {"root": str(world.root), "environment": world.environment}
     configuring.set_value("lifecycle.project_limit", "3", **given)
+    asked = []
 
-    assert configuring.raise_project_limit(memories) is None
+    assert configuring.raise_project_limit(memories, asked.append) is None
+    assert asked == [1000]
+    raised = configuring.raise_project_limit(memories, lambda limit: True)
+    assert (raised.limit, raised.path) == (1000, ".ade/config.local.toml")
