@@ -1,7 +1,7 @@
 """Find the memories that a session used, from its tool calls after they were shown.
 
 A memory is used that was shown with a prompt whose turn works where it applies, or with a failure
-whose command then succeeds. Elsewhere only an id counts, or a name of a file or identifier that
+whose command then succeeds. Elsewhere only an id counts, or a file, identifier or number that
 appeared in the memory first: in a call, or in the last text of a turn; similar words do not, nor
 does what the memory forbids. What came of a denial its turn has told (`store/outcomes`).
 """
@@ -45,6 +45,8 @@ _NAME = re.compile(
     r"|\b[a-z]+[A-Z]\w*\b|\b(?:[A-Z][a-z0-9]+){2,}\b"  # camelCase, CamelCase
     r"|(?<!\S)--[a-z][\w-]+"  # an option
 )
+_VALUE = re.compile(r"(?<![\w:.,/-])(?!(?:19|20)\d\d\b)\d[\w:-]{2,}\w(?![\w/-])", re.ASCII)
+"""A number, a time or a measure of four characters or more: `9001`, `03:30`, `40ms`; no year."""
 
 
 class Clue:
@@ -301,7 +303,7 @@ def _written_text(call: Call, command: str, settings: GuardSettings) -> str:
 
 def find_names(text: str) -> set[str]:
     found = {match.strip("`.") for match in _NAME.findall(text)}
-    return {name for name in found if len(name) >= NAME_CHARS}
+    return {name for name in found if len(name) >= NAME_CHARS}.union(_VALUE.findall(text))
 
 
 def find_forbidden(text: str) -> set[str]:

@@ -48,7 +48,9 @@ def used(*events, clues=None):
         pytest.param("Deploys go through staging", set(), id="plain words"),
         pytest.param("Never use a.b or x_y", set(), id="too short"),
         pytest.param("It ends here.Then on", set(), id="a missing blank"),
-        pytest.param("e.g. version 1.2.3", set(), id="numbers"),
+        pytest.param("Sync is 03:30, 40ms, port 9001", {"03:30", "40ms", "9001"}, id="values"),
+        pytest.param("48kHzだと9001番", {"48kHz", "9001"}, id="values without blanks"),
+        pytest.param("e.g. 1.2.3, 12 kg, 15.000, in 2029", set(), id="short numbers, a year"),
     ],
 )
 def test_the_names_in_a_memory_are_those_of_things_in_the_code(text, names):
