@@ -159,6 +159,12 @@ def _is_number(value: str) -> bool:
     return not any(map(str.isalpha, value)) or (is_dotted and len(parts[0]) < 5)
 
 
+def _is_quantity(value: str) -> bool:
+    """Tell of a number of at most four digits with its unit, `800ms`."""
+    number = value.rstrip("abcdefghijklmnopqrstuvwxyz")
+    return number.isdigit() and len(number) < 5 and 0 < len(value) - len(number) < 3
+
+
 def _is_sqlstate(value: str) -> bool:
     """Tell of a state of SQL with a letter, `28P01` or `0A000` (Appendix A of PostgreSQL)."""
     import re
@@ -207,6 +213,7 @@ HARMLESS = (
     _is_color,
     _is_reference,
     _is_number,
+    _is_quantity,
     _is_sqlstate,
     _is_file,
     _is_address,

@@ -60,13 +60,13 @@ _GROUPS_OF_DIGITS = (
     r"(?![\w,:/-]|[ .]\d)"
 )
 _CLAUSE = r"[^.;!?\n。！？]{0,120}"
-_PHRASE = r"[^\W\d_]+(?: [^\W\d_]+){2,8}(?= ?(?:[.,;!?()\n—–-]|\Z))"
+_PHRASE = r"[^\W\d_]+(?: (?:[^\W\d_]+|\d{1,4})){2,8}(?= ?(?:[.,;!?()\n—–-]|\Z))"
 _WORD = r"[^\W\d_][\w'’]*|\d+"
 _BREAK = r"[.!?;](?=\s)|[。！？\n|]|&&"
 _OPENED = (
     r"acc[eèé]s|zugang|toegang|dost[eę]p|доступ|recover|r[ée]cup|recup|wiederherst|herstel"
     r"|odzysk|восстан|backup|reserv|резерв|zapas|secours|emergenc|notfall|(?:un|b)lock|sblocc"
-    r"|security|sicherheit|2fa|mfa|door|gate|entry|alarm|safe|vault|digi|\bpin|schlüssel"
+    r"|security|sicherheit|2fa|mfa|door|gate|entr[ay]|alarm|safe|vault|digi|\bpin|schlüssel"
     r"|恢复|備|备用|リカバリ|バックアップ|認証|tür|deur|\bport(?!s?\b)|puert|cancel|drzwi|bram|двер"
     r"|ворот|подъезд|домофон|[門门]|玄関|現関"
 )
@@ -141,8 +141,9 @@ class Reading:
         return opened >= 0 and "]" not in self.text[opened : noun.start]
 
     def _is_placeholder(self, each: Candidate) -> bool:
-        """Tell of "your_password", `vault#password` and `{{ a_variable }}`."""
-        if self.text[max(0, each.start - 4) : each.start].rstrip(" ").endswith("{{"):
+        """Tell of "your_password", `vault#password`, `{{ a_variable }}` and `${another}`."""
+        before = self.text[max(0, each.start - 4) : each.start].rstrip(" ")
+        if before.endswith(("{{", "${")):
             return True
         first = bisect_left(self.nouns, each.start)
         if first == len(self.nouns) or self.nouns[first] >= each.end:

@@ -10,22 +10,23 @@ if TYPE_CHECKING:
 
 # `|` is the edge of a word, also inside a name: `|pass|` is in `DB_PASS` and `ftpPass`. `_` is any
 # of blank, hyphen and underscore. Names without accents are found with them. Languages: en, de,
-# fr, es, it, pt, nl, pl, sv, da, fi, tr, cs, hu, el, ru, zh, ja and ko.
+# fr, es, it, pt, nl, pl, sv, da, fi, tr, cs, hu, el, ru, ar, zh, ja and ko.
 NOUNS = {
     "password": """
         passw passcode passord kennwort losungswort mot_de_passe |mdp| contrase senha palavra_passe
         wachtwoord |ww| |hasl парол 密码 密碼 口令 暗証 暗号 合言葉 パス 비밀번호 비번
         암호 |pwd| |pw| |psw |psk |pin| |pincode |puk| |пин| pass| |clave| lösen losenord
         adgangskode kodeord salasana |parol sifre heslo hesla jelszo κωδικ geheimzahl
+        كلمة_المرور كلمة_السر باسورد
     """,
     "phrase": "passphrase pass_phrase phrase frase fraza фраз フレーズ mnemonic wachtzin",
     "secret": """
-        secret segret token |key| credential |creds| |seed schlüssel |clé 密钥 密鑰 秘钥 令牌 キー
-        トークン 鍵 토큰 chiave chave klucz ключ sleutel llave |salt| |auth| authorization bearer
-        cookie |session |sid|
+        secret segret token |key| credential |creds| |seed schlüssel schluessel |clé 密钥 密鑰 秘钥
+        令牌 キー トークン 鍵 토큰 chiave chave klucz ключ sleutel llave |salt| |auth| authorization
+        bearer cookie |session |sid|
     """,
     "code": """
-        code codig codic kod| kody| kodu| kodem| koden| kode| |код コード 码 碼 코드 combo
+        code codig codic kod| kody| kodu| kodem| koden| kode| |код الرمز コード 码 碼 코드 combo
         combina kombi комбинац keypad
     """,
     "login": """

@@ -407,10 +407,21 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (
         "pgpass",
         (":5432:", ":*:"),
-        r"(?<!\S)[\w.*-]{1,253}:(?:\d{2,5}|\*):[^:\s]{1,63}:[^:\s]{1,63}:([^\s:]{3,})(?!\S)",
+        r"(?<!\S)[\w.*-]{1,253}:(?:\d{2,5}|\*):[^:\s]{1,63}:[^:\s]{1,63}:((?![<{$])[^\s:]{3,})(?!\S)",
     ),
     ("secret", ("?key=", "&key="), rf"[?&]key=(?=[\w-]{{20}}){OPAQUE}([\w-]+)"),
-    ("url-password", ("oracle:thin:",), r"oracle:thin:[\w$#]{1,64}/([^\s@/]{3,})@"),
+    (
+        "url-password",
+        ("oracle:thin:", "sqlplus", "sqlldr", "expdp", "impdp"),
+        r"(?:oracle:thin:|\b(?:sqlplus|sqlldr|expdp|impdp)\s+(?:-\S+\s+){0,5})"
+        r"[\w$#]{1,64}/(?![$<{])([^\s@/]{3,})@",
+    ),
+    (  # server, user and password, in this order
+        "password",
+        ("mysqli", "pdo(", "getconnection("),
+        r"(?i)\b(?:mysqli\w*|pdo|getconnection)\([^,()\n]{1,200},\s*[\"'][^\"'\n]{1,80}[\"'],\s*"
+        r"[\"']([^\"'\n]{4,})[\"']",
+    ),
     (
         "password",
         ("auth=(", "credential(", "credentials(", "basicauth(", "basic_auth("),

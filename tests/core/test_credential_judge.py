@@ -20,6 +20,7 @@ from ademem.core.redaction import redact
         pytest.param("la contraseña del wifi", ["contrase", "wifi"], id="in a sentence"),
         pytest.param("mot-de-passe, mot de passe", ["mot-de-passe", "mot de passe"], id="joined"),
         pytest.param("YAYIN_SIFRE, yayın şifresi", ["sifre", "sifre"], id="with accents or none"),
+        pytest.param("api_schluessel", ["schluessel"], id="with two letters for an umlaut"),
         pytest.param("spinning a keyboard", [], id="inside of other words"),
         pytest.param("暗証番号とコード", ["暗証", "コード"], id="without blanks"),
     ],
@@ -31,7 +32,7 @@ def test_names_of_credentials_are_found_in_prose_and_in_code(text, stems):
 OTHER_FORMS = """
     v2.3.1 2026-11-29 10.0.0.7 OPS-412 postgres:16 vpc-01d11a0201bca4b4d #c0ffee 0x0D src/auth.py
     notes.txt me@example.org $TOKEN_2 https://x.io/a1 sha256:ab12cd34 max_age=3600 --flag2
-    hooks/start.sh:17@b9dbfce0aa303771 28P01 2200H 0A000 XX001
+    hooks/start.sh:17@b9dbfce0aa303771 28P01 2200H 0A000 XX001 800ms 30s
 """
 
 
@@ -46,6 +47,8 @@ def test_what_has_a_form_of_its_own_is_no_candidate(value):
         pytest.param("the printer's password is {} since Monday", True, id="behind the name"),
         pytest.param("we took {} as the root password", True, id="before the name"),
         pytest.param("adgangskoden til serveren er {}", True, id="in Danish"),
+        pytest.param("كلمة المرور للخادم هي {} اليوم", True, id="in Arabic"),
+        pytest.param("the password is in ${{{}}}", False, id="as a variable"),
         pytest.param("the train to {} leaves at nine", False, id="without a name"),
         pytest.param("the train is {}. Password rules stay", False, id="in another sentence"),
     ],

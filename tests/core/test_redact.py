@@ -343,6 +343,13 @@ SECRETS = [
     ),
     secret("kubernetes-secret", "kind: Secret\ndata:\n", "  user: YWRtaW4=\n  pw: b3ZlbiBtaXR0\n"),
     secret("url-password", "jdbc:oracle:thin:scott/", "tiger77x", "@db:1521:orcl", id="oracle"),
+    *(
+        secret("url-password", f"{program} scott/", "tiger77x", "@//db:1521/orcl", id=program)
+        for program in ("sqlplus", "sqlldr", "expdp", "impdp")
+    ),
+    secret("password", "new PDO($dsn, 'shop', '", "Tiger!77", "')", id="pdo"),
+    secret("password", 'getConnection(url, "shop", "', "Tiger!77", '")', id="connection"),
+    secret("password", 'new mysqli($host, "shop", "', "Tiger!77", '", "shop")', id="mysqli"),
     secret("wifi", "WIFI:T:WPA;S:guests;P:", "ovenmitt", ";;"),
     secret("signature", "https://x/y?X-Amz-Signature=", HEX[:64]),
     secret("secret", "Datadog: app ", HEX[:40], " and api", id="key of an app"),

@@ -225,8 +225,9 @@ def test_secrets_are_redacted_and_what_looks_like_one_stays():
         pytest.param("c", 5, 0, id="third"),
         pytest.param("d", 4, 1, id="fourth"),
         pytest.param("e", 4, 0, id="fifth"),
-        pytest.param("f", 12, 3, id="sixth"),
+        pytest.param("f", 10, 2, id="sixth"),
         pytest.param("g", 9, 0, id="seventh"),
+        pytest.param("h", 3, 1, id="eighth"),
     ],
 )
 def test_secrets_of_an_author_are_redacted_and_what_looks_like_one_stays(
