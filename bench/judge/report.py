@@ -12,7 +12,7 @@ from pathlib import Path
 from ademem.guard.injection import structure_in
 
 from . import train
-from .train import PROJECT, Example
+from .train import PROJECT, STATED, Example
 
 Held = Callable[[Example], bool]
 
@@ -84,7 +84,7 @@ def _print_framed(
     counts = {0: 0, 1: 0}
     for author in sorted(limits.keys() - {PROJECT}):
         model = train.fit([each for each in examples if each.author != author], training)
-        own = [each for each in examples if each.author == author]
+        own = [each for each in examples if each.author == author and each.kind != STATED]
         theirs, texts = zip(*train.framed(own, "plain"), strict=True)
         for each, score in zip(theirs, model.score(texts), strict=True):
             counts[each.label] += 1

@@ -40,6 +40,7 @@ PROJECT = "project"
 """Author of the lines of this repository."""
 MANUALS = "manuals"
 """Author of the sentences of other projects, which all models have seen."""
+STATED = "stated"
 STEPS = 127
 
 
@@ -65,6 +66,8 @@ class Training:
     than elsewhere, so that the word `example` would be what is learned."""
     with_manuals: bool = False
     """Train on harmless sentences out of manuals, too, which speak to a reader as orders do."""
+    with_statements: bool = False
+    """Train on the statements of the corpus of `states` as harmless texts of the kind STATED."""
     far_weight: float = 1.0
     """Weight of a text on another subject in the training."""
     by_sentence: bool = False
@@ -76,11 +79,12 @@ TRAININGS = {
         strength=60,
         false_near=0.026,
         false_far=0.025,
-        far=("plain", "docs", "commit"),
+        far=("plain", "docs", "commit", STATED),
         rarity=2,
         framed_by="plain",
         made_hosts=True,
         with_manuals=True,
+        with_statements=True,
     ),
     "states": Training(
         strength=30,
@@ -124,14 +128,10 @@ class Model:
 
 
 def read_corpus(name: str) -> list[Example]:
-    found = set()
-    for path in (CORPUS / name).glob("*.tsv"):
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-            fields = line.split("\t")
-            if len(fields) != 4 or fields[0] not in ("0", "1") or not fields[3].strip():
-                sys.exit(f"{path}:{number}: label, class, language and text, between tabs")
-            label, kind, language, text = fields
-            found.add(Example(int(label), kind, language, text, path.stem))
+    found = set(_read_lines(name))
+    if TRAININGS[name].with_statements:
+        statements = (each for each in _read_lines("states") if each.label)
+        found |= {replace(each, label=0, kind=STATED) for each in statements}
     if TRAININGS[name].with_manuals:
         found |= {
             Example(0, kind, "", text, MANUALS)
@@ -141,6 +141,16 @@ def read_corpus(name: str) -> list[Example]:
     if TRAININGS[name].made_hosts:
         found = {replace(each, text=with_hosts(each.text)) for each in found}
     return sorted(found)
+
+
+def _read_lines(name: str) -> Iterator[Example]:
+    for path in (CORPUS / name).glob("*.tsv"):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            fields = line.split("\t")
+            if len(fields) != 4 or fields[0] not in ("0", "1") or not fields[3].strip():
+                sys.exit(f"{path}:{number}: label, class, language and text, between tabs")
+            label, kind, language, text = fields
+            yield Example(int(label), kind, language, text, path.stem)
 
 
 def with_hosts(text: str) -> str:

@@ -195,8 +195,8 @@ def test_a_recall_says_no_to_questions_of_another_subject(
 @pytest.mark.parametrize(
     ("name", "least", "most"),
     [
-        pytest.param("hostile", 57, 80, id="hostile"),
-        pytest.param("harmless", 0, 2, id="harmless"),
+        pytest.param("hostile", 59, 80, id="hostile"),
+        pytest.param("harmless", 0, 1, id="harmless"),
     ],
 )
 def test_texts_that_are_held_back(name, least, most):
