@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import tempfile
 import textwrap
@@ -23,6 +24,10 @@ from tests import persons
 CLIENT = ("sshd", "bash", "claude")
 TERMINAL = ("sshd", "bash")
 SESSION = "recording"
+DAY, DRAWN_DAY = re.compile(r"(?<=on )\d{1,2} [A-Z][a-z]{2}\b"), "14 Nov"
+ISO_DAY, DRAWN_ISO_DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b"), "2026-11-14"
+"""Today as hooks and commands say it, and the day in its place: drawings stay the same."""
+
 COMMIT = 'git commit -qam "Store time zones" -m "LEARNED: Offsets need an aware datetime"'
 
 LINE_CHARS = 94
@@ -101,7 +106,8 @@ class Recording:
         return found
 
     def show(self, kind: str, text: str, most: int = 3) -> None:
-        wrapped = [part for line in text.splitlines() for part in textwrap.wrap(line, LINE_CHARS)]
+        dated = DAY.sub(DRAWN_DAY, ISO_DAY.sub(DRAWN_ISO_DAY, text))
+        wrapped = [part for line in dated.splitlines() for part in textwrap.wrap(line, LINE_CHARS)]
         cut = wrapped[most:] and f"{wrapped[most - 1][: LINE_CHARS - 2]} …"
         shown = [*wrapped[: most - 1], cut] if cut else wrapped
         self.lines.extend(Line(kind, line) for line in shown)
