@@ -88,11 +88,13 @@ def estimate(waiting: int) -> str:
 
 
 def _next(runtime: Runtime, *, has_hooks: bool, waiting: int) -> str:
+    from ademem.sync import instruction_state
+
     if not has_hooks:
         return "install"
     if _has_failed(runtime):
         return "doctor"
-    if _has_instructions(runtime):
+    if instruction_state.find_undecided(runtime):
         return "adopt"
     if waiting:
         return "review"
@@ -128,16 +130,6 @@ def count_transcripts(root: str, environment: Mapping[str, str]) -> int:
         return sum(name.endswith(".jsonl") for name in os.listdir(place))
     except OSError:
         return 0
-
-
-def _has_instructions(runtime: Runtime) -> bool:
-    """Tell whether the project has instructions for agents that nobody decided about."""
-    from ademem.store import adopted
-
-    if adopted.is_taken(runtime.store) or runtime.settings.adopt.files == ("off",):
-        return False
-    names = ("CLAUDE.md", os.path.join(".claude", "CLAUDE.md"), "AGENTS.md")
-    return any(os.path.isfile(os.path.join(runtime.project.root, name)) for name in names)
 
 
 def _is_missing(package: str) -> bool:

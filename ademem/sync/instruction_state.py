@@ -21,6 +21,17 @@ INLINE_BYTES = 60_000
 """Size of all instruction files up to which a hook reads them itself."""
 
 
+MAIN_FILES = ("CLAUDE.md", ".claude/CLAUDE.md", "AGENTS.md")
+
+
+def find_undecided(runtime: Runtime) -> str:
+    """Return the first main instruction file, if nobody decided about adoption; else ""."""
+    if adopted.is_taken(runtime.store) or not is_on(runtime):
+        return ""
+    root = runtime.project.root
+    return next((each for each in MAIN_FILES if os.path.isfile(f"{root}/{each}")), "")
+
+
 def is_on(runtime: Runtime) -> bool:
     return runtime.settings.adopt.files != (OFF,)
 

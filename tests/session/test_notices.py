@@ -44,6 +44,19 @@ def test_a_project_without_memories_is_shown_how_to_store_one(world):
     assert shown(world) == ['ademem: no memories yet · say "remember: …" to keep one']
 
 
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("- Use tabs in Makefiles\n- Never edit `a.py`\n", "CLAUDE.md has 2 rules (/ademem:adopt)"),
+        ("# Notes\n", 'say "remember: …" to keep one'),
+    ],
+)
+def test_a_project_without_memories_is_shown_the_rules_that_it_has(world, text, line):
+    (world.root / "CLAUDE.md").write_text(text)
+
+    assert shown(world) == [f"ademem: no memories yet · {line}"]
+
+
 def test_a_new_clone_in_the_middle_of_a_merge_says_that_its_files_wait(world):
     (world.root / ".git").mkdir(exist_ok=True)
     (world.root / ".git/MERGE_HEAD").write_text("0" * 40)
