@@ -79,7 +79,7 @@ def join_as_person(*arguments):
 
 for path in ((), ("recall",), ("sync",), ("hub", "serve"), ("mcp",)):
     run(*path, "--help")
-assert "Every day:" in run("--help")
+assert "─ Every day ─" in run("--help")
 assert "ademem init" in run()
 run("--version")
 assert "Did you mean 'list'" in run("lst", code=2)
