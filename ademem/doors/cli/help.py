@@ -29,6 +29,8 @@ Options:
   -h, --help            Show this message and exit.
 """
 
+TWO_IN_A_ROW = 100
+"""Columns from which on two panels stand side by side."""
 GAP = "  "
 """Between two columns of panels."""
 FRAME = 6
@@ -47,7 +49,7 @@ def lines(columns: int) -> Iterator[str]:
     widths = tuple(max(map(len, cells)) for cells in zip(*rows, strict=True))
     boxes = [list(_box(panel, rows, *widths)) for panel, rows in found.items()]
     width = FRAME + sum(widths)
-    in_a_row = 2 if 2 * width + len(GAP) <= columns else 1
+    in_a_row = 2 if columns >= max(TWO_IN_A_ROW, 2 * width + len(GAP)) else 1
     for at in range(0, len(boxes), in_a_row):
         beside = zip_longest(*boxes[at : at + in_a_row], fillvalue=" " * width)
         yield from (GAP.join(cells).rstrip() for cells in beside)
