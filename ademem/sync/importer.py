@@ -43,8 +43,9 @@ from ademem.sync.provenance import Provenance, provenance_of
 from ademem.sync.tracked_files import (
     MergeBase,
     base_path,
+    only_text,
     paths_of,
-    present_text,
+    present,
     refused_lines,
     save_base,
 )
@@ -228,7 +229,8 @@ def update_store(
     if force and provenance.base.agreement:
         follow_branches(place, store, now)
         return ImportReport(), Texts()
-    there = provenance.present = present_text(project)
+    found = present(project)
+    there = provenance.present = only_text(found)
     texts = _select_ours(there, project, provenance.base)
     read = texts.only(filter(is_imported, texts))
     _check_whole(read, project, provenance.base, now)
@@ -243,9 +245,21 @@ def update_store(
         )
         report = replace(report, outdated=tuple(sorted(outdated)))
         texts = _without_refused(texts, report)
+    if unreadable := _find_unreadable(found, project):
+        report = replace(report, problems=(*report.problems, *unreadable))
     follow_branches(place, store, now)
     follow_trust(provenance, now)
     return report, Texts() if force else texts
+
+
+def _find_unreadable(found: Texts, project: Project) -> list[Problem]:
+    """Return a problem for each file that is not UTF-8; notices name those that are refused."""
+    message = "is not UTF-8 text, so nothing of it is imported; save it as UTF-8 or restore it"
+    return [
+        Problem(path=path, line=None, message=message)
+        for path in sorted(set(filter(is_imported, found)).difference(only_text(found)))
+        if not confined.refusal(project.root, path)
+    ]
 
 
 def _check_whole(read: Texts, project: Project, base: MergeBase, now: datetime) -> None:

@@ -276,7 +276,7 @@ def test_when_the_deadline_passes_nothing_is_taken_and_the_worker_takes_all(repo
 def test_hooks_after_the_first_leave_what_waits_alone(clone, monkeypatch):
     give(clone, [record(number) for number in range(8)])
     take_until(clone, 2)
-    monkeypatch.setattr(importer, "present_text", None)
+    monkeypatch.setattr(importer, "present", None)
 
     assert take_until(clone, 1000) is None
 
@@ -284,7 +284,7 @@ def test_hooks_after_the_first_leave_what_waits_alone(clone, monkeypatch):
 def test_large_files_are_left_to_the_worker_unread(clone, monkeypatch):
     give(clone, [record(number) for number in range(8)])
     monkeypatch.setattr(importer, "HOOK_BYTES", 100)
-    monkeypatch.setattr(importer, "present_text", None)
+    monkeypatch.setattr(importer, "present", None)
 
     assert take_until(clone, 1000) is None
     assert importer.describe_waiting(clone.project) == [

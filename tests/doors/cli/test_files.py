@@ -65,6 +65,20 @@ def test_a_refresh_says_of_a_file_that_cannot_be_read_that_nothing_overwrites_it
     assert path.read_bytes() == damaged
 
 
+@pytest.mark.parametrize("path", [FACTS, LINES])
+@pytest.mark.parametrize("options", [(), ("--only",), ("--dry-run",)])
+def test_an_import_names_a_file_in_another_encoding_and_loses_nothing(project, path, options):
+    file = project.root / path
+    file.write_bytes(damaged := file.read_text().encode("utf-16"))
+    said = project("files", "import", *options)
+
+    assert f"{path}:1: is not UTF-8 text, so nothing of it is imported; save it as UTF-8" in said
+    assert "nothing new" not in said
+    assert project.exit_code == 1
+    assert file.read_bytes() == damaged
+    assert TEXT in project("list")
+
+
 @pytest.fixture
 def clone(project, tmp_path):
     """A fresh clone, where the shell stands; it has no database."""
