@@ -307,6 +307,9 @@ def _restore_backup(
         raise UsageError("name a memory or a backup", "`ademem backup --list` shows the backups")
     if backup is None:
         return False
+    for name in ("to", "revision"):
+        if given.get(name) is not None:
+            raise UsageError(f"a backup has no `--{name}`", "leave it out, or name a memory")
     from ademem.operations import recovery
 
     dry_run = given["dry_run"]

@@ -96,6 +96,12 @@ def test_a_damaged_database_is_reported_with_what_rebuilds_it(ademem, arguments)
         pytest.param(
             ["list", "--project", "/"], "no ademem project at / (`ademem init`", 5, id="/"
         ),
+        pytest.param(
+            ["restore", "--backup", "latest", "--to", "1"],
+            "a backup has no `--to` (leave it out",
+            2,
+            id="revision of a backup",
+        ),
         pytest.param(["recall"], "recall what? (ademem recall", 2, id="no words"),
         pytest.param(["recall", " "], "recall what? (ademem recall", 2, id="blank words"),
     ],
