@@ -384,11 +384,23 @@ def find_overfull(runtime: Runtime) -> str | None:
         return None
     above = ", ".join(f"{count:,} above {scope}_limit" for scope, count in over.items())
     when = stamp(running.next_run(runtime.store, SWEEP, runtime.now))[:16].replace("T", " ")
-    keep = ", ".join(f"lifecycle.{scope}_limit = 0" for scope in over)
+    keep = ", ".join(_without_limit(f"lifecycle.{scope}_limit", runtime) for scope in over)
     return (
         f"{above}: a sweep from {when} UTC on archives the lowest (`ademem sweep --dry-run`);"
-        f" {keep} in .ade/config.toml keeps them"
+        f" {keep} keeps them"
     )
+
+
+def _without_limit(key: str, runtime: Runtime) -> str:
+    """Return what to write to set no limit, in the source that sets it now."""
+    from ademem.core.settings import load_configuration, setting_of
+
+    here, root = runtime.project.config, runtime.project.root
+    source = load_configuration(runtime.project, runtime.environment).origins.get(key, here)
+    if setting_of(source):
+        return f"{source}=0"
+    path = os.path.relpath(source, root) if source.startswith(f"{root}{os.sep}") else source
+    return f"{key} = 0 in {path}"
 
 
 def get_digest(runtime: Runtime) -> dict[str, Any]:

@@ -179,6 +179,11 @@ def test_an_import_beyond_the_limit_says_what_a_sweep_will_do_and_how_to_keep_it
     limited(ademem, project=0)
     assert ademem.json("status")["overfull"] is None
     assert ademem.json("sweep", "--dry-run")["archived"] == 0
+    ademem("config", "set", "lifecycle.project_limit", "2", "--local")
+    local = "lifecycle.project_limit = 0 in .ade/config.local.toml keeps them"
+    assert ademem.json("status")["overfull"].endswith(local)
+    ademem.monkeypatch.setenv(variable := "ADEMEM_LIFECYCLE_PROJECT_LIMIT", "1")
+    assert ademem.json("status")["overfull"].endswith(f"{variable}=0 keeps them")
 
 
 def test_a_clone_gets_the_merge_driver_with_the_hooks_and_the_doctor_misses_it(ademem):
