@@ -17,7 +17,7 @@ from ademem.core.value import Value, as_dict
 from ademem.core.who import NOT_ASKED, Who
 from ademem.files import enrolment
 from ademem.files.enrolment import RegisteredProject
-from ademem.operations.files import refresh_files
+from ademem.operations.files import import_files, refresh_files
 from ademem.store import backups, statistics, transfers, transitions
 from ademem.store.backup_files import Kind
 from ademem.store.database import DryRun
@@ -122,7 +122,8 @@ def merge_projects(
 ) -> list[Merged]:
     """Move all memory of projects into another one; raises CannotDo for other than variants.
 
-    *force* merges any, for a person. Each emptied database is kept as a backup.
+    *force* merges any, for a person. Each emptied database is kept as a backup. Edits of the files
+    of both are imported before; raises BeingWritten where one of them was emptied a moment ago.
     """
     target = find_registered(into, environment)
     chosen = [find_registered(name, environment) for name in sources]
@@ -153,6 +154,8 @@ def _merge(
                 counts = transfers.merge_all(old.store, new.store, now)
                 raise DryRun
             return Merged(source=source.name, into=target.name, counts=counts, backup="")
+        for each in (old, new):
+            import_files(each)  # edits that wait, before their memories move; may raise
         saved = backups.make(old.project, environment, Kind.REPLACED, now)
         counts = transfers.merge_all(old.store, new.store, now)
         transfers.empty(old.store)

@@ -1,6 +1,8 @@
 """The projects of a machine: their names, a search in all, and merging two."""
 
+import os
 import subprocess
+from functools import partial
 
 import pytest
 
@@ -8,10 +10,20 @@ from ademem.core import project, who
 from ademem.core.errors import UsageError
 from ademem.core.memory import Draft
 from ademem.files import enrolment
-from ademem.operations import browsing, curation, projects, relating, searching, sessions, writing
+from ademem.operations import (
+    browsing,
+    curation,
+    files,
+    projects,
+    relating,
+    searching,
+    sessions,
+    writing,
+)
 from ademem.operations.projects import NoSuchProject, find_groups
 from ademem.store import backup_files
 from ademem.store.transitions import CannotDo
+from ademem.sync.importer import BeingWritten
 from tests import persons
 from tests.builders import NOW
 from tests.world import World
@@ -153,6 +165,28 @@ def test_a_merge_moves_everything_and_adds_up(worlds):
         path.read_bytes() for path in (old.root / ".ade").rglob("*") if path.is_file()
     )
     assert names(new) == ["billing-service"]
+
+
+def test_edits_of_the_files_move_and_nothing_does_while_one_is_being_written(worlds):
+    old, new = worlds("billingservice"), worlds("billing-service")
+    write(new, "Invoices use Decimal")
+    write(old, "Deploys need a lock")
+    with old.memories() as memories:
+        files.refresh_files(memories)
+    page = old.root / ".ade/memory/facts.md"
+    text = page.read_text()
+    page.write_text("")
+    os.utime(page, times=(old.now.timestamp(), old.now.timestamp()))
+    merge = partial(projects.merge_projects, ["billingservice"], "billing-service")
+    with pytest.raises(BeingWritten, match=r"facts\.md was emptied a moment ago"):
+        merge(new.environment, new.now)
+    assert len(old.live()) == 1
+
+    page.write_text(text.replace("a lock", "the lock of the pipeline"))
+    merge(new.environment, new.now)
+    with new.memories() as memories:
+        texts = {memory.content for memory in searching.list_memories(memories)}
+    assert texts == {"Invoices use Decimal", "Deploys need the lock of the pipeline"}
 
 
 def test_other_than_variants_are_merged_by_a_person_alone(worlds):
