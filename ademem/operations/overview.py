@@ -94,7 +94,7 @@ def _next(runtime: Runtime, *, has_hooks: bool, waiting: int) -> str:
         return "install"
     if _has_failed(runtime):
         return "doctor"
-    if instruction_state.find_undecided(runtime):
+    if instruction_state.describe_undecided(runtime):
         return "adopt"
     if waiting:
         return "review"

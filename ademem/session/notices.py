@@ -126,21 +126,11 @@ def _explain_none(runtime: Runtime) -> str:
         return "ademem: no memories yet; files are read when git's merge or rebase is over"
     if import_waits(runtime.project):
         return "ademem: no memories until the files are imported"
-    if found := _find_rules(runtime):
-        return f"ademem: no memories yet · {found} (/ademem:adopt)"
-    return 'ademem: no memories yet · say "remember: …" to keep one'
-
-
-def _find_rules(runtime: Runtime) -> str:
-    """Return “CLAUDE.md has 14 rules” of the first file that nobody decided about, else ""."""
     from ademem.sync import instruction_state
 
-    if not (path := instruction_state.find_undecided(runtime)):
-        return ""
-    from ademem.files.instructions import reading
-
-    rules = sum(item.kind == "rule" for item in reading.read(runtime.project.root, (path,)).items)
-    return f"{path} has {counted(rules, 'rule')}" if rules else ""
+    if found := instruction_state.describe_undecided(runtime):
+        return f"ademem: no memories yet · {found} (/ademem:adopt)"
+    return 'ademem: no memories yet · say "remember: …" to keep one'
 
 
 def update_status_line(runtime: Runtime, session_id: str = "") -> None:

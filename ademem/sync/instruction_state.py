@@ -6,7 +6,7 @@ import os
 
 from ademem.core import repository
 from ademem.core.errors import suppress
-from ademem.core.text import sha256_hex
+from ademem.core.text import counted, sha256_hex
 from ademem.store import adopted
 
 TYPE_CHECKING = False
@@ -24,12 +24,21 @@ INLINE_BYTES = 60_000
 MAIN_FILES = ("CLAUDE.md", ".claude/CLAUDE.md", "AGENTS.md")
 
 
-def find_undecided(runtime: Runtime) -> str:
-    """Return the first main instruction file, if nobody decided about adoption; else ""."""
+def describe_undecided(runtime: Runtime) -> str:
+    """Return “CLAUDE.md has 14 rules” of the first main file with rules.
+
+    Returns "" if there is none, or if somebody decided about adoption.
+    """
     if adopted.is_taken(runtime.store) or not is_on(runtime):
         return ""
     root = runtime.project.root
-    return next((each for each in MAIN_FILES if os.path.isfile(f"{root}/{each}")), "")
+    for path in (each for each in MAIN_FILES if os.path.isfile(f"{root}/{each}")):
+        from ademem.files.instructions import reading
+
+        rules = sum(item.kind == "rule" for item in reading.read(root, (path,)).items)
+        if rules:
+            return f"{path} has {counted(rules, 'rule')}"
+    return ""
 
 
 def is_on(runtime: Runtime) -> bool:

@@ -57,6 +57,13 @@ def test_a_project_without_memories_is_shown_the_rules_that_it_has(world, text, 
     assert shown(world) == [f"ademem: no memories yet · {line}"]
 
 
+def test_the_rules_are_those_of_the_first_file_that_has_any(world):
+    (world.root / "CLAUDE.md").write_text("# Notes\n")
+    (world.root / "AGENTS.md").write_text("- Use tabs in Makefiles\n")
+
+    assert shown(world) == ["ademem: no memories yet · AGENTS.md has 1 rule (/ademem:adopt)"]
+
+
 def test_a_new_clone_in_the_middle_of_a_merge_says_that_its_files_wait(world):
     (world.root / ".git").mkdir(exist_ok=True)
     (world.root / ".git/MERGE_HEAD").write_text("0" * 40)

@@ -10,18 +10,18 @@ from typing import Any
 from ademem.core.clock import parse, tell_date, tell_day, tell_time
 from ademem.core.errors import NotFound
 from ademem.core.memory import Memory
-from ademem.core.text import counted
 from ademem.core.value import Value
 from ademem.doors.cards import Card, Line, find_line, read_cards
 from ademem.doors.reading import health
 from ademem.doors.views import effects as views
-from ademem.operations import adopting, reports, sessions
+from ademem.operations import reports, sessions
 from ademem.operations.overview import estimate
 from ademem.plugins.page.entry import Act, PageRequest, row_number
 from ademem.store import adopted, effects, injections
 from ademem.store.effects import Effect
 from ademem.store.logs import EFFECTS
 from ademem.store.runtime import Runtime
+from ademem.sync import instruction_state
 
 PERIODS = {"1": "Today", "7": "7 days", "30": "30 days"}
 LISTED = 20
@@ -101,7 +101,7 @@ def read(memories: Runtime, request: PageRequest) -> dict[str, Any]:
         ),
         "held": held,
         "is_empty": is_empty,
-        "instructions": _read_instructions(memories) if is_empty else "",
+        "instructions": _describe_instructions(memories) if is_empty else "",
     }
 
 
@@ -172,16 +172,8 @@ def _rank(memories: Runtime, rows: tuple[Effect, ...]) -> list[tuple[Memory, int
     return [(memory, count) for memory, count in found if not memory.quarantine_reason]
 
 
-def _read_instructions(memories: Runtime) -> str:
-    """Return what instruction files have: “CLAUDE.md has 14 lines”; empty where there is none."""
-    if memories.is_read_only or adopted.is_taken(memories.store):
-        return ""
-    read = adopting.preview_adoption(memories).outcome.reading
-    if not read.items:
-        return ""
-    names = ", ".join(each.path for each in read.files[:2])
-    has = "has" if len(read.files) == 1 else "have"
-    return f"{names} {has} {counted(len(read.items), 'line')}"
+def _describe_instructions(memories: Runtime) -> str:
+    return "" if memories.is_read_only else instruction_state.describe_undecided(memories)
 
 
 def _reject(memories: Runtime, request: PageRequest) -> None:

@@ -34,7 +34,7 @@ def test_an_instruction_file_is_the_first_step(browser):
     page = browser.get("/").text
 
     assert "Three steps" in page
-    assert "CLAUDE.md has 1 line" in page
+    assert "CLAUDE.md has 1 rule" in page
 
 
 def test_a_prevented_call_stands_with_what_was_done_instead(browser):
