@@ -58,6 +58,7 @@ def started(world, *command, **options):
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        bufsize=0,  # else a line may wait in a buffer that no `select` sees
         cwd=world.root,
         env=environment,
         **options,
