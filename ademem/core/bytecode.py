@@ -129,10 +129,13 @@ def write(package: str) -> None:
 
 
 @cache
-def module_state(source: str) -> str:
-    """Return what an update of the package changes of one module, for less than `source_state`."""
-    found = os.stat(source)
-    return f"{found.st_mtime_ns} {found.st_size}"
+def rooms_state(*rooms: str) -> str:
+    """Return what an update of the package changes of some rooms, for less than `source_state`."""
+    found = []
+    for folder, _, names in (each for room in rooms for each in os.walk(f"{PACKAGE}/{room}")):
+        sources = (os.stat(f"{folder}/{name}") for name in names if name.endswith(".py"))
+        found += [f"{source.st_mtime_ns} {source.st_size}" for source in sources]
+    return " ".join(sorted(found))
 
 
 def source_state() -> list[Source]:

@@ -19,7 +19,7 @@ from itertools import chain, takewhile
 
 from ademem import store as store_
 from ademem.core import confined, plugins
-from ademem.core.bytecode import module_state
+from ademem.core.bytecode import rooms_state
 from ademem.core.clock import Deadline
 from ademem.core.errors import UsageError, suppress
 from ademem.core.memory import Trust
@@ -315,17 +315,18 @@ def _forget_commands(project: Project) -> None:
 
 
 def _state_of(project: Project, store: Store) -> str:
-    """Digest what the lists follow from: places, memories that may be shown, and this module."""
+    """Digest what the lists follow from: places, and memories that may be shown."""
     return sha256_hex(
         *(project.root, store_.creation_time(store), str(store_.changes(store))),
         *(str(table.count_changes(store)), str(table.is_shown_due(store))),
         *(str(store.is_trusted), str(store.judged)),
-        *(str(adopted.may_stop(store)), module_state(__file__)),
+        str(adopted.may_stop(store)),
     )
 
 
 def _sign(state: str, texts: Iterable[str]) -> str:
-    return sha256_hex(state, *texts)
+    """Digest lists with what they follow from, the rooms that compile them included."""
+    return sha256_hex(state, rooms_state("guard", "search", "store"), *texts)
 
 
 def _are_current(project: Project, store: Store) -> bool:

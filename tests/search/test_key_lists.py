@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ademem.core import bytecode
 from ademem.core.client import TurnKey
 from ademem.core.memory import Status
 from ademem.core.project import at
@@ -197,6 +198,23 @@ def test_a_start_lists_what_was_not_judged_yet_when_the_lists_were_written(liste
     lists.renew_lists(builders.opened(listed.project, listed.store), is_start=True)
 
     assert "licence.md" in listed.files()["words"]
+
+
+def test_a_start_writes_lists_that_another_version_of_their_modules_compiled(
+    listed, monkeypatch, tmp_path
+):
+    source = tmp_path / "package/guard/acts.py"
+    source.parent.mkdir(parents=True)
+    source.write_text("FAMILIES = {}\n")
+    monkeypatch.setattr(bytecode, "PACKAGE", str(tmp_path / "package"))
+    monkeypatch.setattr(lists, "rooms_state", bytecode.rooms_state.__wrapped__)
+    listed.know("Never edit docs/licence.md")
+    source.write_text("FAMILIES = {'test': 'tox'}\n")
+    with monkeypatch.context() as patch:
+        patch.setattr(lists, "_listed", lambda *_: {name: ["tox"] for name in lists.LISTS})
+        lists.renew_lists(builders.opened(listed.project, listed.store), is_start=True)
+
+    assert listed.files()["words"] == ["tox"]
 
 
 @pytest.fixture
