@@ -368,11 +368,20 @@ def _write(
         written = gate.write(draft, store, runtime.settings.gate, now)
         if written.memory is None:
             return None
+        episode = _place(episode, written.memory, store)
         ledger.claim(store, PURPOSE, source, now)
-        ledger.credit(store, PURPOSE, source, written.memory.id, "episode_memory_id")
-        episode = replace(episode, memory_id=written.memory.id)
+        ledger.credit(store, PURPOSE, source, episode.memory_id, "episode_memory_id")
         episodes.put(store, episode, now)
     return episode
+
+
+def _place(episode: Episode, memory: Memory, store: Store) -> Episode:
+    """Return the row of an episode with that text; a held text takes the place of no other."""
+    earlier = episodes.of_session(store, episode.session_id, episode.mission_id)
+    is_held = bool(memory.quarantine_reason)
+    if earlier and is_held and not memories.get(store, earlier.memory_id).quarantine_reason:
+        return replace(earlier, transcript_offset=episode.transcript_offset)
+    return replace(episode, memory_id=memory.id)
 
 
 def _rules_text(episode: Episode, *summary: str) -> str:
