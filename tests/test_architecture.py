@@ -437,6 +437,7 @@ OPENERS = {
     "synthesis/ai/": "looks for a program, and makes temporary files for it",
     "search/embedding/": "the cache of models, in the user's own folder",
     "core/bytecode.py": "the package's own code, compiled",
+    "core/regex.py": "its patterns, compiled",
     "search/places.py": "is there the file that a text names",
     "capture/commits.py": "git's log of HEAD",
     "sync/provenance.py": "git's log, and transcripts of the client",

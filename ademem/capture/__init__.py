@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ademem.core import regex
+
 TITLE_PARTS = ("learn", "takeaway", "aprend", "conclus")
 """Each title of a learnings section has one of them, folded; see `message_lessons.TITLES`."""
 
@@ -42,9 +44,7 @@ def is_placeholder(text: str) -> bool:
     """True for a template's blank, a word for "nothing", or a text without letters."""
     if len(text) > PLACEHOLDER_CHARS:
         return False
-    import re  # a session starts without it
-
-    rest = re.sub(_BLANKS, " ", text) if any(sign in text for sign in "<{$") else text
+    rest = regex.sub(_BLANKS, " ", text) if any(sign in text for sign in "<{$") else text
     words = "".join(sign if sign.isalnum() else " " for sign in rest.casefold()).split()
     line = " ".join(words)
     if len(words) <= MAX_WORDS and all(map(_is_filler, words)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ademem.core import regex
 from ademem.core.text import is_cjk
 from ademem.core.typed_text import COLONS, read_dictation
 from ademem.core.untrusted import without_recalled
@@ -55,11 +56,9 @@ def _read_texts(text: str, lines: list[str], at: int) -> tuple[int, list[str]]:
 
 def _read_list(lines: list[str]) -> list[str]:
     """Return the entries of a list with which the lines begin."""
-    import re
-
     entries = []
     for line in lines:
-        bullet = re.match(_BULLET, line)
+        bullet = regex.match(_BULLET, line)
         if not bullet:
             break
         entries.append(bullet[1].strip())

@@ -5,6 +5,7 @@ It decides only if Claude is asked: nothing is stored as true by it, and an erro
 
 from __future__ import annotations
 
+from ademem.core import regex
 from ademem.core.untrusted import without_recalled
 
 TYPE_CHECKING = False
@@ -44,21 +45,17 @@ def may_teach(prompt: str) -> str | None:
 
 def objects(prompt: str) -> bool:
     """Tell whether a typed prompt begins with an objection, in English or German."""
-    import re
-
-    words = re.findall(r"[^\W_]+", next(sentences(prompt), "").lower())
+    words = regex.findall(r"[^\W_]+", next(sentences(prompt), "").lower())
     return bool(words) and words[0] in _OBJECTIONS
 
 
 def sentences(prompt: str) -> Iterator[str]:
     """Yield the sentences that were typed, without code, quoted lines and output of programs."""
-    import re
-
     text = without_recalled(prompt[:READ_CHARS])
     if "```" in text or "~~~" in text or "<" in text:
-        text = re.sub(_FENCED, "\n", text)
+        text = regex.sub(_FENCED, "\n", text)
     for line in filter(_is_typed, text.splitlines()):
-        for part in re.split(_ENDS, line):
+        for part in regex.split(_ENDS, line):
             sentence = _without_tag(part.strip(" \t*•"))
             if sentence and len(sentence) <= LONGEST:
                 yield sentence

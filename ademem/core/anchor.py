@@ -10,8 +10,7 @@ and output have them apart, below the place, so that every version reads the sam
 
 from __future__ import annotations
 
-import re
-
+from ademem.core import regex
 from ademem.core.json_text import array, loads
 from ademem.core.text import clean, in_one_line
 from ademem.core.value import Value, replace
@@ -82,7 +81,7 @@ def at(anchor: str) -> tuple[str, str] | None:
 def place(anchor: str) -> Place | None:
     if anchor.startswith((COMMAND, GIVEN, READ, NOT)):
         return None
-    found = re.fullmatch(_PLACE, anchor)
+    found = regex.fullmatch(_PLACE, anchor)
     if found is None:
         return None
     try:

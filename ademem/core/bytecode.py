@@ -26,6 +26,8 @@ LENGTH_BYTES = 4
 """The file has the length of the index, the index, and the modules."""
 UNREADABLE = (LookupError, OSError, EOFError, TypeError, ValueError)
 ModuleSpec: type = type(__spec__)  # from `importlib`, which would have to be loaded
+in_use: str | None = None
+"""The package whose file is open."""
 
 
 class Bundle:
@@ -71,15 +73,17 @@ class Bundle:
 
 
 def use(package: str = PACKAGE) -> None:
+    global in_use
     try:
         bundle = Bundle(package)
     except UNREADABLE:
         return
+    in_use = package
     sys.meta_path.insert(0, bundle)  # type: ignore[arg-type]
 
 
-def path(package: str) -> str:
-    return os.path.join(package, "__pycache__", f"modules.{sys.implementation.cache_tag}.bin")
+def path(package: str, name: str = "modules") -> str:
+    return os.path.join(package, "__pycache__", f"{name}.{sys.implementation.cache_tag}.bin")
 
 
 def update() -> None:
@@ -110,6 +114,10 @@ def has_help(module: str) -> bool:
 def write(package: str) -> None:
     """Compile without docstrings and assertions, save modules with help."""
     from ademem.core import shared_files
+    from ademem.core.errors import suppress
+
+    with suppress(OSError):
+        os.remove(path(package, "patterns"))  # which `regex` kept of earlier sources
 
     index: dict[str, Entry] = {}
     compiled: list[bytes] = []

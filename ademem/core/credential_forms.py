@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from itertools import groupby, pairwise
 
+from ademem.core import regex
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -167,9 +169,7 @@ def _is_quantity(value: str) -> bool:
 
 def _is_sqlstate(value: str) -> bool:
     """Tell of a state of SQL with a letter, `28P01` or `0A000` (Appendix A of PostgreSQL)."""
-    import re
-
-    return len(value) == 5 and not value.isdigit() and re.fullmatch(_SQLSTATE, value) is not None
+    return len(value) == 5 and not value.isdigit() and regex.fullmatch(_SQLSTATE, value) is not None
 
 
 def _has_odd_signs(value: str) -> bool:

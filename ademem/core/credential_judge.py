@@ -11,6 +11,7 @@ from bisect import bisect_left, bisect_right
 from functools import cache, cached_property
 from itertools import islice
 
+from ademem.core import regex
 from ademem.core.credential_forms import (
     NOT_SECRET,
     Form,
@@ -91,32 +92,28 @@ class Reading:
     """A text with its candidates, words, and ends of sentences and lines."""
 
     def __init__(self, text: str, nouns: list[Noun]) -> None:
-        import re
-
         self.text = text
         self.nouns = [noun.start for noun in nouns if noun.kind in ("password", "secret")]
         self.candidates = sorted(self._read_candidates(), key=lambda each: each.start)
         self.starts = [each.start for each in self.candidates]
-        self.words = [found.start() for found in re.finditer(_WORD, text)]
-        self.breaks = [found.start() for found in re.finditer(_BREAK, text)]
+        self.words = [found.start() for found in regex.finditer(_WORD, text)]
+        self.breaks = [found.start() for found in regex.finditer(_BREAK, text)]
         self._forms: dict[str, Form | None] = {}
 
     def _read_candidates(self) -> Iterator[Candidate]:
-        import re
-
         text = self.text
-        for found in re.finditer(_QUOTED, text):
+        for found in regex.finditer(_QUOTED, text):
             start, end = found.span(found.lastindex or 0)
             is_item = is_setting(text[start:end]) and self._is_in_list(found.start())
             yield Candidate(start=start, end=end, is_quoted=True, is_item=is_item)
-        for found in re.finditer(_GROUPS_OF_DIGITS, text):
+        for found in regex.finditer(_GROUPS_OF_DIGITS, text):
             yield Candidate(start=found.start(), end=found.end(), is_quoted=False)
-        for found in re.finditer(_TOKEN, text):
+        for found in regex.finditer(_TOKEN, text):
             token = found[0]
             start = found.end() - len(token.lstrip("'=:,.;→>"))
             end = start + len(text[start : found.end()].rstrip(".,;:…"))
             yield Candidate(start=start, end=end, is_quoted=False)
-            name = re.match(r"[A-Za-z_.-]{2,}[=:](?=.{4})", text[start:end])
+            name = regex.match(r"[A-Za-z_.-]{2,}[=:](?=.{4})", text[start:end])
             if name and not text.startswith(NOT_SECRET, start):
                 yield Candidate(start=start + name.end(), end=end, is_quoted=False)
 
@@ -148,10 +145,8 @@ class Reading:
         first = bisect_left(self.nouns, each.start)
         if first == len(self.nouns) or self.nouns[first] >= each.end:
             return False
-        import re
-
         value = self.text[each.start : each.end]
-        return not any(map(str.isdigit, value)) or re.fullmatch(_IDENTIFIER, value) is not None
+        return not any(map(str.isdigit, value)) or regex.fullmatch(_IDENTIFIER, value) is not None
 
     def has_break(self, start: int, end: int) -> bool:
         return bisect_left(self.breaks, end) > bisect_left(self.breaks, start)
@@ -202,14 +197,12 @@ def candidates_near(text: str, nouns: list[Noun]) -> Iterator[tuple[Candidate, l
 
 def _phrases(text: str, name: Name) -> Iterator[Candidate]:
     """Yield the plain words from behind a name up to the end of a clause."""
-    import re
-
-    clause = re.compile(_CLAUSE).match(text, name.end)
+    clause = regex.compile(_CLAUSE).match(text, name.end)
     if name.kind != "phrase" or not clause:
         return
-    starts = re.compile(r"(?<![\w'’])[^\W\d_]").finditer(text, name.end, clause.end())
+    starts = regex.compile(r"(?<![\w'’])[^\W\d_]").finditer(text, name.end, clause.end())
     for start in islice(starts, MOST_WORDS):
-        found = re.compile(_PHRASE).match(text, start.start())
+        found = regex.compile(_PHRASE).match(text, start.start())
         if found:
             yield Candidate(start=found.start(), end=found.end(), is_quoted=False)
 
@@ -325,13 +318,13 @@ class _Place:
 
     def _opens(self, name: Name, form: Form) -> Iterator[str]:
         """Tell of a code what it is for: a door or a recovery, as opposed to an error."""
-        import re
-
         if name.kind != "code":
             return
         start = name.start if not self.is_before else self.each.start
         near = self.text[max(0, start - 60) : name.end] + self.gap
-        if re.search(_OPENED, near.lower().rpartition("\n")[2] if self.is_before else near.lower()):
+        if regex.search(
+            _OPENED, near.lower().rpartition("\n")[2] if self.is_before else near.lower()
+        ):
             yield "opens"
             yield f"{form.mask}*opens"
             yield f"{form.flags}*opens*{min(self.words, 3)}"

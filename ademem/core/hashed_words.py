@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from itertools import pairwise
 from zlib import crc32
 
+from ademem.core import regex
 from ademem.core.text import normal
 
 BUCKETS = 1 << 17
@@ -28,7 +28,7 @@ class HashedWords:
     def __init__(self, text: str) -> None:
         self.text = normal("NFKC", text)
         pattern = _ASCII_WORD if self.text.isascii() else _WORD
-        self.places = [found.span() for found in re.finditer(pattern, self.text)]
+        self.places = [found.span() for found in regex.finditer(pattern, self.text)]
         lower = [self.text[start:end].lower() for start, end in self.places]
         self.words = ["0" if word.isdigit() else word for word in lower]
         self._alone = list(map(_buckets_of, self.words))

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from ademem.core import regex
 from ademem.core.credential_nouns import find_nouns
 from ademem.core.redaction_lists import list_spans
 from ademem.core.redaction_patterns import IS, LONG, LONG_CHARS, TABLE
@@ -13,7 +14,6 @@ from ademem.core.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import re
     from collections.abc import Iterator, Mapping, Sequence
 
 _PRIVATE = "[private]"
@@ -72,11 +72,9 @@ def _remember_clean(text: str) -> None:
 def _without_private_spans(text: str) -> tuple[str, int]:
     if "<" not in text or "private" not in text.lower():
         return text, 0
-    import re
-
     parts: list[str] = []
     depth = spans = end = 0
-    for tag in re.finditer(_TAG, text):
+    for tag in regex.finditer(_TAG, text):
         if depth == 0:
             parts.append(text[end : tag.start()])
         end = tag.end()
@@ -169,10 +167,8 @@ def _spans_by_issuer(text: str) -> Iterator[tuple[int, int, int]]:
 
 def _spans_in_long_lines(text: str) -> Iterator[tuple[int, int, int]]:
     for start, end in _long_lines(text):
-        import re
-
         for pattern in LONG:
-            for match in re.compile(pattern, re.ASCII).finditer(text, start, end):
+            for match in regex.compile(pattern, regex.ASCII).finditer(text, start, end):
                 secret = match.lastindex or 0
                 if not is_placeholder(match[secret]):
                     yield *match.span(secret), _RANKS["secret"]
@@ -187,14 +183,12 @@ def _spans_by_judge(text: str) -> Iterator[tuple[int, int, int]]:
                 yield start, end, _RANKS[name]
 
 
-def _matches(pattern: str, hints: tuple[str, ...], text: str) -> Iterator[re.Match[str]]:
-    import re
-
+def _matches(pattern: str, hints: tuple[str, ...], text: str) -> Iterator[regex.Match[str]]:
     if IS not in pattern:
-        yield from re.finditer(pattern, text, re.ASCII)
+        yield from regex.finditer(pattern, text, regex.ASCII)
         return
     for start, end in _lines_with(hints, text):  # ten times as fast as from sign to sign
-        yield from re.compile(pattern, re.ASCII).finditer(text, start, end)
+        yield from regex.compile(pattern, regex.ASCII).finditer(text, start, end)
 
 
 def _lines_with(hints: tuple[str, ...], text: str) -> list[tuple[int, int]]:
@@ -233,18 +227,14 @@ def _long_lines(text: str) -> Iterator[tuple[int, int]]:
 
 
 def is_placeholder(value: str) -> bool:
-    import re
-
-    return re.match(_PLACEHOLDER, value) is not None
+    return regex.match(_PLACEHOLDER, value) is not None
 
 
 def unescape(text: str) -> tuple[str, list[int]] | None:
     """Decode escapes of JSON and URLs, save quotes and line breaks; with places in *text*."""
     if "%" not in text and "\\u00" not in text and "\\/" not in text:
         return None
-    import re
-
-    escapes = list(re.finditer(_ESCAPE, text))
+    escapes = list(regex.finditer(_ESCAPE, text))
     if not escapes:
         return None
     plain: list[str] = []

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ademem.core import regex
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import re
     from collections.abc import Iterator
 
 SEED_LEADS = tuple(
@@ -67,11 +68,9 @@ def _places(leads: tuple[str, ...], lowered: str) -> Iterator[int]:
 
 def _find_seeds(text: str, start: int, stop: int) -> Iterator[tuple[int, int]]:
     """Find 12 to 24 lower-case words in a row, also numbered, quoted or one a line."""
-    import re
-
     run: list[tuple[int, int]] = []
     end, is_listed = start, True
-    for word in re.compile(r"[^\s,\"'`\[\]=:]+:?|\Z").finditer(text, start, stop):
+    for word in regex.compile(r"[^\s,\"'`\[\]=:]+:?|\Z").finditer(text, start, stop):
         between = text[end : word.start()]
         end = word.end()
         kind = _kind_of(word[0])
@@ -88,13 +87,11 @@ def _find_seeds(text: str, start: int, stop: int) -> Iterator[tuple[int, int]]:
 
 def _kind_of(word: str) -> str:
     """Tell of a word that may be in a phrase, a lead, a number before a word, or another."""
-    import re
-
     if word in SEED_LEADS:
         return "lead"
-    if word not in _COMMON and re.fullmatch(_SEED_WORD, word):
+    if word not in _COMMON and regex.fullmatch(_SEED_WORD, word):
         return "word"
-    return "number" if re.fullmatch(_COUNTED, word) else "other"
+    return "number" if regex.fullmatch(_COUNTED, word) else "other"
 
 
 def _breaks(text: str, run: list[tuple[int, int]], between: str) -> bool:
@@ -123,10 +120,8 @@ def _find_codes(text: str, at: int) -> tuple[int, int] | None:
     return lines[0].start(1), lines[-1].end(1)
 
 
-def _lines_of_codes(text: str, at: int) -> Iterator[re.Match[str]]:
-    import re
-
-    line = re.compile(rf"{_LINE}({_CODE}(?:[ \t]+{_CODE})*)[ \t]*(?:\n|\Z)")
+def _lines_of_codes(text: str, at: int) -> Iterator[regex.Match[str]]:
+    line = regex.compile(rf"{_LINE}({_CODE}(?:[ \t]+{_CODE})*)[ \t]*(?:\n|\Z)")
     for _ in range(MOST_CODES):
         found = line.match(text, at)
         if not found:
@@ -137,11 +132,9 @@ def _lines_of_codes(text: str, at: int) -> Iterator[re.Match[str]]:
 
 def _are_drawn(codes: list[str]) -> bool:
     """Tell of codes of one form that begin in different ways and mostly have digits."""
-    import re
-
     if len(codes) < FEWEST_CODES or len(codes[0]) < CODE_CHARS:
         return False
-    forms = {re.sub(r"[A-Za-z0-9]", "x", code) for code in codes}
+    forms = {regex.sub(r"[A-Za-z0-9]", "x", code) for code in codes}
     beginnings = {code[:2] for code in codes}
     with_digits = sum(any(map(str.isdigit, code)) for code in codes)
     half = len(codes) / 2

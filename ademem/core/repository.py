@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 
+from ademem.core import regex
 from ademem.core.errors import suppress
 
 TYPE_CHECKING = False
@@ -130,14 +131,12 @@ def _open_index(own: str) -> tuple[bytes, bool]:
 
 def _ask_git(top: str, paths: Iterable[str]) -> Iterator[tuple[str, int, int]]:
     """Yield path, inode and time of writing of tracked files."""
-    import re
-
     from ademem.core import git
 
     asked = [f":(top,icase,literal){path.rstrip('/')}" for path in paths]
     listed = os.fsdecode(git.output(top, "ls-files", "--debug", "--", *asked) or b"")
     shape = r"^(\S.*)\n(?:\s+.*\n)*?\s+mtime: (\d+):.*\n\s+dev:.*\bino: (\d+)"
-    for path, written, inode in re.findall(shape, listed, re.MULTILINE):
+    for path, written, inode in regex.findall(shape, listed, regex.MULTILINE):
         yield path, int(inode), int(written)
 
 

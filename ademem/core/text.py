@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from ademem.core import regex
+
 try:
     from _sha2 import sha256  # type: ignore[import-not-found, unused-ignore]
 except ImportError:  # before 3.12 the built-in module had another name
@@ -38,10 +40,8 @@ def clean(text: str) -> str:
     """Normalize to NFC, without control characters, lone surrogates and repeated blanks."""
     if text.isascii() and text.isprintable() and "  " not in text:
         return text.strip()
-    import re  # which a hook whose texts are plain need not load
-
     text = normal("NFC", without_controls(text))
-    lines = (re.sub(r"[^\S\n]+", " ", line).rstrip() for line in text.split("\n"))
+    lines = (regex.sub(r"[^\S\n]+", " ", line).rstrip() for line in text.split("\n"))
     return "\n".join(lines).strip()
 
 
@@ -184,9 +184,7 @@ def slug(text: str, limit: int = 60) -> str:
 
 def split_humps(text: str) -> str:
     """Put a blank between the words of a name: `getURLs` is `get URLs`."""
-    import re
-
-    return re.sub(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", text)
+    return regex.sub(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", text)
 
 
 def word_runs(text: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ademem.core import regex
 from ademem.core.memory import FROM_HUB, Memory, claimed_name
 from ademem.core.text import in_one_line, opening
 
@@ -35,17 +36,15 @@ def escape(text: str, angle: str = "&lt;") -> str:
     text = visible(text)
     if text.isascii() and "<" not in text:
         return text
-    import re  # which a hook that shows plain texts need not load
-
     if text.isascii():
-        return re.sub(_TAG, lambda _: angle, text, flags=re.I)
+        return regex.sub(_TAG, lambda _: angle, text, flags=regex.IGNORECASE)
     looks: list[str] = []
     places: list[int] = []
     for place, char in enumerate(text):
         seeming = skeleton(char)
         looks.append(seeming)
         places += [place] * len(seeming)
-    opening = {places[tag.start()] for tag in re.finditer(_TAG, "".join(looks))}
+    opening = {places[tag.start()] for tag in regex.finditer(_TAG, "".join(looks))}
     if not opening:
         return text
     return "".join(angle if place in opening else char for place, char in enumerate(text))
@@ -85,9 +84,7 @@ def without_recalled(text: str) -> str:
         if inside or OPEN in line:
             inside = CLOSE not in line
         elif "[" in line or " memory, " in line:
-            import re
-
-            if not re.search(_OURS, line):
+            if not regex.search(_OURS, line):
                 visible.append(line)
         else:
             visible.append(line)
@@ -134,17 +131,13 @@ _SMUGGLING = (
 def has_hidden_characters(text: str) -> bool:
     if text.isascii():
         return False
-    import re  # which a hook whose texts are ASCII need not load
-
-    return bool(re.search(_SMUGGLING, re.sub(_FLAG, "", text)))
+    return bool(regex.search(_SMUGGLING, regex.sub(_FLAG, "", text)))
 
 
 def visible(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
-    import re
-
-    return re.sub(UNSEEN, "", text)
+    return regex.sub(UNSEEN, "", text)
 
 
 def skeleton(char: str) -> str:
@@ -168,9 +161,7 @@ def is_disguised(text: str) -> bool:
     """True if a word mixes Latin letters with look-alikes of another script."""
     if text.isascii():
         return False
-    import re
-
-    return any(map(_is_mixed, re.findall(r"\w{3,}", text)))
+    return any(map(_is_mixed, regex.findall(r"\w{3,}", text)))
 
 
 def _is_mixed(word: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ademem.core import confined
+from ademem.core import confined, regex
 from ademem.core.clock import UTC, datetime
 from ademem.core.errors import suppress
 from ademem.core.redaction import redact
@@ -163,22 +163,20 @@ def split_front_matter(text: str) -> tuple[dict[str, Any], str, str]:
     Behind them come the text below it, and a YAML error if any. Of invalid YAML, the lines that
     hold a key and a text are returned.
     """
-    import re  # the start of a session lists the files and reads none
-
-    found = re.match(_FRONT_MATTER, text[:FRONT_MATTER_CHARS])
-    body = re.sub(_FRONT_MATTER, "", text, count=1)
+    found = regex.match(_FRONT_MATTER, text[:FRONT_MATTER_CHARS])
+    body = regex.sub(_FRONT_MATTER, "", text, count=1)
     if found is None:
         return {}, body, ""
     import yaml  # only while a file is read
 
-    front = re.sub(_GLOB, r"\1'\2'", found[1])
+    front = regex.sub(_GLOB, r"\1'\2'", found[1])
     try:
         head = yaml.load(front, Loader=yaml.BaseLoader)  # BaseLoader makes nothing but text
     except (yaml.YAMLError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         reason = str(getattr(error, "problem", None) or type(error).__name__)
         line = f"line {mark.line + 2}: " if mark else ""
-        return dict(re.findall(_LINE, front)), body, f"{line}{reason}"
+        return dict(regex.findall(_LINE, front)), body, f"{line}{reason}"
     if not isinstance(head, dict):
         return {}, body, ""
     texts = ((name, "" if value in ("null", "~") else value) for name, value in head.items())

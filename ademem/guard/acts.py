@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-import re
-
+from ademem.core import regex
 from ademem.guard.programs import READERS, SUBCOMMANDS
 from ademem.guard.shell import is_option
 
@@ -317,7 +316,7 @@ def find_acts(text: str) -> list[str]:
 
 def acts_in(text: str) -> list[str]:
     """Return the first act of each clause of a text, each once."""
-    clauses = re.split(_CLAUSE_END, text)
+    clauses = regex.split(_CLAUSE_END, text)
     firsts = (find_acts(clause)[:1] for clause in clauses)
     return list(dict.fromkeys(act for first in firsts for act in first))
 
@@ -326,13 +325,13 @@ _CLAUSE_END = (
     r"[,;:!?\n\u2013\u2014]+|\.(?=\s|$)|(?i:\b(?:and|or|but|then|before|after|when|while|unless|until"
     r"|because|so that)\b)"
 )
-_compiled: dict[tuple[str, ...], re.Pattern[str]] = {}
+_compiled: dict[tuple[str, ...], regex.Pattern[str]] = {}
 _beginnings: dict[str, set[str]] = {}
 MOST_COMPILED = 20
 """Patterns of some acts that are kept; a process that asks for more has one of all."""
 
 
-def _named(text: str) -> re.Pattern[str] | None:
+def _named(text: str) -> regex.Pattern[str] | None:
     """Return the pattern of the acts of which a text has a beginning: that of all takes 6 ms."""
     acts = _begun_in(text.casefold())
     if not acts:
@@ -342,7 +341,7 @@ def _named(text: str) -> re.Pattern[str] | None:
     if acts not in _compiled:
         groups = (f"(?P<{act.replace(' ', '_')}>{ACTS[act]})" for act in acts)
         whole = rf"(?i)(?<![\w./-])(?:{'|'.join(groups)})(?![\w/]|-\w|\.\w)"
-        _compiled[acts] = re.compile(whole)
+        _compiled[acts] = regex.compile(whole)
     return _compiled[acts]
 
 
@@ -445,14 +444,14 @@ _WITHOUT_TARGETS = (
 def _named_acts(program: str, *words: str) -> Iterator[str]:
     """Yield acts that an unknown program, script or target is named after, or its subcommand."""
     operands = [word for word in _operands(words) if word != "run"]
-    names = [word for word in operands[:1] if re.fullmatch(r"[\w:.-]+", word)]
+    names = [word for word in operands[:1] if regex.fullmatch(r"[\w:.-]+", word)]
     for name in (program.rpartition(".")[0] or program, *names):
         yield from acts_named(name)
 
 
 def acts_named(name: str) -> list[str]:
     """Return the acts among NAMED in a name such as `db:migrate`, `run-tests` or `deployProd`."""
-    spaced = " ".join(re.findall(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])", name)).lower()
+    spaced = " ".join(regex.findall(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])", name)).lower()
     return [act for act in find_acts(spaced) if act in NAMED]
 
 

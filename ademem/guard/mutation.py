@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 
+from ademem.core import regex
 from ademem.core.settings import GuardSettings
 from ademem.core.value import Value
 from ademem.guard import programs, shell
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ademem.guard.shell import Script
 
 _READERS = frozenset(programs.READERS.split())
-_RENEWING = re.compile(r"(?!.*(?:AUTO|DISABLE|NO|SKIP)_)(?:[A-Z\d]+_)*UPDATE(?:_[A-Z\d]+)*")
+_RENEWING = regex.compile(r"(?!.*(?:AUTO|DISABLE|NO|SKIP)_)(?:[A-Z\d]+_)*UPDATE(?:_[A-Z\d]+)*")
 """Variables such as UPDATE_SNAPSHOTS and INSTA_UPDATE, with which tests write what they expect."""
 _ONE_DASH = ("find", "go", "terraform")
 """Programs with options of one dash and a word, never clusters of letters."""
@@ -107,7 +107,7 @@ def _subcommands(key: str) -> str | None:
 def _pieces(word: Word) -> list[str]:
     if not word.expands:
         return [word.text]
-    return [word.text, *re.split(r"[\s{}(),:$\"'`]+", word.text)]
+    return [word.text, *regex.split(r"[\s{}(),:$\"'`]+", word.text)]
 
 
 def redirection(part: CommandPart) -> Judgement | None:
@@ -127,11 +127,11 @@ def variable(part: CommandPart) -> Judgement | None:
             return _mutates(f"`{word.text}` has tests write what they expect")
         if program := programs.OPTION_VARIABLES.get(name):
             mutates = judge(f"{program} {value}", part.settings).mutates
-        elif re.fullmatch(programs.COMMAND_VARIABLES, name):
+        elif regex.fullmatch(programs.COMMAND_VARIABLES, name):
             mutates = judge(value, part.settings).mutates
         else:
-            mutates = re.fullmatch(programs.SETTING_VARIABLES, name) is not None and not all(
-                re.fullmatch(programs.HARMLESS_SETTING, each) for each in value.split()
+            mutates = regex.fullmatch(programs.SETTING_VARIABLES, name) is not None and not all(
+                regex.fullmatch(programs.HARMLESS_SETTING, each) for each in value.split()
             )
         if mutates:
             return _mutates(f"`{word.text}` may have anything run")
@@ -203,7 +203,9 @@ def checked_arguments(part: CommandPart) -> Judgement | None:
     if pattern is None:
         return None
     marks = any("\0" in word.text or "\x01" in word.text for word in part.arguments)
-    if not marks and re.fullmatch(pattern, "\0".join(map(_marked, part.arguments)), re.DOTALL):
+    if not marks and regex.fullmatch(
+        pattern, "\0".join(map(_marked, part.arguments)), regex.DOTALL
+    ):
         return None
     return _mutates(f"`{part.key}` does more than read with these arguments")
 
@@ -287,8 +289,8 @@ _IRREVERSIBLE = """
 """
 IRREVERSIBLE_COMMANDS = frozenset(map(str.strip, _IRREVERSIBLE.split(",")))
 """Programs, and subcommands, that no verb of IRREVERSIBLE_VERBS shows."""
-IRREVERSIBLE_OPTIONS = re.compile(r"--force\b.*|--hard|--delete|--prod(uction)?|-D")
-IRREVERSIBLE_SQL = re.compile(r"\b(drop|truncate|delete\s+from)\b", re.IGNORECASE)
+IRREVERSIBLE_OPTIONS = regex.compile(r"--force\b.*|--hard|--delete|--prod(uction)?|-D")
+IRREVERSIBLE_SQL = regex.compile(r"\b(drop|truncate|delete\s+from)\b", regex.IGNORECASE)
 INTERPRETERS = frozenset(
     "bash bun deno lua node npx perl php python ruby sh sudo uv zsh . source".split()
 )
@@ -315,7 +317,7 @@ def is_irreversible(part: CommandPart) -> bool:
     if part.key.startswith(HARMLESS) or program in PRINTERS:
         return False
     names = " ".join([program, *_names_of_targets(program, operands)])
-    words = re.split(r"[^a-z]+", names.lower())
+    words = regex.split(r"[^a-z]+", names.lower())
     return not IRREVERSIBLE_VERBS.isdisjoint(words) or any(map(IRREVERSIBLE_SQL.search, texts))
 
 

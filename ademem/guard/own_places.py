@@ -6,9 +6,9 @@ The files of memory below `.ade/` are not among them: agents may edit these, and
 from __future__ import annotations
 
 import os
-import re
 from itertools import chain
 
+from ademem.core import regex
 from ademem.guard.policy import SHELL_TOOLS, WRITING_TOOLS
 
 TYPE_CHECKING = False
@@ -104,7 +104,7 @@ class _Places:
         return found or self._match(path, below=True)
 
     def find_mentioned(self, text: str) -> str:
-        if found := re.search(self._usual, text, re.IGNORECASE):
+        if found := regex.search(self._usual, text, regex.IGNORECASE):
             return found[0]
         lower = text.lower()
         pairs = zip(self._plain, self._lower, strict=True)
@@ -261,7 +261,7 @@ def _is_path(text: str) -> bool:
 
 def _expanded(text: str) -> str:
     text = text.removeprefix("file://")
-    return os.path.expanduser(re.sub(r"^\$(?:HOME\b|\{HOME\})", "~", text))
+    return os.path.expanduser(regex.sub(r"^\$(?:HOME\b|\{HOME\})", "~", text))
 
 
 def _texts(value: Any, depth: int = 0) -> Iterator[str]:

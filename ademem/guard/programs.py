@@ -5,9 +5,9 @@ A string holds several names. A key is a program with its subcommands, such as `
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 
+from ademem.core import regex
 from ademem.core.text import word_set
 
 TYPE_CHECKING = False
@@ -424,8 +424,8 @@ def matches(text: str, name: str) -> bool:
 
 def split_words(name: str) -> list[str]:
     """Split snake_case, kebab-case and camelCase in lower case: `getURLs2` is get, urls."""
-    name = re.sub(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
-    return re.findall(r"[^\W\d_]+", name.lower())
+    name = regex.sub(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
+    return regex.findall(r"[^\W\d_]+", name.lower())
 
 
 def _reads(words: list[str]) -> bool:

@@ -5,8 +5,7 @@ The words are English, with the most frequent ones of other languages; settings 
 
 from __future__ import annotations
 
-import re
-
+from ademem.core import regex
 from ademem.core.text import word_set
 from ademem.core.typed_text import is_machine_text, read_dictation
 from ademem.core.value import StrEnum, Value
@@ -160,7 +159,7 @@ class ParsedPrompt:
 
 def _without_slash(low: str) -> str:
     """Return the words of a slash command, or the text that is none."""
-    is_command = re.match(r"/[^/\s]+(?:\s|$)", low)
+    is_command = regex.match(r"/[^/\s]+(?:\s|$)", low)
     return low[1:].replace("-", " ").replace(":", " ") if is_command else low
 
 
@@ -217,7 +216,7 @@ def stated_rule(prompt: ParsedPrompt) -> Answer:
     if prompt.low.startswith(RULES_STATED):
         return TurnClass.SOFT, "it states what holds in the project"
     text = " ".join(prompt.words)
-    is_ban = any(word in text for word in MAY_FORBID) and re.search(FORBIDS, text)
+    is_ban = any(word in text for word in MAY_FORBID) and regex.search(FORBIDS, text)
     return (TurnClass.SOFT, "it forbids changes") if is_ban else None
 
 
@@ -318,4 +317,4 @@ def _mentions(words: list[str], entries: tuple[str, ...]) -> str | None:
 
 
 def _tokens(text: str) -> list[str]:
-    return re.findall(_TOKEN, text)
+    return regex.findall(_TOKEN, text)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
 from itertools import islice, pairwise
 
+from ademem.core import regex
 from ademem.core.errors import suppress
 from ademem.core.settings import GuardSettings
 from ademem.core.value import Value, replace
@@ -104,7 +104,7 @@ _SOURCES = r"source\w*|src|from"
 def _texts(value: object, pattern: str, depth: int = 0, key: str = "") -> Iterator[str]:
     """Yield texts below keys that *pattern* matches, in whatever lists and objects they stand."""
     if isinstance(value, str):
-        if re.fullmatch(pattern, key):
+        if regex.fullmatch(pattern, key):
             yield value
     elif depth < _DEEPEST and isinstance(value, dict):
         for name, each in value.items():
@@ -115,7 +115,7 @@ def _texts(value: object, pattern: str, depth: int = 0, key: str = "") -> Iterat
 
 
 def _snake(name: str) -> str:
-    return re.sub(r"(?<=[a-z\d])(?=[A-Z])|-", "_", name).lower()
+    return regex.sub(r"(?<=[a-z\d])(?=[A-Z])|-", "_", name).lower()
 
 
 def _touch_server(tool: str, given: dict[str, Any], cwd: str, settings: GuardSettings) -> Touch:
@@ -151,7 +151,7 @@ def _paths_of_server(name: str, given: dict[str, Any]) -> Iterator[str]:
     """Yield the paths that a tool of this name writes, by the names of its arguments."""
     words = name.split()
     sources = {*_texts(given, _SOURCES)} if "copy" in words else ()
-    places = (each for each in _texts(given, _PLACES) if re.search(r"/|\w\.\w", each))
+    places = (each for each in _texts(given, _PLACES) if regex.search(r"/|\w\.\w", each))
     for path in (*_texts(given, _PATHS), *places):
         to_index = programs.split_words(name)[-1:] in (["add"], ["stage"])  # that of git
         if _is_path(path) and path not in sources and not to_index:
@@ -162,12 +162,14 @@ def _paths_of_server(name: str, given: dict[str, Any]) -> Iterator[str]:
 
 def _is_path(text: str) -> bool:
     """True for a path or a `file:` address, on one line; another address is none."""
-    is_address = re.match(r"[\w+.-]+://", text) and not text.startswith("file://")
+    is_address = regex.match(r"[\w+.-]+://", text) and not text.startswith("file://")
     return bool(text) and len(text) < 4096 and "\n" not in text and not is_address
 
 
 def _quoted(word: str) -> str:
-    return word if re.fullmatch(r"[\w./:=@%+,-]+", word) else "'" + word.replace("'", "'\\''") + "'"
+    return (
+        word if regex.fullmatch(r"[\w./:=@%+,-]+", word) else "'" + word.replace("'", "'\\''") + "'"
+    )
 
 
 def touch_command(
@@ -237,7 +239,7 @@ class _Walk:
 
     def read(self, script: Iterable[Command], text: str) -> None:
         script = tuple(script)
-        may_leave = "(" in text and re.search(r"\([^)]{0,200}\b(?:cd|pushd)\b", text) is not None
+        may_leave = "(" in text and regex.search(r"\([^)]{0,200}\b(?:cd|pushd)\b", text) is not None
         known = read_variables(script, text, _top(self.folders[0]) if "rev-parse" in text else ".")
         self.listed += [word for command in script for word in writers.searched(command)]
         for outer in script:
@@ -251,9 +253,9 @@ class _Walk:
     def read_words(self, text: str) -> None:
         """Cut what is no shell command at `;`, `&`, `|` and lines, and take it word by word."""
         known = Variables(values={}, aliases={}, root=".")
-        for piece in re.split(r"[;|\n(){}`]+|&+(?!>)", text)[:MOST_COMMANDS]:
-            targets = re.findall(r"(?<![<=-])>{1,2}\|?\s*([^\s;|&<>()]+)", piece)
-            bare = re.sub(r"\d?>{1,2}\|?\s*[^\s;|&<>()]+|[\"']", " ", piece)
+        for piece in regex.split(r"[;|\n(){}`]+|&+(?!>)", text)[:MOST_COMMANDS]:
+            targets = regex.findall(r"(?<![<=-])>{1,2}\|?\s*([^\s;|&<>()]+)", piece)
+            bare = regex.sub(r"\d?>{1,2}\|?\s*[^\s;|&<>()]+|[\"']", " ", piece)
             words = [Word(text=word) for word in bare.split()]
             while words and (words[0].text in shell.KEYWORDS or shell.is_assignment(words[0].text)):
                 words = words[1:]
@@ -440,7 +442,7 @@ def _is_search_result(word: Word) -> bool:
     """True for `{}`, and for a word that is a variable or an output as a whole."""
     if word.text.startswith("{}"):
         return True
-    return word.expands and re.fullmatch(_UNKNOWN, word.text) is not None
+    return word.expands and regex.fullmatch(_UNKNOWN, word.text) is not None
 
 
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
@@ -552,7 +554,7 @@ def _interpreted_file(words: Iterable[Word], folder: str) -> str:
         if option in _INTERPRETER_VALUED:
             next(left, None)
         elif not is_option(option) and option not in ("run", "tool"):
-            is_file = not word.expands and re.search(r"[\w)]\.\w+$|/", option)
+            is_file = not word.expands and regex.search(r"[\w)]\.\w+$|/", option)
             return option if is_file else ""
     return ""
 
@@ -577,7 +579,7 @@ def _searched_by(command: Command | None) -> list[Word]:
 
 def _searched_in(text: str) -> list[Word]:
     """Return the folders searched by a command in a substitution: `rm $(find legacy)`."""
-    inner = re.fullmatch(r"\$\((.*)\)|`(.*)`", text, re.S)
+    inner = regex.fullmatch(r"\$\((.*)\)|`(.*)`", text, regex.DOTALL)
     script = shell.parse((inner[1] or inner[2] or "").strip()) if inner else None
     return [word for each in script or () for word in writers.searched(each)]
 
@@ -590,10 +592,10 @@ def _recipes(text: str, given: dict[str, str]) -> dict[str, str]:
 
     *given* are variables of the command line.
     """
-    values = dict(re.findall(r"(?m)^(\w+)[ \t]*[:?]?=[ \t]*(.*)$", text)) | given
+    values = dict(regex.findall(r"(?m)^(\w+)[ \t]*[:?]?=[ \t]*(.*)$", text)) | given
     rules = _read_rules(text)
 
-    def value_of(found: re.Match[str]) -> str:
+    def value_of(found: regex.Match[str]) -> str:
         return str(values.get(found[1], found[0]))
 
     recipes = {}
@@ -601,7 +603,7 @@ def _recipes(text: str, given: dict[str, str]) -> dict[str, str]:
         if not target.startswith(".") and "%" not in target:
             needed = (line for need in rule.needs if need in rules for line in rules[need].lines)
             whole = "\n".join([*needed, *rule.lines])
-            recipes[target] = re.sub(r"\$[({](\w+)[)}]", value_of, whole).replace("$$", "$")
+            recipes[target] = regex.sub(r"\$[({](\w+)[)}]", value_of, whole).replace("$$", "$")
     return recipes
 
 
@@ -621,7 +623,7 @@ def _read_rules(text: str) -> dict[str, _Rule]:
         if line[:1] == "\t":
             for rule in current:
                 rule.lines.append(line.strip().lstrip("@-+"))
-        elif found := re.match(r"([^\s:#=][^:#=]*?)\s*::?(?!=)\s*([^#=]*)", line):
+        elif found := regex.match(r"([^\s:#=][^:#=]*?)\s*::?(?!=)\s*([^#=]*)", line):
             needs, _, inline = found[2].partition(";")
             current = [rules.setdefault(target, _Rule()) for target in found[1].split()]
             for rule in current:
@@ -670,7 +672,7 @@ def _top(folder: str) -> str:
     return at
 
 
-_TEMPORARY = re.compile(r"(?i)mktemp|\$\{?\w*(?:te?mp)\w*")
+_TEMPORARY = regex.compile(r"(?i)mktemp|\$\{?\w*(?:te?mp)\w*")
 
 
 def _written_texts(command: Command) -> list[str]:
@@ -694,7 +696,7 @@ def _absolute(path: str, folder: str) -> str:
 def _paths(written: Written, folder: str) -> Iterator[str]:
     """Yield the files that a word names in a folder, as far as the file system tells."""
     text = written.word.text
-    if not text or text.startswith(("/dev/", "&", ">(")) or re.match(r"[\w+.-]+://", text):
+    if not text or text.startswith(("/dev/", "&", ">(")) or regex.match(r"[\w+.-]+://", text):
         return
     for spelled in expand_braces(written.word):
         name = _known_part(spelled.text)
@@ -736,8 +738,8 @@ def _known_part(text: str) -> str:
         return text
     if _TEMPORARY.search(text):
         return ""
-    rest = re.sub(r"^(?:\$\w+|\$\{[^{}]*\}|\$\([^()]*\)|`[^`]*`)/", "", text)
-    known = re.split(r"[$`]", rest)[0]
+    rest = regex.sub(r"^(?:\$\w+|\$\{[^{}]*\}|\$\([^()]*\)|`[^`]*`)/", "", text)
+    known = regex.split(r"[$`]", rest)[0]
     return known if known == rest else known.rpartition("/")[0]
 
 
@@ -776,18 +778,22 @@ def _matches(pattern: str) -> list[str]:
 
 def _entries(folders: Iterable[str], part: str) -> list[str]:
     """Return the paths in the folders whose name matches the pattern of one name."""
-    regex = re.compile(_regex(part))
+    import re  # what a person typed is no pattern that is kept
+
+    shape = re.compile(_regex(part))
     found: list[str] = []
     for folder in folders:
         with suppress(OSError, ValueError), os.scandir(folder) as entries:
             names = (entry.name for entry in islice(entries, MOST_LISTED))
-            found += [os.path.join(folder, name) for name in names if regex.match(name)]
+            found += [os.path.join(folder, name) for name in names if shape.match(name)]
     return found
 
 
 def _regex(part: str) -> str:
     """Translate the pattern of one name; a hidden file needs its dot."""
-    body = re.sub(r"[^*?\[\]\w]", lambda found: re.escape(found[0]), part)
+    import re
+
+    body = regex.sub(r"[^*?\[\]\w]", lambda found: re.escape(found[0]), part)
     body = body.replace("*", ".*").replace("?", ".").replace("[!", "[^")
     try:
         re.compile(body)

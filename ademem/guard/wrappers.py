@@ -6,9 +6,9 @@ judged. Here the outer command counts, too, and so more can be unwrapped.
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 
+from ademem.core import regex
 from ademem.core.value import replace
 from ademem.guard import acts, programs, shell, writers
 from ademem.guard.shell import Command, Prefix, Word, is_option
@@ -186,6 +186,8 @@ def _read_mount(option: str, value: str) -> tuple[str, str]:
 
 
 def _on_this_side(words: tuple[Word, ...], mounts: dict[str, str]) -> tuple[Word, ...]:
+    import re  # the places are a person's
+
     for inside, host in mounts.items():
         if inside:
             path = rf"(?<![\w./-]){re.escape(inside)}(?=[/\s'\";]|$)"
@@ -258,7 +260,7 @@ def _in_terminal(command: Command) -> Iterator[Command]:
         return
     at += 1
     while at < len(words) and is_option(words[at].text):
-        takes = re.fullmatch(r"-\w*[cefnstxyFlpS]|--(?:name|cwd)", words[at].text)
+        takes = regex.fullmatch(r"-\w*[cefnstxyFlpS]|--(?:name|cwd)", words[at].text)
         at += 2 if takes else 1
     rest = words[at:]
     if len(rest) > 1 and " " not in rest[0].text:
@@ -268,7 +270,7 @@ def _in_terminal(command: Command) -> Iterator[Command]:
 def _behind_file(command: Command) -> Iterator[Command]:
     """Yield the command of `script -q /dev/null npm install`, as BSD has it."""
     operands = [at for at, word in enumerate(command.words) if at and not is_option(word.text)]
-    has_text = any(re.fullmatch(r"-\w*c|--command.*", word.text) for word in command.words)
+    has_text = any(regex.fullmatch(r"-\w*c|--command.*", word.text) for word in command.words)
     if not has_text and len(operands) > 1:
         yield replace(command, words=command.words[operands[1] :], redirects=())
 

@@ -7,9 +7,9 @@ system here: what a word names may depend on what is there, and `Written` says h
 from __future__ import annotations
 
 import posixpath
-import re
 from itertools import pairwise, takewhile
 
+from ademem.core import regex
 from ademem.core.settings import GuardSettings
 from ademem.core.value import Value, replace
 from ademem.guard import mutation, shell
@@ -203,7 +203,7 @@ def _synchronised(arguments: Arguments) -> Iterator[Written]:
     operands = arguments.operands
     if arguments.has("--remove-source-files"):
         yield from _as_written(operands[:-1])
-    if len(operands) < 2 or re.match(_REMOTE, operands[-1].text):
+    if len(operands) < 2 or regex.match(_REMOTE, operands[-1].text):
         return
     whole = (
         arguments.has("--delete")
@@ -247,7 +247,7 @@ def _of_perl(arguments: Arguments) -> Iterator[Written]:
 def _of_sed(arguments: Arguments) -> Iterator[Written]:
     """Files that the script writes with `w`; with `-i` the operands."""
     for word in (*arguments.values("-e", "--expression"), *arguments.operands[:1]):
-        for path in re.findall(r"(?:^|[;\n{}/|gp\d])\s*w\s+([^\s;}]+)", word.text):
+        for path in regex.findall(r"(?:^|[;\n{}/|gp\d])\s*w\s+([^\s;}]+)", word.text):
             yield Written(word=Word(text=path, quoted=True))
     if arguments.has("-i") or arguments.has("--in-place"):
         yield from _behind_script(arguments)
@@ -256,7 +256,7 @@ def _of_sed(arguments: Arguments) -> Iterator[Written]:
 def _of_awk(arguments: Arguments) -> Iterator[Written]:
     """Files that the script prints to; with `-i inplace` the operands."""
     for word in arguments.operands[:1]:
-        for path in re.findall(r"\bprintf?\b[^;}\n]{0,200}>\s*\"([^\"]+)\"", word.text):
+        for path in regex.findall(r"\bprintf?\b[^;}\n]{0,200}>\s*\"([^\"]+)\"", word.text):
             yield Written(word=Word(text=path, quoted=True))
     if any(word.text == "inplace" for word in arguments.values("-i", "--include")):
         yield from _behind_script(arguments)
@@ -284,7 +284,7 @@ def _has_old_style(words: Sequence[Word]) -> bool:
 def _tar_options(words: Sequence[Word]) -> set[str]:
     """Return the letters and the long options of tar."""
     texts = [word.text for word in words]
-    clusters = [text for text in texts if re.fullmatch(r"-\w+", text)]
+    clusters = [text for text in texts if regex.fullmatch(r"-\w+", text)]
     if _has_old_style(words):
         clusters.append(texts[0])
     long = {text.partition("=")[0] for text in texts if text.startswith("--")}
@@ -294,7 +294,7 @@ def _tar_options(words: Sequence[Word]) -> set[str]:
 def _value_of_cluster(words: Sequence[Word], letter: str) -> list[Word]:
     """Return the word behind a cluster that ends in *letter*: `tar czf a.tgz`."""
     for at, word in enumerate(words[:-1]):
-        if re.fullmatch(rf"-?\w*{letter}", word.text) and (at == 0 or word.text[:1] == "-"):
+        if regex.fullmatch(rf"-?\w*{letter}", word.text) and (at == 0 or word.text[:1] == "-"):
             return [words[at + 1]]
     return []
 
@@ -360,7 +360,7 @@ def files_in_patch(text: str) -> list[str]:
         r"(?m)^(?:(?:\+\+\+|---) (?:[ab]/)?|\*\*\* (?:Add|Update|Delete) File: "
         r"|rename (?:from|to) )"
     )
-    found = re.findall(rf"{lines}([^\t\n]+)", text)
+    found = regex.findall(rf"{lines}([^\t\n]+)", text)
     return list(dict.fromkeys(path.strip() for path in found if path.strip() != "/dev/null"))
 
 
@@ -460,9 +460,9 @@ def _of_database(arguments: Arguments) -> Iterator[Written]:
     changes = any(redirect.operator == "<" for redirect in command.redirects)
     changes |= command.source is not None and not texts
     for statement in _statements(texts):
-        if export := re.match(_WRITES_FILE, statement):
+        if export := regex.match(_WRITES_FILE, statement):
             yield Written(word=Word(text=export[1], quoted=True))
-        elif re.match(_CHANGES_ROWS, statement):
+        elif regex.match(_CHANGES_ROWS, statement):
             changes = True
     if changes:
         yield from _first(arguments)
@@ -471,7 +471,7 @@ def _of_database(arguments: Arguments) -> Iterator[Written]:
 def _statements(texts: Iterable[str]) -> Iterator[str]:
     """Yield the statements of texts in SQL, without comments."""
     for text in texts:
-        yield from re.sub(_COMMENTS, " ", text).split(";")
+        yield from regex.sub(_COMMENTS, " ", text).split(";")
 
 
 _OUTPUTS = ("-o", "--output", "--output-file", "-out")
@@ -491,13 +491,13 @@ def _one_in_place(arguments: Arguments) -> Iterator[Written]:
 
 def _named_files(arguments: Arguments) -> Iterator[Written]:
     """Operands with an ending, as others are values of options."""
-    files = (word for word in arguments.operands if re.search(r"\.\w*[A-Za-z*]\w*$", word.text))
+    files = (word for word in arguments.operands if regex.search(r"\.\w*[A-Za-z*]\w*$", word.text))
     return _as_written(files)
 
 
 def _tagged(arguments: Arguments) -> Iterator[Written]:
     """Files of exiftool, if it sets a tag."""
-    if any(re.match(r"-[\w:#-]+[+^-]?[<=]", word.text) for word in arguments.words):
+    if any(regex.match(r"-[\w:#-]+[+^-]?[<=]", word.text) for word in arguments.words):
         yield from _operands(arguments)
 
 
@@ -553,7 +553,7 @@ def _of_code(arguments: Arguments) -> Iterator[Written]:
     """Paths in code that an interpreter gets as text, if the code writes at all."""
     for code in _codes(arguments):
         yield from written_in_code(code)
-        if "argv" in code and re.search(_WRITES_IN_CODE, code):
+        if "argv" in code and regex.search(_WRITES_IN_CODE, code):
             yield from _as_written(word for word in arguments.operands if word.text != "-")
 
 
@@ -581,10 +581,10 @@ _PATH_IN_CODE = (
 
 def written_in_code(code: str) -> Iterator[Written]:
     """Yield the literals that may be paths of code that seems to write files."""
-    if not re.search(_WRITES_IN_CODE, code):
+    if not regex.search(_WRITES_IN_CODE, code):
         return
-    for text in dict.fromkeys(re.findall(_PATH_IN_CODE, code)):
-        is_path = "/" in text.strip("./") or re.search(r"\w\.\w+$", text)
+    for text in dict.fromkeys(regex.findall(_PATH_IN_CODE, code)):
+        is_path = "/" in text.strip("./") or regex.search(r"\w\.\w+$", text)
         yield Written(word=Word(text=text, quoted=True), is_guess=not is_path)
 
 
@@ -975,7 +975,7 @@ def is_edit_in_place(command: Command) -> bool:
 
 def _written_elsewhere(command: Command) -> Iterator[Written]:
     """Yield the values of options such as `--output` that look like paths, if it may write."""
-    named = [word for word in _output_values(command) if re.fullmatch(_LIKE_PATH, word.text)]
+    named = [word for word in _output_values(command) if regex.fullmatch(_LIKE_PATH, word.text)]
     bare = replace(command, redirects=())
     if named and mutation.judge_part(mutation.look_up(bare, _NO_SETTINGS)).mutates:
         yield from _as_written(named)
@@ -987,7 +987,7 @@ _LIKE_PATH = r"(?=.*[/.\w)}])[^-\s]\S*"
 def _output_values(command: Command) -> Iterator[Word]:
     for word, following in pairwise((*command.words, Word(text="-"))):
         name, equals, value = word.text.partition("=")
-        if word.text[:1] == "-" and re.fullmatch(_OUTPUT, name, re.IGNORECASE):
+        if word.text[:1] == "-" and regex.fullmatch(_OUTPUT, name, regex.IGNORECASE):
             yield replace(word, text=value) if equals else following
 
 

@@ -18,7 +18,7 @@ import time
 from itertools import chain, takewhile
 
 from ademem import store as store_
-from ademem.core import confined, plugins
+from ademem.core import confined, plugins, regex
 from ademem.core.bytecode import rooms_state
 from ademem.core.clock import Deadline
 from ademem.core.errors import UsageError, suppress
@@ -556,8 +556,6 @@ def _names(path: str) -> dict[str, list[str]]:
 
 def _names_of_glob(pattern: str) -> dict[str, list[str]]:
     """Return what each file of a glob has in its name, and the folders above where they end."""
-    import re
-
     from ademem.search.hint_patterns import expand_glob
 
     found: dict[str, list[str]] = {"words": [], "pieces": []}
@@ -565,7 +563,7 @@ def _names_of_glob(pattern: str) -> dict[str, list[str]]:
         *folders, last = each.split("/")
         above = list(takewhile(lambda name: not set(name) & _OPEN, folders))
         fixed = [name for name in (*folders, last) if name and not set(name) & _OPEN]
-        part = max(re.split(r"[*?]|\[[^\]]*\]?", last), key=len)
+        part = max(regex.split(r"[*?]|\[[^\]]*\]?", last), key=len)
         if fixed[-1:] == [last] or (fixed and len(part) < SHORTEST_PIECE):
             found["words"] += _names(fixed[-1])["words"]
         else:

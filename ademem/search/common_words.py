@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ademem.core import regex
 from ademem.core.text import word_set
 
 COMMON_WORDS = word_set("""
@@ -32,10 +33,8 @@ COMMON_WORDS = word_set("""
 
 def rare_words(text: str) -> set[str]:
     """Return the words of a text that say what it is about, also of `camelCase`, in lower case."""
-    import re
-
     from ademem.search.query import STOP_WORDS
 
-    spaced = re.sub(r"(?<=[a-z\d])(?=[A-Z])", " ", text)
-    words = {word.lower() for word in re.findall(r"[^\W\d_]{4,}", spaced)}
+    spaced = regex.sub(r"(?<=[a-z\d])(?=[A-Z])", " ", text)
+    words = {word.lower() for word in regex.findall(r"[^\W\d_]{4,}", spaced)}
     return words - COMMON_WORDS - STOP_WORDS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ademem.core import regex
 from ademem.core.errors import UsageError
 
 TYPE_CHECKING = False
@@ -30,10 +31,9 @@ def expand_glob(pattern: str) -> list[str]:
     pattern = pattern.strip().removeprefix("./").lstrip("/").replace("[!", "[^")
     if not pattern or len(pattern) > LONGEST_GLOB:
         return []
-    import re
     from itertools import islice
 
-    pattern = re.sub(r"(?<![^/{,])\*\*/", "{**/,}", pattern)
+    pattern = regex.sub(r"(?<![^/{,])\*\*/", "{**/,}", pattern)
     meant = dict.fromkeys((pattern, pattern.replace("[", "[[]")))
     choices = islice((one for each in meant for one in _choices(each)), MOST_CHOICES)
     globs = [other for glob in choices for other in _equivalents(glob)]
@@ -41,9 +41,7 @@ def expand_glob(pattern: str) -> list[str]:
 
 
 def _choices(pattern: str) -> Iterator[str]:
-    import re
-
-    braces = re.search(r"\{([^{}]*,[^{}]*)\}", pattern)
+    braces = regex.search(r"\{([^{}]*,[^{}]*)\}", pattern)
     if braces is None:
         yield pattern
         return
@@ -75,11 +73,10 @@ def command_words(command: str) -> str:
 
     What only stands for something (`<branch>`, `"$file"`, `…`) and all after it is left out.
     """
-    import re
     from itertools import takewhile
 
-    given = list(takewhile(re.compile(_WORD).fullmatch, command.split()))
-    if not given or not re.fullmatch(_PROGRAM, given[0]):
+    given = list(takewhile(regex.compile(_WORD).fullmatch, command.split()))
+    if not given or not regex.fullmatch(_PROGRAM, given[0]):
         return ""
     from ademem.guard import shell
 

@@ -7,8 +7,8 @@ literal) is compared here.
 from __future__ import annotations
 
 import os
-import re
 
+from ademem.core import regex
 from ademem.core.errors import suppress
 from ademem.core.value import Value
 from ademem.search.hint_patterns import is_run_by
@@ -121,8 +121,8 @@ def named_keys(
 def meet_failure(error: str, store: Store, agent: str = "") -> list[Met]:
     """Return memories whose code or quoted message a failure prints, the longest first."""
     text = " ".join(error.lower().split())
-    words = {word for word in re.findall(r"\w[\w.-]*\w|\w", text) if len(word) > 2}
-    keys = {("code", each) for word in words for each in (word, *re.findall(r"\w+", word))}
+    words = {word for word in regex.findall(r"\w[\w.-]*\w|\w", text) if len(word) > 2}
+    keys = {("code", each) for word in words for each in (word, *regex.findall(r"\w+", word))}
     rows = [
         row
         for row in table.at_keys(store, keys, agent)
@@ -266,19 +266,31 @@ def _count(literal: str, text: str) -> int:
     return text.lower().count(literal.lower())
 
 
-def _plain_part(glob: str) -> str:
-    """Return the beginning that a path shares with the pattern, whose compilation is slower."""
-    return glob[: next((at for at, sign in enumerate(glob) if sign in "*?["), None)]
+def _fits(path: str, glob: str) -> bool:
+    """Compare with one glob; one with stars alone is not compiled, which would load `re`."""
+    if not {"?", "["}.isdisjoint(glob):
+        from fnmatch import fnmatchcase
+
+        return fnmatchcase(path, glob)
+    first, *rest = glob.split("*")
+    if not rest:
+        return path == glob
+    *between, last = rest
+    at = len(first)
+    for piece in between:
+        found = path.find(piece, at)
+        if found < 0:
+            return False
+        at = found + len(piece)
+    return path.startswith(first) and path.endswith(last) and at <= len(path) - len(last)
 
 
 def matches(path: str, glob: str) -> bool:
     """Compare a path as SQLite's GLOB does; a folder above counts for what is in it."""
-    from fnmatch import fnmatchcase
-
     from ademem.search.hint_patterns import expand_glob
 
     globs = [each.replace("[^", "[!") for each in expand_glob(glob)]
-    if any(path.startswith(_plain_part(each)) and fnmatchcase(path, each) for each in globs):
+    if any(_fits(path, each) for each in globs):
         return True
     plain = glob.split("*")[0].split("?")[0]
     return path == "." or plain.startswith(f"{path}/")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from itertools import groupby
 
+from ademem.core import regex
 from ademem.core.text import is_cjk, normal, replace_surrogates, unique, word_runs, word_set
 from ademem.core.value import Value
 from ademem.store.full_text import Index
@@ -132,9 +133,7 @@ def _with_beginning(terms: Mapping[str, Index], word: str) -> dict[str, Index]:
 def _find_phrases(text: str) -> list[str]:
     if '"' not in text:
         return []
-    import re
-
-    quoted = re.findall(_QUOTED, text)
+    quoted = regex.findall(_QUOTED, text)
     return [phrase for phrase in quoted if len(_words(phrase)) > 1]
 
 
@@ -166,17 +165,13 @@ def names_key(prompt: str) -> bool:
 
 
 def _has_key(text: str) -> bool:
-    import re
-
-    return re.search(_KEY, text) is not None
+    return regex.search(_KEY, text) is not None
 
 
 def _without_marks(text: str) -> str:
     if "[" not in text:
         return text
-    import re
-
-    return re.sub(_MARK, " ", text)
+    return regex.sub(_MARK, " ", text)
 
 
 def names_subject(prompt: str) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 
+from ademem.core import regex
 from ademem.core.clock import datetime, days_between
 from ademem.core.memory import DIALOGUE, PROCEDURE, Memory, Status, Tier, decayed
 from ademem.core.text import jaccard, words
@@ -706,9 +707,7 @@ def names_earlier(query: str, earlier: Memory, later: Memory) -> bool:
 def _names(text: str) -> set[str]:
     if not any(char in "-./:_" or char.isdecimal() for char in text):
         return set()
-    import re  # a tenth of a search
-
-    return set(re.findall(r"\w+(?:[-./:_]\w+)+|\d+", text.lower()))
+    return set(regex.findall(r"\w+(?:[-./:_]\w+)+|\d+", text.lower()))
 
 
 def raise_to(hit: Hit, other: Hit) -> Hit:

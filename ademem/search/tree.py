@@ -7,9 +7,8 @@ followed.
 from __future__ import annotations
 
 import os
-import re
 
-from ademem.core import confined, git, repository
+from ademem.core import confined, git, regex, repository
 from ademem.core.errors import suppress
 from ademem.core.text import split_humps
 from ademem.core.value import Value
@@ -294,7 +293,7 @@ def read_file(path: str, content: bytes) -> IndexedFile:
     text = f"\n{text}"
     ending = path.rpartition(".")[2].lower()
     names = [] if ending in _MARKUP else find_definitions(text)
-    headings = [next(filter(None, found.groups()), "") for found in re.finditer(_HEADING, text)]
+    headings = [next(filter(None, found.groups()), "") for found in regex.finditer(_HEADING, text)]
     return IndexedFile(
         path=path,
         path_words=split_humps(path),
@@ -307,7 +306,7 @@ def read_file(path: str, content: bytes) -> IndexedFile:
 def find_definitions(text: str) -> list[str]:
     """Return the names of functions, types, constants and attributes in a source file."""
     found: dict[str, None] = {}
-    for match in re.finditer(_DEFINITION, text):
+    for match in regex.finditer(_DEFINITION, text):
         name = match[match.lastindex or 0]
         is_variable = match.lastindex == _VARIABLE
         if is_variable and name.isalpha() and name.islower():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from ademem.core import client, clock, clone_variables, project, trust
+from ademem.core import client, clock, clone_variables, project, regex, trust
 from ademem.core.errors import AdememError, NotEnrolled, suppress
 from ademem.core.settings import load_configuration
 from ademem.core.who import CALLED_BY_MODEL, NOT_ASKED, of_hook
@@ -42,6 +42,7 @@ def run(handle: Handle) -> None:
     clone_variables.withdraw(os.environ)
     sys.stdout.write(answer(handle, raw, os.environ, clock.now(), leaving=True, by=by))
     sys.stdout.flush()
+    regex.keep()
     os._exit(0)  # skips the interpreter's teardown, a tenth of a hook's time
 
 

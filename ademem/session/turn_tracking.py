@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from ademem.core import regex
 from ademem.core.client import Payload, Turn, TurnKey
 from ademem.core.clock import timedelta
 from ademem.core.value import as_dict
@@ -139,11 +140,9 @@ def _calls_search(command: str) -> bool:
 
 def _goes_on(command: str, payload: Payload) -> bool:
     """Return True if a command may leave something running that outlives its call."""
-    import re
-
     if payload.tool_input.get("run_in_background") is True:
         return True
-    return re.search(_LEAVING, command) is not None
+    return regex.search(_LEAVING, command) is not None
 
 
 _LEAVING = r"(?<![&>|<\d])&(?![&>\d])|\b(?:at|batch|crontab|disown|nohup|setsid|systemd-run)\b"

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
-from enum import StrEnum
 
+from ademem.core import regex
 from ademem.core.errors import suppress
 from ademem.core.text import sha256_hex
 from ademem.core.trust import data_folder
-from ademem.core.value import Value
+from ademem.core.value import StrEnum, Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
     from ademem.core.project import Project
 
-_NAME = re.compile(r"(\d{4}-\d\d-\d\dT)(\d\d-\d\d-\d\d\.\d{3}Z)-([a-z]+)\.db")
+_NAME = r"(\d{4}-\d\d-\d\dT)(\d\d-\d\d-\d\d\.\d{3}Z)-([a-z]+)\.db"
 
 
 class Kind(StrEnum):
@@ -35,7 +34,7 @@ class Backup(Value):
 
 
 def folder(project: Project, environment: Mapping[str, str]) -> str:
-    name = re.sub(r"[^\w.-]+", "-", project.name)[:60]
+    name = regex.sub(r"[^\w.-]+", "-", project.name)[:60]
     return os.path.join(
         data_folder(environment), "backups", f"{name}-{sha256_hex(project.database)[:12]}"
     )
@@ -44,7 +43,7 @@ def folder(project: Project, environment: Mapping[str, str]) -> str:
 def list_all(project: Project, environment: Mapping[str, str]) -> list[Backup]:
     place, found = folder(project, environment), []
     for name in sorted(os.listdir(place), reverse=True) if os.path.isdir(place) else ():
-        if match := _NAME.fullmatch(name):
+        if match := regex.fullmatch(_NAME, name):
             day, time, kind = match.groups()
             with suppress(OSError, ValueError):
                 path, at = os.path.join(place, name), day + time.replace("-", ":")

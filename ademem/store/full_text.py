@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ademem.core import regex
 from ademem.core.json_text import array
 from ademem.core.value import StrEnum, Value
 from ademem.store.database import is_locked
@@ -102,10 +103,8 @@ def find_matched_words(
 
 
 def _marked_words(text: str) -> Iterator[str]:
-    import re
-
-    for part in re.findall("\x02([^\x03]+)\x03", text):
-        yield from map(str.casefold, re.findall(r"\w+", part))
+    for part in regex.findall("\x02([^\x03]+)\x03", text):
+        yield from map(str.casefold, regex.findall(r"\w+", part))
 
 
 def rank_by_grams(store: Store, grams: Iterable[str], most: int) -> list[tuple[int, str]]:
@@ -205,11 +204,9 @@ def fill(db: sqlite3.Connection, index: str) -> None:
 
 
 def _rows_sql(db: sqlite3.Connection, index: str) -> str:
-    import re
-
     query = "select sql from sqlite_master where name = ?"
     (definition,) = db.execute(query, (index,)).fetchone()
-    table = re.findall(r"content='(\w+)'", definition)[0]
+    table = regex.findall(r"content='(\w+)'", definition)[0]
     names = {row[1] for row in db.execute(f"pragma table_info({table})")}
     return f"from {table} where deleted_at is null" if "deleted_at" in names else f"from {table}"
 

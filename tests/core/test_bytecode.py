@@ -175,7 +175,7 @@ def test_a_module_that_fails_is_not_left_half_imported(shop):
 
 
 def test_it_has_all_of_ademem(tmp_path, monkeypatch):
-    monkeypatch.setattr(bytecode, "path", lambda package: str(tmp_path / "all.bin"))
+    monkeypatch.setattr(bytecode, "path", lambda _, name="modules": str(tmp_path / name))
     bytecode.write(bytecode.PACKAGE)
 
     bundle = Bundle(bytecode.PACKAGE)

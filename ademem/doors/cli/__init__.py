@@ -7,7 +7,7 @@ import os
 import sys
 
 from ademem import __version__
-from ademem.core import bytecode, clone_variables
+from ademem.core import bytecode, clone_variables, regex
 from ademem.core.errors import (
     KINDS,
     AdememError,
@@ -44,6 +44,7 @@ def program() -> NoReturn:
         if isinstance(end.code, int) and "threading" not in sys.modules:
             sys.stdout.flush()
             sys.stderr.flush()
+            regex.keep()
             os._exit(end.code)
         raise
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from functools import cached_property
 
+from ademem.core import regex
 from ademem.guard.shell import Command, Redirect, Word
 
 TYPE_CHECKING = False
@@ -25,7 +25,7 @@ _LETTERS |= {"r": "\r", "t": "\t", "v": "\v", "\\": "\\", "'": "'", '"': '"', "?
 
 def unescape(text: str) -> str:
     r"""Resolve `\n`, `\x41` and their like as `$'…'`, `echo -e` and `printf` do."""
-    return re.sub(_ESCAPE, _character, text) if "\\" in text else text
+    return regex.sub(_ESCAPE, _character, text) if "\\" in text else text
 
 
 def printed_text(command: Command) -> Word | None:
@@ -44,7 +44,7 @@ def printed_text(command: Command) -> Word | None:
 
 def _echoed(words: list[str]) -> str:
     escapes = False
-    while words and re.fullmatch(r"-[neE]+", words[0]):
+    while words and regex.fullmatch(r"-[neE]+", words[0]):
         escapes = escapes or "e" in words[0]
         words = words[1:]
     return unescape(" ".join(words)) if escapes else " ".join(words)
@@ -56,15 +56,15 @@ def _formatted(words: list[str]) -> str | None:
         return None
     form, *values = words
     conversion = r"(?s)%(.)"
-    if set(re.findall(conversion, form)) - {"s", "%"} or form.count("%s") < len(values):
+    if set(regex.findall(conversion, form)) - {"s", "%"} or form.count("%s") < len(values):
         return None
     left = iter(values)
-    return re.sub(
+    return regex.sub(
         conversion, lambda found: "%" if found[1] == "%" else next(left, ""), unescape(form)
     )
 
 
-def _character(escape: re.Match[str]) -> str:
+def _character(escape: regex.Match[str]) -> str:
     code = escape[1]
     if code in _LETTERS:
         return _LETTERS[code]
@@ -206,10 +206,10 @@ class Grammar:
         self.at += len(taken)
         return taken
 
-    def peek(self, pattern: str) -> re.Match[str] | None:
-        return re.compile(pattern).match(self.text, self.at)
+    def peek(self, pattern: str) -> regex.Match[str] | None:
+        return regex.compile(pattern).match(self.text, self.at)
 
-    def match(self, pattern: str) -> re.Match[str] | None:
+    def match(self, pattern: str) -> regex.Match[str] | None:
         found = self.peek(pattern)
         if found:
             self.at = found.end()
@@ -492,7 +492,7 @@ class Grammar:
 
     def _backquoted(self, escapable: str) -> Word | None:
         body = self._closed(r"(?s)((?:[^`\\]|\\.)*)`", "`")
-        plain = re.sub(r"(?s)\\(.)", lambda found: found[found[1] in escapable], body)
+        plain = regex.sub(r"(?s)\\(.)", lambda found: found[found[1] in escapable], body)
         first = len(self.drafts)
         Grammar(plain, outer=self).commands("")
         return self._printed_text(first)

@@ -6,9 +6,9 @@ A variable may have several values: each that the script assigns counts, whereve
 from __future__ import annotations
 
 import posixpath
-import re
 from itertools import islice, product
 
+from ademem.core import regex
 from ademem.core.value import Value, replace
 from ademem.guard import shell
 from ademem.guard.shell import Command, Redirect, Word, is_assignment, is_option
@@ -45,9 +45,11 @@ def read_variables(script: Script, text: str, root: str = ".") -> Variables:
     values: dict[str, list[Word]] = {}
     aliases: dict[str, str] = {}
     if "for " in text:
-        for name, items in re.findall(_LOOP, text):
+        for name, items in regex.findall(_LOOP, text):
             values.setdefault(name, []).extend(_words_of(items))
-    functions = {one or other for one, other in re.findall(_FUNCTION, text)} if "(" in text else ()
+    functions = (
+        {one or other for one, other in regex.findall(_FUNCTION, text)} if "(" in text else ()
+    )
     for command in script:
         declared = command.words[1:] if command.name in _DECLARING else ()
         _assign(values, (*command.assignments, *declared), root)
@@ -168,7 +170,7 @@ def _refers(word: Word) -> bool:
 def _names(word: Word) -> list[str]:
     if not _refers(word):
         return []
-    return [found[1] or found[2] or "" for found in re.finditer(_REFERENCE, word.text)]
+    return [found[1] or found[2] or "" for found in regex.finditer(_REFERENCE, word.text)]
 
 
 def _replaced(command: Command, chosen: dict[str, tuple[Word, ...]], root: str) -> Command:
@@ -184,15 +186,15 @@ def _replaced(command: Command, chosen: dict[str, tuple[Word, ...]], root: str) 
 def _expand(word: Word, chosen: dict[str, tuple[Word, ...]], root: str) -> tuple[Word, ...]:
     if not _refers(word):
         return (word,)
-    whole = re.fullmatch(_REFERENCE, word.text)
+    whole = regex.fullmatch(_REFERENCE, word.text)
     if whole and (values := chosen.get(_name_of(whole))):
         return values if word.quoted else tuple(_split_values(values))
-    text = re.sub(_REFERENCE, lambda found: _value_of(found, chosen, root), word.text)
+    text = regex.sub(_REFERENCE, lambda found: _value_of(found, chosen, root), word.text)
     expands = "$" in text or "`" in text or (not word.quoted and _is_pattern(text))
     return (replace(word, text=text, expands=expands),)
 
 
-def _name_of(found: re.Match[str]) -> str:
+def _name_of(found: regex.Match[str]) -> str:
     return found[1] or found[2] or ""
 
 
@@ -203,7 +205,7 @@ def _split_values(values: Iterable[Word]) -> Iterator[Word]:
         yield from (Word(text=part, expands=value.expands or _is_pattern(part)) for part in parts)
 
 
-def _value_of(found: re.Match[str], chosen: dict[str, tuple[Word, ...]], root: str) -> str:
+def _value_of(found: regex.Match[str], chosen: dict[str, tuple[Word, ...]], root: str) -> str:
     """Return what stands for a reference within a word; an unknown one stays."""
     if values := chosen.get(_name_of(found)):
         return " ".join(_without(value.text, found[4] or "") for value in values)
@@ -244,7 +246,7 @@ def expand_braces(word: Word) -> list[Word]:
     return [replace(word, text=text) for text in _alternatives(word.text)]
 
 
-_BRACE = re.compile(r"(?<!\$)\{([^{},]*(?:,[^{},]*)+|[^{}]*\.\.[^{}]*)\}")
+_BRACE = regex.compile(r"(?<!\$)\{([^{},]*(?:,[^{},]*)+|[^{}]*\.\.[^{}]*)\}")
 
 
 def _alternatives(text: str) -> list[str]:
