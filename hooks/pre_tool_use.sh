@@ -114,10 +114,11 @@ case $id in
       lacks() {
         asked=$1 how=$2
         shift 2
+        escape='\' && [ "$1" != rare ] || escape='\u' # its words are letters alone
         for name; do shift && { [ -f "$list$name" ] && [ ! -s "$list$name" ] || set -- "$@" -f "$list$name"; }; done
         [ $# -gt 0 ] || return 0
         # As it is in JSON, where an escape is two backslashes, and as it is meant.
-        case $asked in *\\*) asked="$asked
+        case $asked in *"$escape"*) asked="$asked
 $(printf '%b' "$asked" 2>/dev/null)" ;; esac 2>/dev/null
         # One process; a pipe would take two, and Python is asked where the text cannot be handed over.
         found=$(
@@ -127,18 +128,17 @@ END
         )
         [ "$found" = 0 ]
       }
-      # Places that words suggest are asked with the sure ones, and on their own only after a hit.
-      meets_none() {
-        lacks "$call" -iF always pieces "$@" weak || { lacks "$call" -iF always pieces "$@" && lacks "$body" -iF rare; }
-      }
+      # Places that words suggest are asked with the sure ones; only after a hit, these are alone.
+      meets_none_surely() { lacks "$call" -iF always pieces "$@" && lacks "$body" -iF rare; }
       # Where no text has one of these words, not even inside another, one process told it.
       if [ -n "$reads" ]; then
         if { lacks "$call" -iF always runs || { lacks "$call" -iF always && lacks "$call" -iwF runs; }; } &&
           lacks "$text" -iF texts; then exit 0; fi
       elif [ -n "$part" ]; then
-        if { lacks "$call" -iF always words pieces weak || { lacks "$call" -iwF words && meets_none; }; } &&
+        if { lacks "$call" -iF always words pieces weak || { lacks "$call" -iwF words && meets_none_surely; }; } &&
           lacks "$text" -iF texts; then exit 0; fi
-      elif lacks "$call" -iwF runs words writers && meets_none trees && lacks "$text" -iF texts; then
+      elif lacks "$call" -iwF runs words writers &&
+        { lacks "$call" -iF always pieces trees weak || meets_none_surely trees; } && lacks "$text" -iF texts; then
         exit 0
       else
         # Python noted commands that run targets and scripts, and met nothing, while the files that
