@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from itertools import takewhile
 
 from ademem.capture.errors import essential
+from ademem.core import regex
 from ademem.core.text import preview
 from ademem.guard import shell
 from ademem.store.episodes import Run
@@ -44,24 +44,25 @@ INSTALLING = frozenset("add ci create i init install new remove uninstall update
 INTERPRETERS = ("sh", "bash", "zsh", "node", "python", "python3", "ruby", "php", "perl")
 
 _TESTS = "tests?|check|specs?|e2e|verify"
-_TEST_NAME = re.compile(rf"(?:.*[/:._-])?(?:{_TESTS})(?:[:._-].*)?$")
-_CHECK_NAME = re.compile(
+_TEST_NAME = regex.compile(rf"(?:.*[/:._-])?(?:{_TESTS})(?:[:._-].*)?$")
+_CHECK_NAME = regex.compile(
     rf"(?:.*[/:._-])?(?:{_TESTS}|lint|types?|typecheck|fmt|format|vet|clippy|audit)(?:[:._-].*)?$"
 )
-_PASSED = re.compile(
+_PASSED = regex.compile(
     r"\b(\d+) (?:tests? |specs? |examples? )?(?:passed|passing|succeeded)\b|^# pass (\d+)",
-    re.I | re.M,
+    regex.IGNORECASE | regex.MULTILINE,
 )
-_FAILED = re.compile(
+_FAILED = regex.compile(
     r"\b(\d+) (?:tests? |specs? |examples? )?(?:failed|failing|failures?|errors?)\b"
     r"|\b(?:failed|failures|errors)[:=] *(\d+)|^# fail (\d+)",
-    re.I | re.M,
+    regex.IGNORECASE | regex.MULTILINE,
 )
-_RAN = re.compile(r"^(?:Ran (\d+) tests?|Tests run: (\d+))", re.M)
-_FAILURE_LINE = re.compile(
-    r"^(?:FAILED|ERROR|FAIL:|ERROR:|--- FAIL:|E  |✕|✗|×|●|not ok|test .+ \.\.\. FAILED).*", re.M
+_RAN = regex.compile(r"^(?:Ran (\d+) tests?|Tests run: (\d+))", regex.MULTILINE)
+_FAILURE_LINE = regex.compile(
+    r"^(?:FAILED|ERROR|FAIL:|ERROR:|--- FAIL:|E  |✕|✗|×|●|not ok|test .+ \.\.\. FAILED).*",
+    regex.MULTILINE,
 )
-_ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_ANSI = regex.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
 def is_test(command: str) -> bool:
@@ -73,14 +74,14 @@ def is_check(command: str) -> bool:
     return _runs(command, RUNNERS | CHECKERS, _CHECK_NAME)
 
 
-def _runs(command: str, programs: frozenset[str], task: re.Pattern[str]) -> bool:
+def _runs(command: str, programs: frozenset[str], task: regex.Pattern[str]) -> bool:
     script = shell.parse(command)
     return script is not None and any(
         _is_one_of(plain, programs, task) for each in script for plain in shell.unwrap(each)
     )
 
 
-def _is_one_of(command: Command, programs: frozenset[str], task: re.Pattern[str]) -> bool:
+def _is_one_of(command: Command, programs: frozenset[str], task: regex.Pattern[str]) -> bool:
     name = command.name.rpartition("/")[2]
     words = [w.text for w in command.words[1 : 1 + LEADING_WORDS] if w.text[:1] != "-"]
     if name in programs:
@@ -116,7 +117,7 @@ def parse_test_run(command: str, output: str, *, failed: bool) -> Run:
     return Run(command=command, passed=good, failed=bad, error=error)
 
 
-def _count(pattern: re.Pattern[str], text: str) -> int | None:
+def _count(pattern: regex.Pattern[str], text: str) -> int | None:
     for line in reversed(text.splitlines()):
         found = [next(filter(None, match.groups())) for match in pattern.finditer(line)]
         if found:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from ademem.capture import EXTENSIONS
+from ademem.core import regex
 from ademem.core.redaction import redact
 from ademem.core.text import fold, preview, sha256_hex, unique, whole_words
 from ademem.core.untrusted import without_recalled
@@ -26,19 +25,19 @@ REFUSALS = (
 """Parts of the result of a call that was not carried out, which is not a failure of the tool."""
 REFUSAL_CHARS = 2_000
 
-_ESSENTIAL = re.compile(
+_ESSENTIAL = regex.compile(
     r"^(?:\w[.\w]*(?:Error|Exception|Failure|Warning)\b.*"
     r"|.*\b(?:error|fatal|failed|cannot|can't|could ?n[o']t|not found|denied|refused|unknown"
     r"|invalid|no such|undefined|missing|panic|unable|timed? ?out)\b.*)$",
-    re.I,
+    regex.IGNORECASE,
 )
-_SPEAKER = re.compile(r"^npm (?:error|ERR!)(?: code)? ?", re.I)
+_SPEAKER = regex.compile(r"^npm (?:error|ERR!)(?: code)? ?", regex.IGNORECASE)
 """Beginning of every line of an error, which says nothing about the line."""
-_SUMMARY = re.compile(
+_SUMMARY = regex.compile(
     r"^(?:g?make(?:\[\d+\])?: \*\*\* \[.*\] error \d+|npm (?:error|err!) a complete log\b.*"
     r"|.*\belifecycle\b.*|.*\b(?:command|process|recipe|script)\b.*\b(?:failed|exited|completed)\b"
     r"(?: on .*)? with (?:exit )?(?:code|status)\b.*)$",
-    re.I,
+    regex.IGNORECASE,
 )
 """Pattern of a last line that only says that a command failed."""
 
@@ -57,7 +56,7 @@ _FILE_PLACE = (
     r"|[\w/.-]+\.[A-Za-z]\w{0,4}[:(]\d+[:,]\d+[:)]"
 )
 """Pattern of a line of a file; the name of a host has a port behind it, and no column."""
-_SLIP = re.compile(
+_SLIP = regex.compile(
     r"^(?:(?:Uncaught )?(?:Name|Type|Key|Attribute|Syntax|Indentation|Tab|Index|Value|Assertion"
     r"|Reference|Range|UnboundLocal|ZeroDivision|NotImplemented|Recursion)Error\b"
     r"|.*(?:\berror(?:\[E\d+\]| (?:TS|CS)\d+)|\bcould not compile\b|\bpanicked at\b"
@@ -67,14 +66,16 @@ _SLIP = re.compile(
 )
 """Pattern of errors in the code being written, and of git's everyday refusals."""
 
-_EXIT_CODE = re.compile(r"^\s*(?:exit code|command failed with exit code)\s*\d+\s*", re.I)
+_EXIT_CODE = regex.compile(
+    r"^\s*(?:exit code|command failed with exit code)\s*\d+\s*", regex.IGNORECASE
+)
 _VARYING = (
-    (re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.I), "<id>"),
-    (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*"), "<time>"),
-    (re.compile(r"(['\"`\u2018\u2019\u201c\u201d]).*?\1"), "<quoted>"),
-    (re.compile(r"(?<![\w.~/-])[\w.~/-]*/([\w.-]+)"), r"\1"),  # tried once for each run of signs
-    (re.compile(r"\b(?:0x)?[0-9a-f]{7,}\b", re.I), "<hex>"),
-    (re.compile(r"\d+"), "<n>"),
+    (regex.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", regex.IGNORECASE), "<id>"),
+    (regex.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*"), "<time>"),
+    (regex.compile(r"(['\"`\u2018\u2019\u201c\u201d]).*?\1"), "<quoted>"),
+    (regex.compile(r"(?<![\w.~/-])[\w.~/-]*/([\w.-]+)"), r"\1"),  # tried once for each run of signs
+    (regex.compile(r"\b(?:0x)?[0-9a-f]{7,}\b", regex.IGNORECASE), "<hex>"),
+    (regex.compile(r"\d+"), "<n>"),
 )
 
 
@@ -94,16 +95,16 @@ def essential(error: str) -> str:
     return (named or spoken or lines or [""])[-1]
 
 
-_CODE = re.compile(
+_CODE = regex.compile(
     r"\b(?:[A-Z][A-Z0-9]*[-_]?\d[A-Z0-9]*|E[A-Z]{4,}\d*"  # E4020, EACCES
     r"|(?=\d*[A-Z])\d{2}[A-Z0-9]{2}\d|0x[0-9A-Fa-f]{4,})\b"  # of SQL: 42P01
     r"|\b(?:\w+\.)*[A-Z]\w*[a-z](?:Error|Exception|Warning|Failure|Fault|Timeout)\b"
     r"|\b[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+\b"  # CrashLoopBackOff
 )
-_QUOTED = re.compile(r"[`\"“”']([^`\"“”'\n]{8,200})[`\"“”']")
-_LAST_PART = re.compile(r"[^.]+$")
+_QUOTED = regex.compile(r"[`\"“”']([^`\"“”'\n]{8,200})[`\"“”']")
+_LAST_PART = regex.compile(r"[^.]+$")
 MOST_CODES = 16
-_NUMBER = re.compile(r"(?<![\w.])\d{3,}(?![\w.]*\w)")
+_NUMBER = regex.compile(r"(?<![\w.])\d{3,}(?![\w.]*\w)")
 """A number that may be a name: of a port, a status or an error."""
 
 
@@ -154,7 +155,7 @@ def is_ordinary(line: str) -> bool:
 
 def is_count(line: str) -> bool:
     """Tell whether the line counts what failed, and names no error besides."""
-    rest, counts = re.subn(_COUNT, "", line)
+    rest, counts = regex.compile(_COUNT).subn("", line)
     return counts > 0 and not _ESSENTIAL.match(rest)
 
 

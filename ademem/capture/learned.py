@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 
 from ademem.capture import is_placeholder
+from ademem.core import regex
 from ademem.core.memory import Category, Draft, Origin
 from ademem.core.repository import first_line
 from ademem.core.text import sha256_hex, slug, truncate_bytes
@@ -53,7 +53,7 @@ KEY_CHARS = 60
 EMPHASIS_CHARS = 3
 
 _EMPHASIS = "*_`~"
-_MARKER = re.compile(rf"({'|'.join(CATEGORY)})[{_EMPHASIS}]{{0,3}}:", re.I)
+_MARKER = regex.compile(rf"({'|'.join(CATEGORY)})[{_EMPHASIS}]{{0,3}}:", regex.IGNORECASE)
 _BEFORE_MARKER = r"[\s>#*+\u2022-]*(?:\d{1,3}[.)]|\[[ xX]?\])?[ \t]*"
 """Start of a line before the marker: quotes, headings and list items."""
 _QUOTE = r"(?m)^[ \t]*>[ \t]?"
@@ -114,7 +114,9 @@ def may_have_lessons(command: str) -> bool:
     if _MARKER.search(command) or ("bd" in command and " -f" in command):
         return True
     programs = ("bd", *OPTIONS)
-    return any(name in command for name in programs) and re.search(_NAMES_FILE, command) is not None
+    return (
+        any(name in command for name in programs) and regex.search(_NAMES_FILE, command) is not None
+    )
 
 
 def marked_lessons(command: str, *, read_file: ReadFile) -> list[Lesson]:
@@ -150,7 +152,7 @@ def key_of(prefix: str, content: str) -> str:
 
 
 def tags_of(content: str, prefix: str) -> tuple[str, ...]:
-    words = set(re.findall(r"[a-z]+", content.lower()))
+    words = set(regex.findall(r"[a-z]+", content.lower()))
     return (prefix.lower(), *(tag for tag in VOCABULARY if tag in words or f"{tag}s" in words))
 
 
@@ -305,7 +307,7 @@ def _find_marks(text: str, *, lines_only: bool) -> Iterator[tuple[int, int, str,
             if closing or found[0][-2] in _EMPHASIS:
                 opening = ""
         line = text[text.rfind("\n", 0, start) + 1 : start]
-        if not lines_only or re.fullmatch(_BEFORE_MARKER, line):
+        if not lines_only or regex.fullmatch(_BEFORE_MARKER, line):
             # emphasis that is not closed at the word may be so at the end of the lesson
             yield start, end, found[1].upper(), opening
 
@@ -313,9 +315,9 @@ def _find_marks(text: str, *, lines_only: bool) -> Iterator[tuple[int, int, str,
 def _trim_lesson(content: str, opening: str) -> str:
     """Return it without marks of quotes, the next item of a list, and emphasis around it."""
     if ">" in content:
-        content = re.sub(_QUOTE, "", content)
+        content = regex.sub(_QUOTE, "", content)
     if "\n" in content:
-        content = re.sub(_NEXT_ITEM, "", content)
+        content = regex.sub(_NEXT_ITEM, "", content)
     content = content.strip()
     if opening:
         content = content.removesuffix(opening).rstrip()

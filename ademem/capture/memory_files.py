@@ -5,8 +5,7 @@ Front matter is read line by line, as the client writes it; one that cannot be r
 
 from __future__ import annotations
 
-import re
-
+from ademem.core import regex
 from ademem.core.memory import Category
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value
@@ -66,7 +65,7 @@ class MemoryFile(Value):
 def parse(text: str) -> MemoryFile:
     """Read a file; one whose body is empty states what its description says."""
     fields, lines = _split_front_matter(text.lstrip("\ufeff").splitlines())
-    body, *rest = re.split(_PART, "\n".join(lines))
+    body, *rest = regex.split(_PART, "\n".join(lines))
     parts: dict[str, str] = {}
     for name, part in zip(rest[::2], rest[1::2], strict=True):
         parts.setdefault(name.lower(), " ".join(part.split()))
@@ -98,7 +97,7 @@ def list_statements(index: str) -> Iterator[str]:
     An indented line goes on with the entry above it; headings and code are none.
     """
     for entry in _join_entries(_blank_code(index.splitlines()[:INDEX_LINES])):
-        if not re.search(_LINK, entry):
+        if not regex.search(_LINK, entry):
             yield entry
 
 
@@ -116,12 +115,12 @@ def _join_entries(lines: Iterable[str]) -> Iterator[str]:
     entry = ""
     for line in lines:
         text = line.strip()
-        if entry and text and line[0].isspace() and not re.match(_ITEM, line):
+        if entry and text and line[0].isspace() and not regex.match(_ITEM, line):
             entry = f"{entry} {text}"
             continue
         if entry:
             yield entry
-        entry = re.sub(rf"\A{_ITEM}", "", line).strip()
+        entry = regex.sub(rf"\A{_ITEM}", "", line).strip()
         if entry.startswith("```"):
             entry = ""
     if entry:
@@ -138,7 +137,7 @@ def _read_fields(lines: list[str]) -> dict[str, str]:
     for line in lines:
         if not line.strip() or line.lstrip().startswith("#"):
             continue
-        found = re.fullmatch(_FIELD, line)
+        found = regex.fullmatch(_FIELD, line)
         if found is None:
             if line[:1].isspace() or line.startswith("- "):  # a list, or a folded text
                 continue

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from ademem.capture import is_placeholder
+from ademem.core import regex
 from ademem.core.memory import Category
 from ademem.core.text import fold, is_cjk
 from ademem.core.untrusted import without_recalled
@@ -25,13 +25,13 @@ MIN_LEARNING = (20, 4, 8)
 MIN_FINDING = (24, 5, 10)
 """Fewest characters and words, and fewest characters of a text in Chinese, Japanese or Korean."""
 
-_HEADING = re.compile(
+_HEADING = regex.compile(
     r"(?:#{1,6}\s+(?P<title>.+?)\s*#*|(?P<bold>\*\*|__)(?P<pseudo>.+?)(?P=bold)\s*:?)\s*$"
 )
-_TITLE = re.compile(rf"(?:\W*)(?:{'|'.join(TITLES)})\W*$", re.I)
-_NUMBERED = re.compile(r"\s*\d+[.)]\s+(.*)")
-_BULLET = re.compile(r"\s*[-*+\u2022]\s+(.*)")
-_EMPHASIS = re.compile(r"(\*\*|__|(?<!\w)[*_]|[*_](?!\w)|`)")
+_TITLE = regex.compile(rf"(?:\W*)(?:{'|'.join(TITLES)})\W*$", regex.IGNORECASE)
+_NUMBERED = regex.compile(r"\s*\d+[.)]\s+(.*)")
+_BULLET = regex.compile(r"\s*[-*+\u2022]\s+(.*)")
+_EMPHASIS = regex.compile(r"(\*\*|__|(?<!\w)[*_]|[*_](?!\w)|`)")
 
 
 def learnings(message: str) -> list[str]:
@@ -52,7 +52,7 @@ def learnings(message: str) -> list[str]:
     return []
 
 
-def _list_items(section: Iterable[str], shape: re.Pattern[str]) -> list[str]:
+def _list_items(section: Iterable[str], shape: regex.Pattern[str]) -> list[str]:
     """Return the items of this shape that say something, each once."""
     matches = filter(None, map(shape.match, section))
     items = (_EMPHASIS.sub("", found[1]).strip() for found in matches)
@@ -94,11 +94,11 @@ MAX_FINDING_CHARS = 400
 MAX_FINDINGS = 10
 
 _EDGE = r"(?:[^\S\n]|[>*_#\-\u2022\d.)])*"
-_LABEL = re.compile(
+_LABEL = regex.compile(
     rf"^{_EDGE}(?P<label>{'|'.join(LABELS)})[\W_]{{0,3}}:[\W_]{{0,3}}(?P<finding>\S.*)$",
-    re.I | re.M,
+    regex.IGNORECASE | regex.MULTILINE,
 )
-_FINDING_EMPHASIS = re.compile(r"\*\*|__|(?<!\w)[*_]|[*_](?!\w)")
+_FINDING_EMPHASIS = regex.compile(r"\*\*|__|(?<!\w)[*_]|[*_](?!\w)")
 
 
 def findings(message: str) -> list[tuple[Category, str]]:
@@ -110,7 +110,9 @@ def findings(message: str) -> list[tuple[Category, str]]:
         is_blank = is_placeholder(line[0].partition(":")[2])
         if is_statement and _has_length(finding, *MIN_FINDING) and not is_blank:
             kinds = (
-                kind for label, kind in LABELS.items() if re.fullmatch(label, line["label"], re.I)
+                kind
+                for label, kind in LABELS.items()
+                if regex.fullmatch(label, line["label"], regex.IGNORECASE)
             )
             found.setdefault(fold(finding), (next(kinds), finding))
     return list(found.values())[:MAX_FINDINGS]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ademem.core import regex
 from ademem.core.memory import HEARD, Category, Draft, Origin, Stage, Trust
 from ademem.core.text import sha256_hex, unique
 from ademem.core.value import replace
@@ -34,10 +35,8 @@ CUES = (
 
 def category_of(text: str, default: Category = Category.FACT) -> Category:
     """Return the category of a text; one that chooses between programs is a convention."""
-    import re
-
     for category, cue in CUES:
-        if re.search(cue, text, re.I):
+        if regex.search(cue, text, regex.IGNORECASE):
             return category
     from ademem.search.places import chooses_program
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from ademem.core import regex
 from ademem.core.clock import datetime, timedelta
 from ademem.core.errors import UsageError
 
@@ -12,7 +11,7 @@ UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days
 
 def parse_time(text: str, now: datetime) -> datetime:
     """Read ISO 8601, by default in local time, or an age; a day alone means its end."""
-    age = re.fullmatch(r"(\d{1,5})([mhd])", text.strip())
+    age = regex.fullmatch(r"(\d{1,5})([mhd])", text.strip())
     if age:
         return now - int(age[1]) * UNITS[age[2]]
     try:

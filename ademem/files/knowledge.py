@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
 
-from ademem.core import anchor, clock, record_json
+from ademem.core import anchor, clock, record_json, regex
 from ademem.core.memory import Status, Trust
 from ademem.core.registers import (
     ARCHIVED,
@@ -58,8 +57,8 @@ MAX_TOMBSTONES = 1000
 HAD = "had"
 """On a tombstone: values of registers that were written after the memory was made."""
 _TOMBSTONE = f'"{TOMBSTONE}"'
-_ID = re.compile(r'"id": ?"([\w-]+)", ?"sync_id"')
-_KEY = re.compile(r'\{"key":("[^"\\]*(?:\\.[^"\\]*)*")')
+_ID = regex.compile(r'"id": ?"([\w-]+)", ?"sync_id"')
+_KEY = regex.compile(r'\{"key":("[^"\\]*(?:\\.[^"\\]*)*")')
 OWN = "."
 """End of a given key that would else be taken for another: a derived one, or one with an id."""
 UNDECIDED = "undecided"

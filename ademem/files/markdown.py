@@ -13,10 +13,10 @@ A line of the text that looks like markup of a page gets one more backslash.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from functools import lru_cache
 
+from ademem.core import regex
 from ademem.core.memory import STOP, TYPES, Category, Importance, Memory, Tier
 from ademem.core.text import clean, preview, slug
 from ademem.core.value import Value, replace
@@ -33,19 +33,21 @@ if TYPE_CHECKING:
 
 NOTHING = "Nothing here yet."
 
-_COMMENT = re.compile(r"(?<!\\)(\\*)<!--")
-_ESCAPED_COMMENT = re.compile(r"(?<!\\)\\(\\*)<!--")
+_COMMENT = regex.compile(r"(?<!\\)(\\*)<!--")
+_ESCAPED_COMMENT = regex.compile(r"(?<!\\)\\(\\*)<!--")
 _OURS = r"(?=\\*(?:#{1,6}(?:\s|$)|\*\*.*\*\*$|- (?:tags|path): ))"
-_MARKUP = re.compile(_OURS)
-_ESCAPED_MARKUP = re.compile(r"\\" + _OURS)
-_ID = re.compile(r"(?:^| )<!-- (\S+) -->$")
-_TITLE = re.compile(r"\*\*(.*)\*\*")
-_BULLET = re.compile(r"[-*+] +(?=\S)")
-_STRUCTURE = re.compile(rf"#{{1,6}}(?:\s|$)|```|~~~|<!--|[<>=]{{7}}|\||\s|{re.escape(NOTHING)}$")
+_MARKUP = regex.compile(_OURS)
+_ESCAPED_MARKUP = regex.compile(r"\\" + _OURS)
+_ID = regex.compile(r"(?:^| )<!-- (\S+) -->$")
+_TITLE = regex.compile(r"\*\*(.*)\*\*")
+_BULLET = regex.compile(r"[-*+] +(?=\S)")
+_STRUCTURE = regex.compile(
+    rf"#{{1,6}}(?:\s|$)|```|~~~|<!--|[<>=]{{7}}|\||\s|{NOTHING.replace('.', '[.]')}$"
+)
 """The beginning of a line that does not continue the line before it."""
-_DETAIL = re.compile(r"- (tags|path): (.*)")
-_BOX = re.compile(r"\[([ xX])\] +(?=\S)")
-_CANDIDATE_DETAIL = re.compile(r"- (tags|path|category|from): (.*)")
+_DETAIL = regex.compile(r"- (tags|path): (.*)")
+_BOX = regex.compile(r"\[([ xX])\] +(?=\S)")
+_CANDIDATE_DETAIL = regex.compile(r"- (tags|path|category|from): (.*)")
 
 
 class ListItem(Value):

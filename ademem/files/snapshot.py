@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections import Counter
 from functools import cache, lru_cache
 from itertools import pairwise
 
+from ademem.core import regex
 from ademem.core.memory import Category, Memory
 from ademem.core.registers import LIVE, Record, conflict_candidates, has_writes_of, join_all
 from ademem.core.text import clean, preview
@@ -30,8 +30,8 @@ ITEM_CHARS = 100_000
 MOST_PAGES = 50
 """Parsed pages kept in memory, about 20 MB."""
 
-_LINE_ID = re.compile(r'"id"\s*:\s*"([^"\\]*)"')
-_MARK = re.compile(r"<!-- (\S+) -->[ \t\r]*$", re.M)
+_LINE_ID = regex.compile(r'"id"\s*:\s*"([^"\\]*)"')
+_MARK = regex.compile(r"<!-- (\S+) -->[ \t\r]*$", regex.MULTILINE)
 CONFLICT_MARKS = ("<<<<<<< ", ">>>>>>> ")
 _LINE_MARKS = (*CONFLICT_MARKS, "=======", "|||||||")
 
@@ -455,7 +455,7 @@ def conflict_problems(texts: Texts, path: str) -> Iterator[Problem]:
 def topic_of(path: str) -> Category | None:
     if not path.startswith(FOLDER) or not path.endswith(".md"):
         return None
-    stem = re.split(r"[-.]", os.path.basename(path))[0]
+    stem = regex.split(r"[-.]", os.path.basename(path))[0]
     return next((topic.category for topic in markdown.TOPICS if topic.name == stem), None)
 
 

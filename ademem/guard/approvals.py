@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 
-from ademem.core import who
+from ademem.core import regex, who
 from ademem.core.settings import GuardSettings, find_key
 from ademem.guard import mutation, programs, shell
 from ademem.guard.shell import Command, Word, any_expands, is_option, without_values
@@ -56,7 +55,7 @@ def refusal(
     if approving or not any(map(_may_hide_ademem, commands)):
         return approving
     text = " ".join(command.line for command in commands)
-    for verb in re.findall(rf"\b({'|'.join(VERBS)})\b", text):
+    for verb in regex.findall(rf"\b({'|'.join(VERBS)})\b", text):
         if verb in (*AGREEING, "config") or is_quarantined(""):
             return f"`ademem {verb}`"
     return None
@@ -70,7 +69,7 @@ def _may_hide_ademem(command: Command) -> bool:
 def writes_settings(command: str, settings: GuardSettings) -> bool:
     script = shell.parse(command)
     if script is None:
-        return re.search(_SETTINGS, command) is not None
+        return regex.search(_SETTINGS, command) is not None
     parts = list(mutation.parts_in(script, settings))
     texts = [word.text for part in parts for word in _words_of(part.command)]
     in_folder = any(text.rstrip("/").endswith(".ade") for text in texts)
@@ -91,7 +90,7 @@ def _may_name_settings(command: Command, in_folder: bool) -> bool:
 def _names_settings(text: str, in_folder: bool) -> bool:
     """True for a settings file; a command *in_folder* needs no path to it."""
     is_inside = in_folder and ("config" in text.lower() or not set("*?[{").isdisjoint(text))
-    return is_inside or re.search(_SETTINGS, text) is not None
+    return is_inside or regex.search(_SETTINGS, text) is not None
 
 
 def _words_of(command: Command) -> list[Word]:
@@ -105,7 +104,7 @@ def _approves(command: Command, is_quarantined: Callable[[str], bool]) -> str | 
     if command.name.startswith(("python", "pypy")) and "ademem" in code:
         words = _behind_module(command)
         if words is None:  # Python runs something else
-            called = re.search(_IN_CODE, code)
+            called = regex.search(_IN_CODE, code)
             return f"`{called[0]}`" if called and is_quarantined("") else None
     elif found := _typed_elsewhere(command, code):
         return found
@@ -121,7 +120,7 @@ def _typed_elsewhere(command: Command, code: str) -> str | None:
     names = {command.name}
     if names.isdisjoint(LAUNCHERS | who.MULTIPLEXERS | frozenset(who.HOSTS)):
         return None
-    found = re.search(r"\bademem\s+(?:-\S+\s+(?:[./~]\S*\s+)?)*([a-z][a-z-]*)", code)
+    found = regex.search(r"\bademem\s+(?:-\S+\s+(?:[./~]\S*\s+)?)*([a-z][a-z-]*)", code)
     reads = programs.SUBCOMMANDS["ademem"].split()
     return f"`ademem {found[1]}` in {command.name}" if found and found[1] not in reads else None
 
@@ -130,7 +129,7 @@ def _behind_module(command: Command) -> Sequence[Word] | None:
     """Return what follows `-m ademem`; None where Python runs something else."""
     typed = [word.text for word in command.words]
     for at, (option, module) in enumerate(pairwise(typed)):
-        if re.fullmatch(r"-[A-Za-z]*m", option) and module.partition(".")[0] == "ademem":
+        if regex.fullmatch(r"-[A-Za-z]*m", option) and module.partition(".")[0] == "ademem":
             return command.words[at + 2 :]
     return None
 
@@ -187,5 +186,5 @@ def _operands(words: Iterable[Word]) -> list[Word]:
 
 
 def _by_its_words(text: str, is_quarantined: Callable[[str], bool]) -> str | None:
-    found = re.search(rf"\bademem\b[^\n;|&]*?\b({'|'.join(VERBS)})\b", text)
+    found = regex.search(rf"\bademem\b[^\n;|&]*?\b({'|'.join(VERBS)})\b", text)
     return f"`ademem {found[1]}`" if found and is_quarantined("") else None

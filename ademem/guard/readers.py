@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from ademem.core import regex
 from ademem.guard import programs, wrappers
 
 TYPE_CHECKING = False
@@ -38,7 +37,7 @@ def list_reading() -> list[str]:
         for name in names.split()
     ]
     found = [*programs.READERS.split(), *named]
-    is_plain = re.compile(r"\w+(?: \w[\w-]*)?").fullmatch
+    is_plain = regex.compile(r"\w+(?: \w[\w-]*)?").fullmatch
     return [name for name in found if is_plain(name) and name not in restricted]
 
 

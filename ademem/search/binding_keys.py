@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from ademem.core import regex
 from ademem.core.errors import UsageError
 from ademem.core.text import unique
 from ademem.core.value import replace
@@ -53,9 +52,9 @@ def parse_at(text: str, root: str = "") -> Binding:
         raise NoKey(f"{text!a} is no key: it has a line break or a control character")
     if len(whole) > LONGEST_KEY:
         raise NoKey(f"a key has at most {LONGEST_KEY} characters, this one {len(whole)}")
-    holding = re.fullmatch(_HOLDING, whole)
+    holding = regex.fullmatch(_HOLDING, whole)
     place, holds = holding.groups() if holding else (whole, "")
-    operation = re.fullmatch(_OPERATION, place)
+    operation = regex.fullmatch(_OPERATION, place)
     key, op = operation.groups() if operation else (place, "any")
     if root and key.startswith(f"{root}/"):
         key = key[len(root) + 1 :]
@@ -88,8 +87,8 @@ def show(binding: Binding) -> str:
     """Return the key of a binding as `parse_at` reads it."""
     key, pattern = binding.key, binding.pattern
     shown = {
-        "path": f"./{key}" if key == "none" or re.fullmatch(_SUFFIX, key) else key,
-        "suffix": key if re.fullmatch(_SUFFIX, key) else f"*{key}",
+        "path": f"./{key}" if key == "none" or regex.fullmatch(_SUFFIX, key) else key,
+        "suffix": key if regex.fullmatch(_SUFFIX, key) else f"*{key}",
         "dir": f"{key}/",
         "glob": pattern,
         "program": f"`{f'{key} {pattern}'.strip()}`",
@@ -115,7 +114,7 @@ def tell(binding: Binding, tick: str = "") -> str:
         "act": f"any {key}",
         "literal": f"“{pattern}”",
         "code": f"error {key}",
-        "anchor": re.sub(r"@[\da-f]{16}\Z", "", pattern),
+        "anchor": regex.sub(r"@[\da-f]{16}\Z", "", pattern),
     }.get(binding.kind)
     if binding.kind == "family":
         told = _tell_family(key, pattern)
@@ -175,9 +174,9 @@ def _refuse_literal(text: str) -> Binding:
 
 def of_path(path: str) -> Binding:
     """Read a path, a folder, a glob or a suffix; a place outside the project has the state gone."""
-    plain = re.sub(r"/{2,}", "/", path.replace("\\", "/"))
+    plain = regex.sub(r"/{2,}", "/", path.replace("\\", "/"))
     plain = plain.removeprefix("./") if plain != "./" else plain
-    is_outside = re.match(r"/|~|[A-Za-z]:/", plain) or ".." in plain.split("/")
+    is_outside = regex.match(r"/|~|[A-Za-z]:/", plain) or ".." in plain.split("/")
     state = "gone" if is_outside else None
     if any(sign in plain for sign in "*{?"):
         if plain.count("*") > MOST_STARS:
@@ -188,7 +187,7 @@ def of_path(path: str) -> Binding:
         if not key.strip("."):
             raise NoKey(f"{path!r} is the whole project", "name a folder in it")
         return Binding(kind="dir", key=key, state=state)
-    if re.fullmatch(_SUFFIX, plain) and not path.startswith("./"):
+    if regex.fullmatch(_SUFFIX, plain) and not path.startswith("./"):
         return Binding(kind="suffix", key=plain)
     if not plain.strip("./~"):
         raise NoKey(f"{path!r} is the whole project", "name a file or a folder in it")
@@ -201,7 +200,7 @@ def _of_glob(glob: str) -> Binding:
     folder = glob.removesuffix("/**").removesuffix("/*") if glob.endswith("/**") else ""
     if folder and not _WILD & set(folder):
         return Binding(kind="dir", key=folder)
-    ending = re.fullmatch(r"(?:\*\*/)?\*(\.[\w.-]+)", glob)
+    ending = regex.fullmatch(r"(?:\*\*/)?\*(\.[\w.-]+)", glob)
     if ending:
         return Binding(kind="suffix", key=ending[1])
     folders = [part for part in glob.split("/")[:-1] if not _WILD & set(part)]
@@ -210,11 +209,11 @@ def _of_glob(glob: str) -> Binding:
 
 def of_command(command: str) -> Binding | None:
     """Read a command as a script of the project, or as a program and its leading words."""
-    if named := re.match(_PACKAGE_SCRIPT, command):
+    if named := regex.match(_PACKAGE_SCRIPT, command):
         return Binding(kind="runs", key=f"script:{named[1]}")
-    if target := re.match(_TARGET, command):
+    if target := regex.match(_TARGET, command):
         return Binding(kind="runs", key=f"make:{target[1]}")
-    script = re.fullmatch(_SCRIPT, command)
+    script = regex.fullmatch(_SCRIPT, command)
     if script and ".." not in script[1]:
         return Binding(kind="runs", key=script[1].removeprefix("./"))
     words = command_words(command)
@@ -230,6 +229,6 @@ def of_literal(text: str) -> Binding | None:
 
 def literal_key(text: str) -> str:
     """Return the longest word of a literal in lower case, by which it is looked up."""
-    longest = max(re.findall(r"\w+", text), key=len, default="")
+    longest = max(regex.findall(r"\w+", text), key=len, default="")
     letters = sum(map(str.isalpha, longest))
     return longest.lower() if letters >= SHORTEST_LITERAL else ""

@@ -6,8 +6,7 @@ the text says to use it, to put things there, or that something is made with it 
 
 from __future__ import annotations
 
-import re
-
+from ademem.core import regex
 from ademem.core.text import is_cjk, word_set
 from ademem.core.text import words as split_words
 from ademem.core.value import Value
@@ -197,12 +196,12 @@ class _Token(Value):
 
 def _readable(text: str) -> str:
     text = text[:READ_CHARS].replace("```", "\n")
-    text = re.sub(r"``+", "`", text) if "``" in text else text
+    text = regex.sub(r"``+", "`", text) if "``" in text else text
     if text.isascii():
         return text
     parts = text.split("`")
     return "`".join(
-        part if at % 2 and at < len(parts) - 1 else re.sub(_CJK_RUN, r" \1 ", part)
+        part if at % 2 and at < len(parts) - 1 else regex.sub(_CJK_RUN, r" \1 ", part)
         for at, part in enumerate(parts)
     )
 
@@ -210,7 +209,7 @@ def _readable(text: str) -> str:
 def _clauses(line: str) -> Iterator[tuple[list[_Token], bool]]:
     """Yield the clauses of a line, each with True if a colon ends it."""
     clause: list[_Token] = []
-    for found in re.finditer(_TOKEN, line):
+    for found in regex.finditer(_TOKEN, line):
         whole, marked = found[0], found[1]
         if whole in _DASHES:
             yield clause, False
@@ -342,7 +341,7 @@ def binds(text: str) -> bool:
             return True
         if is_first and (word in _REJECTING or ("'" in word and _rejects(word))):
             return True
-        if not word.isascii() and is_cjk(word) and re.search(_CJK_NOT, word):
+        if not word.isascii() and is_cjk(word) and regex.search(_CJK_NOT, word):
             return True
         is_first = not word or raw[-1] in _CLAUSE_ENDS
         before = word
@@ -399,9 +398,9 @@ def _stance_at_end(clause: list[_Token]) -> int:
     if clause[-1].word in _TRAILING:
         return RECOMMENDED
     cjk = "".join(token.word for token in clause if is_cjk(token.word))
-    if cjk and re.search(_CJK_NOT, cjk + "、"):
+    if cjk and regex.search(_CJK_NOT, cjk + "、"):
         return FORBIDDEN
-    return RECOMMENDED if cjk and re.search(_CJK_USE, cjk) else NEUTRAL
+    return RECOMMENDED if cjk and regex.search(_CJK_USE, cjk) else NEUTRAL
 
 
 def _with(mention: Mention, stance: int, is_run: bool) -> Mention:
@@ -417,9 +416,9 @@ def _with(mention: Mention, stance: int, is_run: bool) -> Mention:
 def _mention_at(clause: list[_Token], at: int) -> Mention | None:
     token = clause[at]
     following, before = _word_at(clause, at + 1), _word_at(clause, at - 1)
-    if len(token.raw) > LONGEST or not token.raw.isprintable() or re.match(_URL, token.raw):
+    if len(token.raw) > LONGEST or not token.raw.isprintable() or regex.match(_URL, token.raw):
         return None
-    raw = re.sub(_LINES, "", token.raw)
+    raw = regex.sub(_LINES, "", token.raw)
     if token.is_marked:
         return _marked(raw, following, before)
     return _plain(raw, following, before)
@@ -433,28 +432,28 @@ def _marked(raw: str, following: str, before: str) -> Mention | None:
         return found
     if raw.isalpha() and raw == raw.lower() and raw.isascii():
         return Mention(kind=PROGRAM, text=raw, is_marked=True)
-    if re.fullmatch(_ERROR_CODE, raw):
+    if regex.fullmatch(_ERROR_CODE, raw):
         return Mention(kind=CODE, text=raw, is_marked=True)
-    if re.fullmatch(_NAME, raw):
+    if regex.fullmatch(_NAME, raw):
         return Mention(kind=NAME, text=raw, is_marked=True)
     if raw in _PROGRAMS:
         return Mention(kind=PROGRAM, text=raw, is_marked=True)
-    if re.fullmatch(_PLAIN_WORD, raw):
-        is_program = re.fullmatch(_PROGRAM, raw) is not None
+    if regex.fullmatch(_PLAIN_WORD, raw):
+        is_program = regex.fullmatch(_PROGRAM, raw) is not None
         return Mention(kind=PROGRAM if is_program else WORD, text=raw, is_marked=True)
     return Mention(kind=LITERAL, text=raw, is_marked=True)
 
 
 def _marked_words(raw: str) -> Mention | None:
     first = raw.partition(" ")[0]
-    is_program = re.fullmatch(_PROGRAM, first) or re.fullmatch(_SCRIPT, first)
-    if is_program and not re.search(
-        _SIGNS_OF_CODE, re.sub(r"\"[^\"]*\"|'[^']*'|<[^<>]*>", "", raw)
+    is_program = regex.fullmatch(_PROGRAM, first) or regex.fullmatch(_SCRIPT, first)
+    if is_program and not regex.search(
+        _SIGNS_OF_CODE, regex.sub(r"\"[^\"]*\"|'[^']*'|<[^<>]*>", "", raw)
     ):
         return Mention(kind=COMMAND, text=raw, is_marked=True)
-    if is_program and re.match(r"[\w./-]+ (?:\S+ )*--?\w", raw):
+    if is_program and regex.match(r"[\w./-]+ (?:\S+ )*--?\w", raw):
         return Mention(kind=COMMAND, text=raw, is_marked=True)
-    if re.match(r"-\w\b", raw) or raw.count(" ") >= MOST_WORDS:
+    if regex.match(r"-\w\b", raw) or raw.count(" ") >= MOST_WORDS:
         return None
     return Mention(kind=LITERAL, text=raw, is_marked=True)
 
@@ -462,7 +461,7 @@ def _marked_words(raw: str) -> Mention | None:
 def _plain_command(clause: list[_Token], at: int) -> tuple[Mention | None, int]:
     """Read a program with a subcommand or an option, where no backticks are."""
     first = clause[at].raw
-    if not re.fullmatch(_PROGRAM, first) or at + 1 >= len(clause):
+    if not regex.fullmatch(_PROGRAM, first) or at + 1 >= len(clause):
         return None, 1
     behind_verbs = _end_of_verbs(clause, at)
     end = _end_of_options(clause, behind_verbs)
@@ -498,7 +497,7 @@ def _is_verb(word: str, words: str) -> bool:
 
 
 def _end_of_options(clause: list[_Token], at: int) -> int:
-    while at < len(clause) and re.fullmatch(_OPTION, clause[at].raw):
+    while at < len(clause) and regex.fullmatch(_OPTION, clause[at].raw):
         at += 1
     return at
 
@@ -506,13 +505,13 @@ def _end_of_options(clause: list[_Token], at: int) -> int:
 def _plain(raw: str, following: str, before: str) -> Mention | None:
     if (found := _place(raw, following, before, is_marked=False)) is not None:
         return found
-    if re.fullmatch(_LONG_OPTION, raw):
+    if regex.fullmatch(_LONG_OPTION, raw):
         return Mention(kind=LITERAL, text=raw)
-    if re.fullmatch(_ERROR_CODE, raw):
+    if regex.fullmatch(_ERROR_CODE, raw):
         return Mention(kind=CODE, text=raw)
-    if re.fullmatch(_NAME, raw):
+    if regex.fullmatch(_NAME, raw):
         return Mention(kind=NAME, text=raw)
-    if raw.isascii() and re.fullmatch(_PROGRAM, raw) and len(raw) > 1:
+    if raw.isascii() and regex.fullmatch(_PROGRAM, raw) and len(raw) > 1:
         return Mention(kind=WORD, text=raw)
     return None
 
@@ -528,7 +527,7 @@ def _kind_of_place(raw: str, following: str, before: str, is_marked: bool) -> st
     is_folder = following in _FOLDERS or following.startswith(_CJK_FOLDERS)
     if "*" in raw:
         return GLOB if _is_glob(raw) else ""
-    if re.fullmatch(_SUFFIX, raw):
+    if regex.fullmatch(_SUFFIX, raw):
         is_kind = following in _FILES or following.startswith("-") or raw[1:] in EXTENSIONS
         return SUFFIX if is_kind else PATH
     if "/" in raw:
@@ -538,18 +537,18 @@ def _kind_of_place(raw: str, following: str, before: str, is_marked: bool) -> st
 
 def _is_glob(raw: str) -> bool:
     is_path = "/" in raw or raw.lstrip("*").startswith(".")
-    return is_path and raw != "/*" and re.fullmatch(_GLOB, raw) is not None
+    return is_path and raw != "/*" and regex.fullmatch(_GLOB, raw) is not None
 
 
 def _kind_of_path(raw: str, is_folder: bool) -> str:
-    if not re.fullmatch(_PATH, raw):
+    if not regex.fullmatch(_PATH, raw):
         return ""
     ends_as_folder = raw.endswith("/") and raw.strip("./~")
     return FOLDER if is_folder or ends_as_folder else PATH
 
 
 def _kind_of_name(raw: str, is_folder: bool, is_marked: bool) -> str:
-    if is_folder and re.fullmatch(r"[\w.-]*\w", raw):
+    if is_folder and regex.fullmatch(r"[\w.-]*\w", raw):
         return FOLDER if is_marked or raw.isascii() else ""
-    named = re.fullmatch(_FILE_NAME, raw)
+    named = regex.fullmatch(_FILE_NAME, raw)
     return PATH if named and named[1].lower() in EXTENSIONS else ""

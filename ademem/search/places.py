@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
 
+from ademem.core import regex
 from ademem.core.errors import suppress
 from ademem.core.text import split_humps, word_set
 from ademem.core.value import replace
@@ -213,11 +213,11 @@ def _renamed_folder(folder: str, tree: Tree) -> str:
 
 def _plain_part(glob: str) -> str:
     """Return the folders of a glob up to its first sign that stands for others."""
-    return re.split(r"[*?\[{]", glob)[0].rpartition("/")[0]
+    return regex.split(r"[*?\[{]", glob)[0].rpartition("/")[0]
 
 
 def _is_inside(path: str) -> bool:
-    return not re.match(r"/|~|[A-Za-z]:/", path) and ".." not in path.split("/")
+    return not regex.match(r"/|~|[A-Za-z]:/", path) and ".." not in path.split("/")
 
 
 def candidates(text: str, tree: Tree, session_files: Sequence[str] = ()) -> list[Binding]:
@@ -281,7 +281,7 @@ def count_met(binding: Binding, tree: Tree) -> int:
     if kind == "suffix":
         return tree.count_matching([f"*{key}"])
     if kind == "literal":
-        return tree.count_holding(re.findall(r"[^\W_]+", binding.pattern))
+        return tree.count_holding(regex.findall(r"[^\W_]+", binding.pattern))
     return 0
 
 
@@ -369,9 +369,9 @@ def _is_plainly_path(mention: Mention) -> bool:
         return "/" in text or mention.is_marked
     if "/" not in text or mention.is_marked or text.startswith("./"):
         return True
-    if mention.stance == FORBIDDEN and re.fullmatch(r"(?:[\w.-]{3,}/)+[\w.-]{3,}", text):
+    if mention.stance == FORBIDDEN and regex.fullmatch(r"(?:[\w.-]{3,}/)+[\w.-]{3,}", text):
         return True
-    return re.fullmatch(r".*\w\.[A-Za-z][A-Za-z\d]{0,7}", last) is not None
+    return regex.fullmatch(r".*\w\.[A-Za-z][A-Za-z\d]{0,7}", last) is not None
 
 
 def _unresolved(mention: Mention, path: str) -> Iterator[Binding]:
@@ -431,12 +431,12 @@ def _written_places(operands: Iterable[str], tree: Tree | None) -> list[Binding]
 def _names_of(mention: Mention, tree: Tree | None, named: set[str]) -> Iterator[Binding]:
     """A name that few files define is a place there; any other, and a forbidden one, as a text."""
     text = mention.text
-    plain = re.sub(r"\(.*", "", text)
+    plain = regex.sub(r"\(.*", "", text)
     files = _files_defining(plain, tree, named)
     yield from (Binding(kind="path", key=path) for path in files)
     if files and mention.stance != FORBIDDEN:
         return
-    is_camel = re.fullmatch(r"_?[A-Za-z]+\d*|[A-Z][a-z\d]+(?:\.\w+)+", text) is not None
+    is_camel = regex.fullmatch(r"_?[A-Za-z]+\d*|[A-Z][a-z\d]+(?:\.\w+)+", text) is not None
     literal = of_literal(plain + "(" if plain != text and plain.isalpha() else plain)
     if literal and (mention.is_marked or not is_camel):
         yield literal
@@ -447,14 +447,14 @@ def _files_defining(name: str, tree: Tree | None, named: set[str]) -> list[str]:
 
     Tests often define once more what they test.
     """
-    owner, last = (["", *re.split(r"\.|::|->", name)])[-2:]
+    owner, last = (["", *regex.split(r"\.|::|->", name)])[-2:]
     if tree is None or len(last) < SHORTEST_LITERAL:
         return []
     files = tree.files_defining(last, MOST_OWNED)
     if owner:
         files = _prefer(tree.files_defining(owner, MOST_OWNED), files)
     files = _prefer(named, files)
-    files = _prefer([path for path in files if not re.search(_TESTS, path)], files)
+    files = _prefer([path for path in files if not regex.search(_TESTS, path)], files)
     return files if len(files) <= MOST_DEFINING else []
 
 
@@ -472,8 +472,8 @@ _NOUNS = frozenset(
 def _acts(text: str) -> Iterator[Binding]:
     """An act is a sure place in an order, and where a clause begins with it; else a word."""
     is_order = mentions.gives_order(text)
-    dense = re.sub(r"\n\s+", "\n", text[:READ_CHARS])
-    openings = re.findall(r"(?:^|[.;:,!?\n]\s*)((?:\S+\s*){1,3})", dense)
+    dense = regex.sub(r"\n\s+", "\n", text[:READ_CHARS])
+    openings = regex.findall(r"(?:^|[.;:,!?\n]\s*)((?:\S+\s*){1,3})", dense)
     opening = {act for words in openings for act in acts.find_acts(words)}
     for act in acts.acts_in(text):
         is_sure = (is_order or act in opening) and act not in _NOUNS
@@ -551,7 +551,7 @@ def _is_bare_member(family: str, program: str) -> bool:
 
 def _messages(text: str) -> Iterator[Binding]:
     """Yield messages that a text quotes, as codes: a failure that prints one meets it."""
-    for quoted in re.findall(_QUOTED, text[:READ_CHARS]):
+    for quoted in regex.findall(_QUOTED, text[:READ_CHARS]):
         message = next(filter(None, quoted))
         key = literal_key(message)
         if key and len(message) >= SHORTEST_MESSAGE and " " in message.strip():
@@ -577,7 +577,7 @@ def _without(text: str, parts: Iterable[str]) -> str:
 
 def _telling_words(text: str) -> list[str]:
     words = dict.fromkeys(
-        word.lower() for word in re.findall(r"[^\W\d_]\w{3,60}", text[:READ_CHARS])
+        word.lower() for word in regex.findall(r"[^\W\d_]\w{3,60}", text[:READ_CHARS])
     )
     return [word for word in words if word not in STOP_WORDS and word not in COMMON_WORDS]
 
@@ -585,5 +585,5 @@ def _telling_words(text: str) -> list[str]:
 def _asked(text: str) -> list[str]:
     """Return the words of a text that are searched for, names also as their parts."""
     spaced = f"{text[:READ_CHARS]} {split_humps(text[:READ_CHARS])}"
-    words = dict.fromkeys(word.lower() for word in re.findall(r"[^\W_]{2,60}", spaced))
+    words = dict.fromkeys(word.lower() for word in regex.findall(r"[^\W_]{2,60}", spaced))
     return [word for word in words if word not in STOP_WORDS][:MOST_ASKED]

@@ -5,10 +5,10 @@ A search ranks what answers a question. Here two statements are compared as equa
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from itertools import islice
 
+from ademem.core import regex
 from ademem.core.errors import suppress
 from ademem.search.lexical import word_information
 from ademem.search.query import STOP_WORDS
@@ -47,7 +47,7 @@ def by_characters(text: str, store: Store) -> list[int]:
 
 def list_grams(text: str) -> list[str]:
     """Return the first groups of three characters of its words, with their edges."""
-    words = (word for word in re.findall(r"\w+", text.lower()) if word not in STOP_WORDS)
+    words = (word for word in regex.findall(r"\w+", text.lower()) if word not in STOP_WORDS)
     grams = (f" {word} "[at : at + 3] for word in words for at in range(len(word)))
     return list(islice(dict.fromkeys(grams), MOST_GRAMS))
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
-from ademem.core import git, record_json
+from ademem.core import git, record_json, regex
 from ademem.core.errors import suppress
 from ademem.core.json_text import loads
 from ademem.core.memory import Memory, Status
@@ -28,9 +26,9 @@ if TYPE_CHECKING:
 
 _MARKS = r'(^| )<!-- [^ ]+ -->[[:space:]]*$|"id":"[^"\]+"|"key":"[^"\]+"|^# '
 """An item, a line, or the title of a page: git prints these alone."""
-_MARK = re.compile(r'<!-- (\S+) -->|"id":"([^"]+)"|"key":"([^"]+)"')
+_MARK = regex.compile(r'<!-- (\S+) -->|"id":"([^"]+)"|"key":"([^"]+)"')
 FOUND_OR_NOT = (0, 1)
-_RENAMED = re.compile(r"Branch: renamed refs/heads/(\S+) to refs/heads/(\S+)")
+_RENAMED = regex.compile(r"Branch: renamed refs/heads/(\S+) to refs/heads/(\S+)")
 
 
 class Tree(Value):
@@ -105,7 +103,7 @@ class Place:
                 found.setdefault(name if kind == "heads" else name.partition("/")[2], ref)
             found.pop("HEAD", None)  # the name at a remote for its default branch
             worktrees = checked_out.decode("utf-8", "replace")
-            heads = re.findall(r"^branch refs/heads/(\S+)$", worktrees, re.M)
+            heads = regex.findall(r"^branch refs/heads/(\S+)$", worktrees, regex.MULTILINE)
             found = dict.fromkeys(heads, "") | found
             self._names = {redact_branch(name): ref for name, ref in found.items()}
         return self._names

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cached_property
 
-from ademem.core import confined, git
+from ademem.core import confined, git, regex
 from ademem.core.memory import Category, Status
 from ademem.core.project import Project
 from ademem.core.redaction import redact
@@ -329,7 +328,7 @@ class _IdCheck:
     @cached_property
     def _lined(self) -> set[str]:
         lines = (line for path in LINE_FILES for line in self._subject.texts.lines(path))
-        return {name for line in lines for name in re.findall(r'"id":"([^"]+)"', line)}
+        return {name for line in lines for name in regex.findall(r'"id":"([^"]+)"', line)}
 
 
 def secrets(subject: Subject) -> Iterator[Problem]:
@@ -372,7 +371,7 @@ def index_bounds(subject: Subject) -> Iterator[Problem]:
 def index_links(subject: Subject) -> Iterator[Problem]:
     index = subject.texts.get(INDEX)
     for path in subject.topic_paths:
-        first = re.sub(r"\.\d+\.md$", ".md", os.path.basename(path))
+        first = regex.sub(r"\.\d+\.md$", ".md", os.path.basename(path))
         if index and f"`{first}`" not in index:
             message = f"has no line for {os.path.basename(path)}; {REFRESH} adds it"
             yield Problem(path=INDEX, line=None, message=message)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import groupby
 from typing import Any
 
-from ademem.core import confined
+from ademem.core import confined, regex
 from ademem.core.clock import stamp, timedelta
 from ademem.core.project import Project
 from ademem.core.text import counted
@@ -69,7 +68,7 @@ def _event_text(event: Event) -> str:
 
 def days_of(project: Project) -> list[str]:
     names = confined.names(project.root, os.path.dirname(_path(project, "")))
-    found = (re.fullmatch(r"(\d{4}-\d\d-\d\d)\.md", name) for name in names)
+    found = (regex.fullmatch(r"(\d{4}-\d\d-\d\d)\.md", name) for name in names)
     return sorted((date[1] for date in found if date), reverse=True)
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache, cached_property, partial
 
-from ademem.core import registers
+from ademem.core import regex, registers
 from ademem.core.clock import datetime, parse
 from ademem.core.errors import suppress
 from ademem.core.memory import STATED, Category, Draft, Memory, Origin, Status, Trust
@@ -484,7 +483,7 @@ def _find_candidate(id: str | None, context: ImportContext) -> Memory | None:
 
 def _parse_origin(text: str) -> tuple[Trust, str, datetime | None]:
     """Parse trust, kind of source and time; a sheet cannot raise trust."""
-    found = re.fullmatch(r"(?:(tool|web) by )?([\w-]{1,40})(?:, (\S+))?", text)
+    found = regex.fullmatch(r"(?:(tool|web) by )?([\w-]{1,40})(?:, (\S+))?", text)
     if not found:
         return Trust.IMPORT, "", None
     time = as_time(found[3])

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter, defaultdict
 from functools import lru_cache
 
-from ademem.core import git
+from ademem.core import git, regex
 from ademem.core.clock import UTC, datetime
 from ademem.core.registers import Commit
 from ademem.core.repository import branch, commit, git_root
@@ -33,8 +32,8 @@ LAST_SECOND = 253_402_300_799
 MOST_MERGES = 20
 
 _REVERTS = '^(Revert|Reapply) "|^This reverts commit '
-_ITEM_MARKUP = re.compile(r"^\s*[-*+] +(?:\[[ xX]\] +)?|<!-- \S+ -->$")
-_ID = re.compile(r"<!-- (\S+) -->$")
+_ITEM_MARKUP = regex.compile(r"^\s*[-*+] +(?:\[[ xX]\] +)?|<!-- \S+ -->$")
+_ID = regex.compile(r"<!-- (\S+) -->$")
 _ENTRY_FIELDS = {"1": 8, "2": 9, "u": 10}
 """Blanks before the path in an entry of git's status, by its kind."""
 

@@ -10,10 +10,9 @@ reading of the files and the change; else the person.
 from __future__ import annotations
 
 import os
-import re
 from functools import cached_property
 
-from ademem.core import confined, git, trust
+from ademem.core import confined, git, regex, trust
 from ademem.core.clock import UTC, datetime, parse, stamp, timedelta
 from ademem.core.errors import suppress
 from ademem.core.json_text import array
@@ -51,7 +50,7 @@ _COMMITTED = ("commit: ", "commit (amend): ", "commit (initial): ", "revert: ")
 """Entries of git's log of HEAD for commits made here."""
 _PICKED = ("rebase", "cherry-pick", "commit (cherry-pick): ")
 """The same for commits made anew, which may be another person's."""
-_NOT_IN_NAME = re.compile(r"[^\w .,'@+-]+")
+_NOT_IN_NAME = regex.compile(r"[^\w .,'@+-]+")
 _CLAIMING = ("sync_id", "content", "title", "category", "path", "topic_key")
 """Fields by which a record claims something, beside its tags, anchors, status and pin."""
 

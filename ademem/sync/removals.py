@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from ademem.core import confined
+from ademem.core import confined, regex
 from ademem.core.errors import suppress
 from ademem.core.project import Project
 from ademem.files import LINE_FILES
@@ -23,7 +22,7 @@ MOST_COPIES = 3
 LEAST_ENTRIES = 10
 """Entries from which the removal of more than half of them is copied first."""
 
-_LINE_ID = re.compile(r'"id":"([\w-]+)"')
+_LINE_ID = regex.compile(r'"id":"([\w-]+)"')
 
 
 def copy_before(project: Project, store: Store, due: Sequence[File]) -> str:

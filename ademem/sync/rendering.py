@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -11,7 +10,7 @@ from operator import itemgetter
 from typing import Any
 
 from ademem.capture.gate.rows import id_of
-from ademem.core import record_json
+from ademem.core import record_json, regex
 from ademem.core.clock import datetime, parse
 from ademem.core.memory import Category, Importance, Memory, Scope, Status, Tier
 from ademem.core.registers import LIVE, Record, join, join_all
@@ -324,7 +323,7 @@ def _place_free_texts(
 
 
 def _topic_in(name: str) -> str:
-    return re.split(r"[-.]", name)[0]
+    return regex.split(r"[-.]", name)[0]
 
 
 def _topics_that_stay(

@@ -6,10 +6,9 @@ HEAD. So a branch under review stays untrusted, as does what was pulled from a f
 
 from __future__ import annotations
 
-import re
 from functools import cached_property
 
-from ademem.core import git
+from ademem.core import git, regex
 from ademem.core.value import Value
 from ademem.files.snapshot import find_state_lines
 
@@ -18,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
 _FALLBACKS = ("main", "master")
-_BLAMED = re.compile(r"([0-9a-f]{40,64}) \d+ \d+")
-_PROTOCOL = re.compile(r"^[a-z][a-z0-9+.-]*://", re.I)
+_BLAMED = regex.compile(r"([0-9a-f]{40,64}) \d+ \d+")
+_PROTOCOL = regex.compile(r"^[a-z][a-z0-9+.-]*://", regex.IGNORECASE)
 
 
 class Remote(Value):

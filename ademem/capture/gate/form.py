@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from ademem.core import regex
 from ademem.core.clock import UTC, datetime
 from ademem.core.memory import (
     MAIN_AGENT,
@@ -263,7 +262,7 @@ def _each_origin_text(origin: Origin, change: Callable[[str], str]) -> Origin:
 
 
 def _says_something(content: str) -> bool:
-    rest = re.sub(_MARKER, "", content) if "[" in content else content
+    rest = regex.sub(_MARKER, "", content) if "[" in content else content
     if any(map(str.isalnum, rest)):
         return True
     import unicodedata

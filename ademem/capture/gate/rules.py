@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import wraps
 
 from ademem.capture import EXTENSIONS
@@ -28,7 +27,7 @@ from ademem.capture.gate.form import (
     strict_mode,
     with_note,
 )
-from ademem.core import plugins
+from ademem.core import plugins, regex
 from ademem.core.memory import EVENTS, Draft, Trust
 from ademem.core.text import words
 from ademem.core.value import as_dict, replace
@@ -195,11 +194,11 @@ def mark_stack(line: str) -> str | None:
         return "banner"
     if text.startswith('File "') and '", line ' in text:
         return "frame"
-    if text.startswith("at ") and re.match(_FRAME, text):
+    if text.startswith("at ") and regex.match(_FRAME, text):
         return "frame"
     if text.startswith(("Caused by: ", "panic: ")):
         return LINE
-    return LINE if ": " in text and re.match(_RAISED, text) and not _lasts(text) else None
+    return LINE if ": " in text and regex.match(_RAISED, text) and not _lasts(text) else None
 
 
 def mark_history(line: str) -> str | None:
@@ -209,7 +208,7 @@ def mark_history(line: str) -> str | None:
         return "commit"
     if name == "Author:" and rest.endswith(">") and "@" in rest:
         return "author"
-    if name == "Date:" and re.match(r"\w{3} \w{3} \d", rest):
+    if name == "Date:" and regex.match(r"\w{3} \w{3} \d", rest):
         return "date"
     first, _, subject = line.lstrip(_BULLETS + "|/\\").partition(" ")
     return LINE if subject and _is_hash(first) and not _lasts(subject) else None
@@ -219,22 +218,22 @@ def mark_report(line: str) -> str | None:
     text = " ".join(line.lower().strip(_BULLETS + "#").split())
     if text.partition(" ")[0].rstrip(":,") not in _OPENERS:
         return None
-    if re.match(_SESSION, text):
+    if regex.match(_SESSION, text):
         return "session"
     if _lasts(text):
         return None
-    if re.match(_NEXT, text):
+    if regex.match(_NEXT, text):
         return "next"
-    return LINE if any(re.match(shape, text) for shape in (_PROGRESS, _RECAP, _DEED)) else None
+    return LINE if any(regex.match(shape, text) for shape in (_PROGRESS, _RECAP, _DEED)) else None
 
 
 def mark_log(line: str) -> str | None:
     text = line.strip()
-    if text[0] in "[0123456789" and re.match(_STAMP, text):
+    if text[0] in "[0123456789" and regex.match(_STAMP, text):
         return LINE
     if not any(word in text for word in _LOUD):
         return None
-    return LINE if re.match(_LEVEL, text) and not _lasts(text) else None
+    return LINE if regex.match(_LEVEL, text) and not _lasts(text) else None
 
 
 def mark_path(line: str) -> str | None:
@@ -253,7 +252,7 @@ def _is_hash(word: str) -> bool:
 
 
 def _lasts(text: str) -> bool:
-    return re.search(_LASTING, text) is not None
+    return regex.search(_LASTING, text) is not None
 
 
 KINDS: tuple[tuple[str, Reader], ...] = (

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from ademem.capture.gate import rows
 from ademem.capture.gate.form import (
     Gate,
@@ -16,6 +14,7 @@ from ademem.capture.gate.form import (
     cut_notes,
 )
 from ademem.capture.gate.rules import judge, load_rules, steps
+from ademem.core import regex
 from ademem.core.memory import Draft, Memory, Origin, Status, Trust
 from ademem.core.redaction import redact
 from ademem.core.text import clean, fold, have_same_words, is_cjk, preview, sha256_hex
@@ -343,7 +342,7 @@ class StoreLookup:
 
 def _probe(text: str) -> tuple[Index, list[str]]:
     """Return an index and the longest words of the text, quoted: they are rare."""
-    tokens = list({token.lower(): token for token in re.findall(r"[^\W_]\w*", text)}.values())
+    tokens = list({token.lower(): token for token in regex.findall(r"[^\W_]\w*", text)}.values())
     index: Index = "unified_memories_fts"
     if is_cjk(text):  # no blanks: the trigram index knows pieces of three signs
         tokens = [token[at : at + 3] for token in tokens for at in range(0, len(token) - 2, 3)]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from ademem.core import regex
 from ademem.core.value import StrEnum, Value
 
 TYPE_CHECKING = False
@@ -108,7 +107,7 @@ class Place(Value):
 def find_format(path: str) -> Place | None:
     """Return the format of a path relative to the project; None for any other file."""
     for each in FORMATS:
-        if found := re.fullmatch(each.pattern, path):
+        if found := regex.fullmatch(each.pattern, path):
             return Place(path=path, format=each, folder=found[1])
     return None
 
@@ -118,7 +117,7 @@ def may_be_instructions(path: str) -> bool:
     return _SIGNS.search(path) is not None
 
 
-_SIGNS = re.compile(
+_SIGNS = regex.compile(
     r"(?:^|/)(?:\.claude/|CLAUDE\.|AGENTS\.md|GEMINI\.md|\.github/|copilot-instructions\.md|\.cursor"
     r"|\.windsurf|\.clinerules|\.rules|memory-bank/|adrs?/|decisions/)"
 )

@@ -6,8 +6,7 @@ files, too, and has no time for one.
 
 from __future__ import annotations
 
-import re
-
+from ademem.core import regex
 from ademem.core.globs import split_patterns
 from ademem.core.value import Value
 
@@ -16,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 MOST_LINES = 200
-_KEY = re.compile(r"([A-Za-z][\w-]*)[ \t]*:(?:[ \t]+(.*))?$")
-_ENTRY = re.compile(r"[ \t]*-[ \t]+(.*)$")
-_OPEN_LIST = re.compile(r"\s*\[[^\]]*$")
+_KEY = regex.compile(r"([A-Za-z][\w-]*)[ \t]*:(?:[ \t]+(.*))?$")
+_ENTRY = regex.compile(r"[ \t]*-[ \t]+(.*)$")
+_OPEN_LIST = regex.compile(r"\s*\[[^\]]*$")
 
 
 class FrontMatter(Value):

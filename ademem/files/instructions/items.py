@@ -7,9 +7,9 @@ ends with a colon are the context of what follows.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 
+from ademem.core import regex
 from ademem.core.value import Value
 
 TYPE_CHECKING = False
@@ -32,17 +32,17 @@ MOST_DEEP = 12
 
 COMMENT, LINKS = "comment", "links only"
 
-_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(?=\S)")
-_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
-_ENTRY = re.compile(r"([ \t]*)([-*+•]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(\S.*)$")
-_RULE = re.compile(r" {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$")
-_UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*$")
-_DELIMITER = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
-_LINK = re.compile(
+_HEADING = regex.compile(r" {0,3}(#{1,6})[ \t]+(?=\S)")
+_FENCE = regex.compile(r"[ \t]*(`{3,}|~{3,})")
+_ENTRY = regex.compile(r"([ \t]*)([-*+•]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(\S.*)$")
+_RULE = regex.compile(r" {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$")
+_UNDERLINE = regex.compile(r" {0,3}(=+|-+)[ \t]*$")
+_DELIMITER = regex.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
+_LINK = regex.compile(
     r"!?\[[^\]\n]*\]\([^)\n]*\)|!?\[[^\]\n]*\]\[[^\]\n]*\]|<?\w+://[^\s>]+>?|@[\w./~-]+"
 )
-_LETTER = re.compile(r"[^\W\d_]")
-_BOLD = re.compile(r"(\*\*|__)[^*_\n]+:?\1:?$")
+_LETTER = regex.compile(r"[^\W\d_]")
+_BOLD = regex.compile(r"(\*\*|__)[^*_\n]+:?\1:?$")
 
 
 class Item(Value):
@@ -417,7 +417,7 @@ _BLOCKS: dict[str, tuple[_Read, ...]] = {
 """What may begin with a character, in order; 0 stands for all digits."""
 
 
-def _put_entry(top: list[_Entry], stack: list[_Entry], at: int, found: re.Match[str]) -> bool:
+def _put_entry(top: list[_Entry], stack: list[_Entry], at: int, found: regex.Match[str]) -> bool:
     """Put an entry below the one that it belongs to; return False if it begins another list."""
     each = _Entry(at, _width(found[1]), found[2], found[3])
     while stack and (stack[-1].indent >= each.indent or len(stack) > MOST_DEEP):
@@ -450,7 +450,7 @@ def _cells(line: str) -> list[str]:
 
 
 def _split_cells(row: str) -> Iterable[str]:
-    return re.split(r"(?<!\\)\|", row)
+    return regex.split(r"(?<!\\)\|", row)
 
 
 def is_import_alone(line: str) -> bool:
@@ -472,8 +472,8 @@ def find_imports(lines: Sequence[str], start: int = 0) -> Iterator[tuple[int, st
             continue
         if fence or "@" not in line:
             continue
-        plain = re.sub(r"(`+).*?\1", " ", line[:LINE_CHARS])
-        for path in re.findall(r"(?:(?<=\s)|^)@((?:\\ |[^\s,;:()<>\"'])+)", plain):
+        plain = regex.sub(r"(`+).*?\1", " ", line[:LINE_CHARS])
+        for path in regex.findall(r"(?:(?<=\s)|^)@((?:\\ |[^\s,;:()<>\"'])+)", plain):
             clean = path.rstrip(".!?)").replace("\\ ", " ")
             if clean:
                 yield at + 1, clean

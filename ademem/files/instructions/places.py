@@ -8,9 +8,9 @@ it forbids is read as in a memory.
 from __future__ import annotations
 
 import os
-import re
 from functools import cached_property, lru_cache
 
+from ademem.core import regex
 from ademem.core.errors import suppress
 from ademem.core.json_text import loads
 from ademem.guard import acts
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 MOST = 8
 MOST_PACKAGES = 50
 MANIFEST_BYTES = 64_000
-_SPAN = re.compile(r"(?<!`)`([^`\n]{1,200})`(?!`)")
-_PATH = re.compile(r"[\w.@+\[\]()$/{},*?-]+")
-_PLAIN = re.compile(r"[\w./:=@%+,~-]+(?: [\w./:=@%+,~-]+)*")
+_SPAN = regex.compile(r"(?<!`)`([^`\n]{1,200})`(?!`)")
+_PATH = regex.compile(r"[\w.@+\[\]()$/{},*?-]+")
+_PLAIN = regex.compile(r"[\w./:=@%+,~-]+(?: [\w./:=@%+,~-]+)*")
 _PROGRAMS = frozenset(
     (
         *(
@@ -165,7 +165,7 @@ def _names_missing_script(span: str, folder: str, files: Files) -> bool:
 
 
 def _names_missing_path(span: str, folder: str, files: Files) -> bool:
-    if not re.fullmatch(r"(?:\./)?[\w.@-]+(?:/[\w.@-]+)+\.\w{1,8}", span):
+    if not regex.fullmatch(r"(?:\./)?[\w.@-]+(?:/[\w.@-]+)+\.\w{1,8}", span):
         return False
     first = span.removeprefix("./").partition("/")[0]
     is_ours = folder + first in files.folders or first in files.folders
@@ -255,5 +255,5 @@ def _targets(path: str) -> list[str]:
     with suppress(OSError, ValueError):
         with open(path, encoding="utf-8") as file:
             text = file.read(MANIFEST_BYTES)
-        return [f"make:{name}" for name in re.findall(r"(?m)^([\w./-]+)[ \t]*:(?!=)", text)]
+        return [f"make:{name}" for name in regex.findall(r"(?m)^([\w./-]+)[ \t]*:(?!=)", text)]
     return []

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 
+from ademem.core import regex
 from ademem.core.globs import Scope, read_scope, split_patterns
 from ademem.core.text import bytes_hex, sha256_hex
 from ademem.core.value import Value, replace
@@ -41,18 +41,18 @@ SECRET = "has a secret of several lines"
 OFF = "not among adopt.files"
 
 KINDS = ("rule", "procedure", "gotcha", "fact", "decision", "reason", "status")
-_STATUS = re.compile(r"(?im)^[ \t*#-]*status[*: \t]*(?:\n+[ \t]*)?([a-z]+)")
+_STATUS = regex.compile(r"(?im)^[ \t*#-]*status[*: \t]*(?:\n+[ \t]*)?([a-z]+)")
 _NOT_LIVE = frozenset("superseded deprecated rejected proposed draft".split())
-_PASSING = re.compile(r"(?:^|/)(?:activeContext|progress)\.md$")
+_PASSING = regex.compile(r"(?:^|/)(?:activeContext|progress)\.md$")
 _IMPORTED = formats.Format(name="import", pattern="", load=Load.CLIENT)
-_LABEL = re.compile(r"\W*(?:\*\*|__)[^*_\n]{1,60}(?::\*\*|\*\*:|:__|__:)")
-_EXPLAINED = re.compile(r"\W*`[^`]*`\s*(?:\([^)]*\))?\s*[:—–-]|\W*\*\*[^*]+\*\*\s*[:(]")
+_LABEL = regex.compile(r"\W*(?:\*\*|__)[^*_\n]{1,60}(?::\*\*|\*\*:|:__|__:)")
+_EXPLAINED = regex.compile(r"\W*`[^`]*`\s*(?:\([^)]*\))?\s*[:—–-]|\W*\*\*[^*]+\*\*\s*[:(]")
 """A name in code or bold, and a sign behind which it is explained."""
 FEWEST_BESIDE, MOST_RULES = 3, 0.5
 """Items below a heading, and the share of rules among them, from which all are rules."""
-_FIRST = re.compile(r"[\s*_\"'(]*([^\W\d_]+)(?![:*])")
+_FIRST = regex.compile(r"[\s*_\"'(]*([^\W\d_]+)(?![:*])")
 """The first word of a text, unless it is a label."""
-_BEHIND_CLAUSE = re.compile(r"[^.!?;:,(|·]{8,},\s+([^\W\d_]+)")
+_BEHIND_CLAUSE = regex.compile(r"[^.!?;:,(|·]{8,},\s+([^\W\d_]+)")
 """The word behind the clause that a text begins with: when, if or for what it holds."""
 _ORDERING = CHANGE | mentions.READING | mentions.USING
 _MANY_TEXTS = ("md", "mdc", "txt", "markdown")
