@@ -182,8 +182,10 @@ class Place:
 
     def work_after_confirmed(self) -> float:
         with closing(open_store(project.at(str(self.root)), clock.now())) as store:
-            builders.insert(store, builders.memory(f"The {self.text()}"))
-            jobs.queue(store, "mirror", "project", clock.now())
+            now = clock.now()
+            row = builders.memory(f"The {self.text()}", created_at=now, updated_at=now)
+            builders.insert(store, row)
+            jobs.queue(store, "mirror", "project", now)
         return self.run(ADEMEM, "work")
 
     def text(self) -> str:

@@ -18,12 +18,11 @@ from ademem.sync import rendering
 from ademem.sync.rendering import PageMemory
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterable, Iterator
     from pathlib import Path
 
     from ademem.core.project import Project
     from ademem.core.registers import Record
-    from ademem.files.texts import Texts
 
 NOW = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
 
@@ -52,10 +51,10 @@ class Lines(list[Memory]):
 
     def read(self) -> Iterator[tuple[str, PageMemory | None, Record]]:
         for memory in self:
-            page = PageMemory.of(memory, True, "") if rendering.is_on_page(memory) else None
+            page = PageMemory.of(memory, True, b"") if rendering.is_on_page(memory) else None
             yield memory.id, page, record_of(memory)
 
-    def others(self, present: Texts, alive: Collection[str]) -> list[Record]:
+    def others(self, gone: Iterable[str], alive: Collection[str]) -> list[Record]:
         return []
 
 

@@ -146,8 +146,10 @@ def rooms_state(*rooms: str) -> str:
     return " ".join(sorted(found))
 
 
-def source_state() -> list[Source]:
-    return [source for _, source in _sources(PACKAGE)]
+@cache
+def source_state() -> tuple[Source, ...]:
+    """Return what an update of the package changes, as it was when this process first asked."""
+    return tuple(source for _, source in _sources(PACKAGE))
 
 
 def _sources(package: str) -> Iterator[tuple[str, Source]]:

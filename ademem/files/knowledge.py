@@ -57,6 +57,7 @@ MAX_TOMBSTONES = 1000
 HAD = "had"
 """On a tombstone: values of registers that were written after the memory was made."""
 _TOMBSTONE = f'"{TOMBSTONE}"'
+_HIDDEN = f'"status":"{ARCHIVED}"'
 _ID = regex.compile(r'"id": ?"([\w-]+)", ?"sync_id"')
 _KEY = regex.compile(r'\{"key":("[^"\\]*(?:\\.[^"\\]*)*")')
 OWN = "."
@@ -218,15 +219,10 @@ def is_hidden(line: dict[str, Any]) -> bool:
     return UNDECIDED in line and line.get(LIFE) == LIVE
 
 
-def ids_of_live(lines: Iterable[str]) -> set[str]:
-    """Return the ids in lines that show a memory, without parsing each."""
-    shown = (raw for raw in lines if f'"status":"{ARCHIVED}"' not in raw)
-    return {found[1] for raw in shown if (found := _ID.search(raw))}
-
-
-def map_ids(lines: Iterable[str]) -> dict[str, str]:
-    """Return lines by their ids, without parsing each."""
-    return {id: raw for raw in lines if (id := find_id(raw))}
+def map_live(lines: Iterable[str]) -> dict[str, str]:
+    """Return the lines that show a memory by their ids, without parsing each."""
+    shown = (raw for raw in lines if _HIDDEN not in raw)
+    return {found[1]: raw for raw in shown if (found := _ID.search(raw))}
 
 
 def find_id(line: str) -> str:
@@ -246,10 +242,15 @@ def has_id_in_key(line: str, id: str) -> bool:
 
 
 def read_tombstones(lines: Iterable[str]) -> Iterator[tuple[str, Record]]:
-    for raw in lines:
-        found = from_line(parse_line(raw)) if _TOMBSTONE in raw else None
+    for raw in filter(is_tombstone_text, lines):
+        found = from_line(parse_line(raw))
         if found and found.life != LIVE and not found.texts:
             yield raw, found
+
+
+def is_tombstone_text(line: str) -> bool:
+    """Return True for what may be the line of a tombstone."""
+    return _TOMBSTONE in line
 
 
 def _is_tombstone(record: Record) -> bool:

@@ -49,6 +49,8 @@ class Texts:
         self._stream = stream
         self._on_change = on_change
         self.digests = dict(digests)
+        self.states: dict[str, object] = {}
+        """Of the files, by path, as they were before they were read."""
         self._small: dict[str, str] = {}
         self._room = CACHED_CHARS
 
@@ -71,9 +73,21 @@ class Texts:
             self.digests[path] = sha256_hex(text)
             self._cache(path, text)
 
+    def add_of(self, other: Texts, path: str) -> None:
+        """Note a text of other texts, which is not read again."""
+        self.digests[path] = other.digests[path]
+        if (text := other._small.get(path)) is not None:
+            self._cache(path, text)
+
+    def is_text(self, path: str, text: str) -> bool:
+        """Tell whether the path has this text; one that is not cached is not loaded for that."""
+        if (small := self._small.get(path)) is not None:
+            return small == text
+        return path in self.digests and self.digests[path] == sha256_hex(text)
+
     def only(self, paths: Iterable[str]) -> Texts:
         chosen = Texts(self._stream, {path: self.digests[path] for path in paths}, self._on_change)
-        chosen._small = self._small
+        chosen._small, chosen.states = self._small, self.states
         return chosen
 
     def __getitem__(self, path: str) -> str:

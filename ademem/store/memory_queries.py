@@ -221,9 +221,13 @@ def authors_with_files(store: Store) -> list[str]:
     )
 
 
-def list_accepted_sync_ids(store: Store) -> set[str]:
-    query = "select sync_id from unified_memories where claimed_author is null"
-    return set(store.column(query))
+def accepted(store: Store, sync_ids: Iterable[str]) -> set[str]:
+    """Return those of the *sync_ids* whose memory this person accepted."""
+    query = (
+        "select sync_id from unified_memories where claimed_author is null"
+        " and sync_id in (select value from json_each(?))"
+    )
+    return set(store.column(query, (array(sync_ids),)))
 
 
 def list_confirmed_elsewhere(store: Store) -> list[Memory]:

@@ -39,7 +39,7 @@ from ademem.files import (
 )
 from ademem.files.project_brief import BadCore, CoreMemory
 from ademem.files.review_sheet import make_sheet, parse_sheet, render_sheet
-from ademem.files.snapshot import CONFLICT_MARKS, count_states, is_imported
+from ademem.files.snapshot import CONFLICT_MARKS, count_states, is_imported, item_ids
 from ademem.files.texts import OVERSIZE, CombinedTexts, Problem, Texts, clean_lines
 from ademem.store import (
     Store,
@@ -295,7 +295,7 @@ def survey(
     """
     imported = imported or Texts()
     project = place.project
-    texts = present(project)
+    texts = present(project, imported)
     document, brief_file = _survey_brief(project, store, texts.get(BRIEF))
     readable = only_text(texts)
     lines = rendering.lines_in(store, place, readable, known)
@@ -323,12 +323,12 @@ def survey(
     paths = wanted.keys() | before.keys() | set(filter(is_imported, texts))
     for path in paths - {BRIEF}:
         want = wanted.get(path)
-        wanted_digest = "" if want is None else sha256_hex(want)
-        same = texts.digests.get(path) == wanted_digest
+        same = want is not None and texts.is_text(path, want)
         there = want if same else texts.get(path)  # one text in memory, not two
         if there is None and confined.refusal(project.root, path):
             there = NOT_TEXT
         digest = texts.digests.get(path, "")
+        wanted_digest = digest if same else sha256_hex(want) if want is not None else ""
         is_read = digest == agreed.get(path)
         is_read = is_read or (path in imported and digest == imported.digests[path])
         ours = there is None or (
@@ -401,7 +401,11 @@ def _has_same_states(file: File) -> bool:
     """Return True for a page that says the same in another order or layout."""
     if file.wanted is None or not file.path.endswith(".md"):
         return False
-    states = (count_states(file.path, text or "") for text in (file.present, file.wanted))
+    texts = file.present or "", file.wanted
+    ids, others = (sorted(item_ids(text)) for text in texts)
+    if ids != others:  # which costs less than reading all that they say
+        return False
+    states = (count_states(file.path, text) for text in texts)
     return next(states) == next(states)
 
 
@@ -502,10 +506,11 @@ def _agreed_texts(
 
 def _digest_own(store: Store, raw: Iterable[str]) -> list[str]:
     """Return the digests of the lines that have what this person accepted."""
-    said_here = memory_queries.list_accepted_sync_ids(store)
+    lines = list(filter(None, map(knowledge.parse_line, raw)))
+    said_here = memory_queries.accepted(store, (str(line.get("sync_id")) for line in lines))
     return [
         record_digest(line)
-        for line in filter(None, map(knowledge.parse_line, raw))
+        for line in lines
         if str(line.get("sync_id")) in said_here and not record_json.is_newer(line)
     ]
 

@@ -53,9 +53,17 @@ def _lose_much(due: Iterable[File]) -> bool:
 
 def _loses_most(changed: Iterable[File], lines: bool) -> bool:
     chosen = [file for file in changed if (file.path in LINE_FILES) == lines]
+    gone = {id for file in chosen for id in _entry_ids(file.path, _lines_gone(file))}
+    if 2 * len(gone) <= LEAST_ENTRIES:
+        return False
     present = {id for file in chosen for id in _entry_ids(file.path, file.present or "")}
     wanted = {id for file in chosen for id in _entry_ids(file.path, file.wanted or "")}
     return len(present) >= LEAST_ENTRIES and 2 * len(present - wanted) > len(present)
+
+
+def _lines_gone(file: File) -> str:
+    present, wanted = ((text or "").split("\n") for text in (file.present, file.wanted))
+    return "\n".join({*present}.difference(wanted))
 
 
 def _entry_ids(path: str, text: str) -> Iterator[str]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain
 from operator import itemgetter
 from typing import Any
@@ -21,7 +20,6 @@ from ademem.files import (
     BRIEF_PAGE,
     FOLDER,
     INDEX,
-    KNOWLEDGE,
     LINE_FILES,
     knowledge,
     markdown,
@@ -102,19 +100,19 @@ class Lines:
         page = None
         if _is_on_page(memory, values):
             is_row = memory.id not in disputed and not stamps.differs(values)
-            state = self._state_of(memory.id) if is_row else ""
+            state = self._state_of(memory.id) if is_row else b""
             page = PageMemory.of(memory, has_line(memory), state)
         return memory.id, page, line or stamps.record_of_row(values)
 
     def records(self) -> Iterator[Record | KnownLine]:
         return (record for _, _, record in self.read() if record)
 
-    def others(self, present: Texts, alive: Collection[str]) -> Iterator[Record]:
-        """Yield records for the archive: duplicates, archived ones, those of *present* files.
+    def others(self, gone: Iterable[str], alive: Collection[str]) -> Iterator[Record]:
+        """Yield records for the archive: duplicates, archived ones, those of the lines *gone*.
 
         None of those that are *alive*, by id.
         """
-        dead = [record for record in self._dead(present) if record.id not in alive]
+        dead = [record for record in self._dead(gone) if record.id not in alive]
         yield from (record for record in dead if record.life == LIVE)
         yield from knowledge.newest_dead(record for record in dead if record.life != LIVE)
 
@@ -142,17 +140,17 @@ class Lines:
     def on_pages(self) -> Iterator[Memory]:
         return (memory for memory, row in self._each() if _is_on_page(memory, row))
 
-    def _state_of(self, id: str) -> str:
-        return self._known.states[id] if self._known else ""
+    def _state_of(self, id: str) -> bytes:
+        return self._known.states[id] if self._known else b""
 
     def _is_kept(self, memory: Memory) -> bool:
         if not memory.live or memory.hidden or memory.has_lost_branch:
             return False
         return memory.id in self._there or (self._place is not None and self._place.holds(memory))
 
-    def _dead(self, present: Texts) -> Iterator[Record]:
+    def _dead(self, gone: Iterable[str]) -> Iterator[Record]:
         store = self._store
-        carried = join_all(one for _, one in knowledge.read_tombstones(present.lines(ARCHIVE)))
+        carried = join_all(one for _, one in knowledge.read_tombstones(gone))
         for id in carried.keys() - memory_queries.existing(store, carried):
             there = replication.read(store, id)
             yield join(carried[id], there) if there else carried[id]
@@ -244,18 +242,27 @@ def render(
             if record:
                 yield record
 
-    written = knowledge.render_lines(
-        read_live(), lines.others(present, alive), present.lines(ARCHIVE), known.note
-    )
+    gone = list(filter(knowledge.is_tombstone_text, present.lines(ARCHIVE)))
+    written = knowledge.render_lines(read_live(), lines.others(gone, alive), gone, known.note)
     pages = _render_pages(on_page, document, present, settings, committed, known)
     if ARCHIVE in present and ARCHIVE not in written and ARCHIVE in committed():
         written[ARCHIVE] = ""
-    ours = {hash(line) for text in written.values() for line in clean_lines(text)}
-    for path in (KNOWLEDGE, ARCHIVE):
-        others = [raw for raw in present.lines(path) if raw and hash(raw) not in ours]
+    for path, others in list(_find_others(present, written)):
         if kept := "".join(_kept_lines(others, refused, alive, unheard)):
             written[path] = written.get(path, "") + kept
     return pages | written
+
+
+def _find_others(present: Texts, written: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield by path the lines that are there and in none of the *written* files."""
+    for path in LINE_FILES:
+        own = written.get(path, "")
+        others = [] if present.is_text(path, own) else list(filter(None, present.lines(path)))
+        for text in (own, *written.values()):
+            if others:
+                ours = set(map(hash, clean_lines(text)))
+                others = [raw for raw in others if hash(raw) not in ours]
+        yield path, others
 
 
 def _render_pages(
@@ -292,7 +299,10 @@ def _render_page(page: Page, own: Collection[FreeText], present: Texts, known: K
     if known.is_page(page.name, states, present.digests.get(path, "")):
         return present[path]
     text = markdown.render_page(page, own)
-    known.note_page(page.name, states, sha256_hex(text))
+    digest = sha256_hex(text)
+    known.note_page(page.name, states, digest)
+    if not own:
+        known.note_plain(digest)
     return text
 
 
@@ -339,10 +349,10 @@ def _topics_that_stay(
 def lines_in(
     store: Store, place: Place | None, texts: Texts, known: KnownTexts | None = None
 ) -> Lines:
+    there = knowledge.map_live(line for path in LINE_FILES for line in texts.lines(path))
     if known:
-        known.look_in(texts)
-    raw = (line for path in LINE_FILES for line in texts.lines(path))
-    return Lines(store, place, knowledge.ids_of_live(raw), known)
+        known.look_in(there)
+    return Lines(store, place, there.keys(), known)
 
 
 def _kept_lines(
@@ -364,6 +374,11 @@ def _kept_lines(
             yield f"{raw}\n"
 
 
+@lru_cache(maxsize=1024)
+def _split_tags(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
 class PageMemory:
     """The fields of a memory that pages need; it takes a fifth of the bytes of a Memory."""
 
@@ -378,22 +393,21 @@ class PageMemory:
 
     is_confirmed: bool
     """Confirmed here; not by others alone."""
-    state: str
+    state: bytes
     """That of the row in the known texts; empty where a page has it otherwise than the row."""
 
-    def __init__(self, values: Iterable[Any], is_confirmed: bool, state: str) -> None:
-        for name, value in zip(_PAGE_FIELDS, values, strict=True):
-            setattr(self, name, value)
-        self.tags = tuple(map(sys.intern, self.tags))
+    def __init__(self, values: Iterable[Any], is_confirmed: bool, state: bytes) -> None:
+        self.id, self.title, self.content, self.file_scope_pattern, self.confidence, *rest = values
+        self.category, self.tags, self.pinned, self.tier, self.importance, self.created_at = rest
         self.is_confirmed, self.state = is_confirmed, state
 
     @classmethod
-    def of(cls, memory: Memory, is_confirmed: bool, state: str) -> PageMemory:
+    def of(cls, memory: Memory, is_confirmed: bool, state: bytes) -> PageMemory:
         return cls((getattr(memory, name) for name in _PAGE_FIELDS), is_confirmed, state)
 
     @classmethod
-    def of_row(cls, row: tuple[Any, ...], state: str) -> PageMemory:
+    def of_row(cls, row: tuple[Any, ...], state: bytes) -> PageMemory:
         """Read a row of `memory_queries.each_line` that was read before: it is valid."""
         *same, category, tags, pinned, tier, importance, created_at = _read_page_fields(row)
-        kinds = Category(category), tuple(tags.split()), bool(pinned), Tier(tier)
+        kinds = Category(category), _split_tags(tags), bool(pinned), Tier(tier)
         return cls((*same, *kinds, Importance(importance), parse(created_at)), True, state)

@@ -6,6 +6,7 @@ import codecs
 import io
 import json
 import os
+import time
 
 from ademem.core import confined
 from ademem.core.errors import suppress
@@ -28,22 +29,38 @@ NOT_TEXT = "\0"
 """The text in place of a file that is not UTF-8, or is refused."""
 
 LINE_CHARS = 256 * 1024
+FRESH_S = 1.0
+"""Age up to which a file may be changed again within one tick of its times."""
+NOTHING_READ = Texts()
 
 
-def present(project: Project) -> Texts:
+def present(project: Project, earlier: Texts = NOTHING_READ) -> Texts:
     """Read the files that may be tracked ones, by path; NOT_TEXT for other encodings.
 
     A line that is too long reads as OVERSIZE and its size, and so does a file that is too large.
+    Of *earlier* texts are those whose files did not change since.
     """
     texts = Texts(lambda path: _stream(project, path))
     for path in (*paths_of(project), BRIEF_PAGE, BRIEF):
         try:
-            texts.add_streamed(path)
+            state = texts.states[path] = _state_of(project, path)
+            if state and path in earlier and state == earlier.states.get(path):
+                texts.add_of(earlier, path)
+            else:
+                texts.add_streamed(path)
         except FileNotFoundError:
             continue
         except (UnicodeDecodeError, OSError):
             texts.add(path, NOT_TEXT)
     return texts
+
+
+def _state_of(project: Project, path: str) -> tuple[int, ...]:
+    """Return the file's state; none of a fresh one, whose next change may have the same times."""
+    there = confined.status(project.root, path)
+    if there is None or time.time() - there.st_ctime < FRESH_S:
+        return ()
+    return there.st_mtime_ns, there.st_ctime_ns, there.st_size, there.st_ino
 
 
 def present_text(project: Project) -> Texts:
@@ -79,6 +96,11 @@ def _stream(project: Project, path: str) -> Iterator[str]:
         if size <= LINE_CHARS:
             yield file.read(most + 1).decode("utf-8")
             return
+        while block := file.read(LONG) + file.readline(LINE_CHARS):
+            if max(map(len, block.split(b"\n"))) > LINE_CHARS:
+                file.seek(-len(block), os.SEEK_CUR)
+                break
+            yield block.decode("utf-8")
         lines = io.TextIOWrapper(file, encoding="utf-8", newline="")
         while part := lines.readline(LINE_CHARS + 1):
             if len(part) > LINE_CHARS and part[-1] not in "\r\n":

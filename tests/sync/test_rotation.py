@@ -28,9 +28,7 @@ class Rotating(Branch):
 
     def files(self):
         lines = rendering.Lines(self.store)
-        files = knowledge.render_lines(
-            lines.records(), lines.others(Texts(), {row.id for row in lines})
-        )
+        files = knowledge.render_lines(lines.records(), lines.others((), {row.id for row in lines}))
         return {path: files.get(path, "") for path in FILES}
 
 
