@@ -20,10 +20,10 @@ from ademem.core.credential_forms import (
     is_setting,
 )
 from ademem.core.json_text import loads
-from ademem.core.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator
 
     from ademem.core.credential_nouns import Noun
@@ -80,12 +80,19 @@ _PUBLIC = (
 _IDENTIFIER = r"(?:v\d)?[A-Za-z_.-]+(?:\d[A-Z_][A-Za-z_]*)?[_-]?(?:v?\d)?"
 
 
-class Candidate(Value):
-    start: int
-    end: int
-    is_quoted: bool
-    is_item: bool = False
-    """True for a `name=value` in a list, as an anchor has it: the value is a candidate, too."""
+class Candidate:
+    """A word or a quoted text, of which a text has many."""
+
+    __slots__ = ("end", "is_item", "is_plain", "is_quoted", "start")
+
+    def __init__(
+        self, text: str, start: int, end: int, *, is_quoted: bool = False, is_item: bool = False
+    ) -> None:
+        value = text[start:end]
+        self.start, self.end, self.is_quoted = start, end, is_quoted
+        self.is_plain = value.isalpha() or (value.replace("_", "").isalpha() and value.islower())
+        self.is_item = is_item
+        """True for a `name=value` in a list, as an anchor has it: the value is a candidate, too."""
 
 
 class Reading:
@@ -93,29 +100,36 @@ class Reading:
 
     def __init__(self, text: str, nouns: list[Noun]) -> None:
         self.text = text
+        self.near = list(_regions_near(text, nouns))
         self.nouns = [noun.start for noun in nouns if noun.kind in ("password", "secret")]
         self.candidates = sorted(self._read_candidates(), key=lambda each: each.start)
         self.starts = [each.start for each in self.candidates]
-        self.words = [found.start() for found in regex.finditer(_WORD, text)]
-        self.breaks = [found.start() for found in regex.finditer(_BREAK, text)]
+        self.words = [found.start() for found in self._find_near(_WORD)]
+        self.breaks = [found.start() for found in self._find_near(_BREAK)]
         self._forms: dict[str, Form | None] = {}
+
+    def _find_near(self, pattern: str) -> Iterator[re.Match[str]]:
+        for start, end in self.near:
+            yield from regex.compile(pattern).finditer(self.text, start, end)
 
     def _read_candidates(self) -> Iterator[Candidate]:
         text = self.text
         for found in regex.finditer(_QUOTED, text):
             start, end = found.span(found.lastindex or 0)
             is_item = is_setting(text[start:end]) and self._is_in_list(found.start())
-            yield Candidate(start=start, end=end, is_quoted=True, is_item=is_item)
+            yield Candidate(text, start, end, is_quoted=True, is_item=is_item)
         for found in regex.finditer(_GROUPS_OF_DIGITS, text):
-            yield Candidate(start=found.start(), end=found.end(), is_quoted=False)
-        for found in regex.finditer(_TOKEN, text):
+            yield Candidate(text, *found.span())
+        for found in self._find_near(_TOKEN):
             token = found[0]
             start = found.end() - len(token.lstrip("'=:,.;→>"))
             end = start + len(text[start : found.end()].rstrip(".,;:…"))
-            yield Candidate(start=start, end=end, is_quoted=False)
+            yield Candidate(text, start, end)
+            if "=" not in token and ":" not in token:
+                continue
             name = regex.match(r"[A-Za-z_.-]{2,}[=:](?=.{4})", text[start:end])
             if name and not text.startswith(NOT_SECRET, start):
-                yield Candidate(start=start + name.end(), end=end, is_quoted=False)
+                yield Candidate(text, start + name.end(), end)
 
     def _is_in_list(self, at: int) -> bool:
         opened = self.text.rfind("[", max(0, at - LIST_CHARS), at)
@@ -150,6 +164,20 @@ class Reading:
 
     def has_break(self, start: int, end: int) -> bool:
         return bisect_left(self.breaks, end) > bisect_left(self.breaks, start)
+
+
+def _regions_near(text: str, nouns: list[Noun]) -> Iterator[tuple[int, int]]:
+    """Yield the parts of the text, from blank to blank, in which all candidates of names lie."""
+    first = last = 0
+    for noun in nouns:
+        start = noun.start - AFFIX_CHARS - BEFORE_CHARS - 1
+        if start > last:
+            if last:
+                yield first, last
+            first = max(text.rfind(blank, 0, start) for blank in " \n") + 1
+        ends = (text.find(blank, noun.end + AFFIX_CHARS + AFTER_CHARS + 1) for blank in " \n")
+        last = min((end for end in ends if end >= 0), default=len(text))
+    yield first, last
 
 
 class Name:
@@ -204,18 +232,22 @@ def _phrases(text: str, name: Name) -> Iterator[Candidate]:
     for start in islice(starts, MOST_WORDS):
         found = regex.compile(_PHRASE).match(text, start.start())
         if found:
-            yield Candidate(start=found.start(), end=found.end(), is_quoted=False)
+            yield Candidate(text, *found.span())
 
 
 def _around(reading: Reading, name: Name) -> Iterator[tuple[Candidate, bool]]:
+    """Yield the candidates near a name, each with True if it stands before; few plain words."""
     first = bisect_left(reading.starts, name.end)
     last = bisect_right(reading.starts, name.end + AFTER_CHARS)
-    yield from ((each, False) for each in reading.candidates[first:last])
+    for each in reading.candidates[first:last]:
+        words = each.is_plain and reading.count_words(name.end, each.start)
+        if words <= MOST_WORDS_OF_PLAIN:
+            yield each, False
     yield from ((each, False) for each in _phrases(reading.text, name))
     first = bisect_left(reading.starts, name.start - BEFORE_CHARS)
     last = bisect_left(reading.starts, name.start)
     for each in reading.candidates[first:last]:
-        if each.end <= name.start and not each.is_quoted:
+        if each.end <= name.start and not each.is_quoted and not each.is_plain:
             yield each, True
 
 
@@ -233,18 +265,15 @@ class _Place:
         return self.text[self.start : self.end]
 
     def is_near(self) -> bool:
-        value = self.text[self.each.start : self.each.end]
         if self.text[self.each.end : self.each.end + 1] in ("(", "["):
             return False  # a call
         if self._is_of_another_list():
             return False
-        is_plain = value.isalpha() or (value.replace("_", "").isalpha() and value.islower())
         if self.is_before:
-            return not is_plain and self.words <= MOST_WORDS_BEFORE and not self.breaks
-        most = MOST_WORDS_OF_PLAIN if is_plain else MOST_WORDS
+            return self.words <= MOST_WORDS_BEFORE and not self.breaks
         if not self.words:
             return "\n" not in self.gap or self.gap.strip()[:1] == ":"
-        return self.words <= most and not self._is_of_another_name()
+        return self.words <= MOST_WORDS and not self._is_of_another_name()
 
     def _is_of_another_list(self) -> bool:
         return self.each.is_item and (self.words > 0 or "[" not in self.gap)

@@ -6,6 +6,8 @@ the text says to use it, to put things there, or that something is made with it 
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from ademem.core import regex
 from ademem.core.text import is_cjk, word_set
 from ademem.core.text import words as split_words
@@ -84,6 +86,7 @@ _PLACING = word_set("""
     kommen va vont van vai ficam
 """)
 _INTO = word_set("in into under to inside below beneath unter nach dans sous en em sotto")
+_STEERING = _UNTIL | _THAN | _WHEN | USING | _PLACING
 _ARTICLES = word_set("the a an our your its this der die das dem den le la les el los las o os as")
 _FOLDERS = word_set("""
     folder folders directory directories dir ordner verzeichnis dossier répertoire carpeta
@@ -146,6 +149,8 @@ for _commands in COMMANDS.values():
     for _command in _commands.split(", "):
         _program, _, _rest = _command.partition(" ")
         _VERBS.setdefault(_program, set()).add(_rest.partition(" ")[0])
+_LEADING = _VERBS.keys() | {group.partition(" ")[0] for group in SUBCOMMANDS}
+"""Words before the verbs of programs with subcommands."""
 FILE_WRITERS = frozenset("cp ln mv rm rmdir shred tee touch truncate".split())
 """Programs that say nothing without the file that they change."""
 _PROGRAMS = (
@@ -184,14 +189,42 @@ def find_mentions(text: str) -> list[Mention]:
     return found
 
 
-class _Token(Value):
-    raw: str
-    """As written, without the signs around it."""
-    is_marked: bool = False
+class _Token:
+    """A word, or what stands in backticks, with what it is wherever it stands."""
 
-    @property
-    def word(self) -> str:
-        return "" if self.is_marked else self.raw.lower()
+    __slots__ = (
+        *("raw", "is_marked", "word", "cjk", "rejects", "steers"),
+        *("may_lead", "announces", "named"),
+    )
+
+    def __init__(self, raw: str, is_marked: bool) -> None:
+        self.raw = raw
+        """As written, without the signs around it."""
+        self.is_marked = is_marked
+        self.word = word = "" if is_marked else raw.lower()
+        self.cjk = word if is_cjk(word) else ""
+        self.rejects = _rejects(word)
+        self.steers = self.rejects or word in _STEERING
+        """It says something of what stands beside it."""
+        is_program = not is_marked and regex.fullmatch(_PROGRAM, raw) is not None
+        self.may_lead = is_program and (raw in _PROGRAMS or raw in _LEADING)
+        """A command may begin with it."""
+        self.announces = _announced_by(word)
+        self.named = _named_by(raw)
+
+
+def _announced_by(word: str) -> str:
+    """Return FOLDER or SUFFIX for a word behind the name of one: "the src folder", "*.py files"."""
+    if word in _FOLDERS or word.startswith(_CJK_FOLDERS):
+        return FOLDER
+    return SUFFIX if word in _FILES or word.startswith("-") else ""
+
+
+def _named_by(raw: str) -> str | None:
+    """Return what may be a name, without numbers of lines; None for what is none."""
+    if len(raw) > LONGEST or not raw.isprintable() or regex.match(_URL, raw):
+        return None
+    return regex.sub(_LINES, "", raw)
 
 
 def _readable(text: str) -> str:
@@ -210,23 +243,28 @@ def _clauses(line: str) -> Iterator[tuple[list[_Token], bool]]:
     """Yield the clauses of a line, each with True if a colon ends it."""
     clause: list[_Token] = []
     for found in regex.finditer(_TOKEN, line):
-        whole, marked = found[0], found[1]
+        whole = found[0]
         if whole in _DASHES:
             yield clause, False
             clause = []
             continue
-        ends = whole.rstrip(_CLOSING + "`")[-1:] in _ENDS or not _CJK_ENDS.isdisjoint(whole)
-        if marked is not None:
-            token = _Token(raw=marked.strip().removeprefix("$ "), is_marked=True)
-            ends = not _ENDS.isdisjoint(whole.rpartition("`")[2])
-        else:
-            token = _Token(raw=_bare(whole))
+        token, ends = _read_token(whole, found[1])
         if token.raw:
             clause.append(token)
         if ends:
             yield clause, whole.endswith(":")
             clause = []
     yield clause, False
+
+
+@lru_cache(maxsize=2048)
+def _read_token(whole: str, marked: str | None) -> tuple[_Token, bool]:
+    """Return the token, and whether it ends a clause; texts of one kind share most words."""
+    if marked is not None:
+        token = _Token(marked.strip().removeprefix("$ "), True)
+        return token, not _ENDS.isdisjoint(whole.rpartition("`")[2])
+    ends = whole.rstrip(_CLOSING + "`")[-1:] in _ENDS or not _CJK_ENDS.isdisjoint(whole)
+    return _Token(_bare(whole), False), ends
 
 
 def _bare(word: str) -> str:
@@ -261,8 +299,10 @@ class _Clause:
 
     def read_word(self, at: int) -> bool:
         """Apply a word that says something of what it stands beside; False for any other."""
+        if not self.tokens[at].steers:
+            return False
         word = self.tokens[at].word
-        if _rejects(word):
+        if self.tokens[at].rejects:
             self._reject(word, at)
         elif word in _UNTIL:
             self.stance = RECOMMENDED if self.stance == FORBIDDEN else NEUTRAL
@@ -311,7 +351,7 @@ def _read_clause(tokens: list[_Token], introduced: int) -> tuple[list[Mention], 
     clause = _Clause(tokens, introduced)
     at = 0
     while at < len(tokens):
-        mention, used = _plain_command(tokens, at) if tokens[at].word else (None, 1)
+        mention, used = _plain_command(tokens, at) if tokens[at].may_lead else (None, 1)
         if mention is None and not clause.read_word(at):
             mention = _mention_at(tokens, at)
         if mention is not None:
@@ -349,8 +389,7 @@ def binds(text: str) -> bool:
 
 
 def _is_order(clause: list[_Token], at: int) -> bool:
-    before = _word_at(clause, at - 1)
-    return not at or before in _BEFORE_VERB or _rejects(before)
+    return not at or clause[at - 1].word in _BEFORE_VERB or clause[at - 1].rejects
 
 
 def _rejects(word: str) -> bool:
@@ -360,11 +399,11 @@ def _rejects(word: str) -> bool:
 
 
 def _stance_by_preposition(clause: list[_Token], at: int, mention: Mention, placing_at: int) -> int:
+    if mention.kind not in (COMMAND, PROGRAM, PATH, FOLDER, GLOB):
+        return NEUTRAL
     last, word = _words_before(clause, at)
     if mention.kind in (COMMAND, PROGRAM):
         return RECOMMENDED if word in _BY else NEUTRAL
-    if mention.kind not in (PATH, FOLDER, GLOB):
-        return NEUTRAL
     is_text = mention.text.endswith((".md", ".rst", ".txt")) or mention.kind == FOLDER
     is_source = word in _OUT_OF or (last, word) == ("out", "of")
     is_read = is_text and not READING.isdisjoint((last, word))
@@ -397,13 +436,15 @@ def _read_ends(clause: list[_Token], mentions: list[Mention]) -> list[Mention]:
 def _stance_at_end(clause: list[_Token]) -> int:
     if clause[-1].word in _TRAILING:
         return RECOMMENDED
-    cjk = "".join(token.word for token in clause if is_cjk(token.word))
+    cjk = "".join([token.cjk for token in clause])
     if cjk and regex.search(_CJK_NOT, cjk + "、"):
         return FORBIDDEN
     return RECOMMENDED if cjk and regex.search(_CJK_USE, cjk) else NEUTRAL
 
 
 def _with(mention: Mention, stance: int, is_run: bool) -> Mention:
+    if mention.stance == stance and mention.is_run == is_run:
+        return mention
     return Mention(
         kind=mention.kind,
         text=mention.text,
@@ -415,20 +456,18 @@ def _with(mention: Mention, stance: int, is_run: bool) -> Mention:
 
 def _mention_at(clause: list[_Token], at: int) -> Mention | None:
     token = clause[at]
-    following, before = _word_at(clause, at + 1), _word_at(clause, at - 1)
-    if len(token.raw) > LONGEST or not token.raw.isprintable() or regex.match(_URL, token.raw):
+    if token.named is None:
         return None
-    raw = regex.sub(_LINES, "", token.raw)
-    if token.is_marked:
-        return _marked(raw, following, before)
-    return _plain(raw, following, before)
+    announced = clause[at + 1].announces if at + 1 < len(clause) else ""
+    is_under = _word_at(clause, at - 1) in _UNDER
+    return (_marked if token.is_marked else _plain)(token.named, announced, is_under)
 
 
-def _marked(raw: str, following: str, before: str) -> Mention | None:
+def _marked(raw: str, announced: str, is_under: bool) -> Mention | None:
     """Read what stands in backticks."""
     if " " in raw:
         return _marked_words(raw)
-    if (found := _place(raw, following, before, is_marked=True)) is not None:
+    if (found := _place(raw, announced, is_under, is_marked=True)) is not None:
         return found
     if raw.isalpha() and raw == raw.lower() and raw.isascii():
         return Mention(kind=PROGRAM, text=raw, is_marked=True)
@@ -461,7 +500,7 @@ def _marked_words(raw: str) -> Mention | None:
 def _plain_command(clause: list[_Token], at: int) -> tuple[Mention | None, int]:
     """Read a program with a subcommand or an option, where no backticks are."""
     first = clause[at].raw
-    if not regex.fullmatch(_PROGRAM, first) or at + 1 >= len(clause):
+    if at + 1 >= len(clause):
         return None, 1
     behind_verbs = _end_of_verbs(clause, at)
     end = _end_of_options(clause, behind_verbs)
@@ -502,8 +541,9 @@ def _end_of_options(clause: list[_Token], at: int) -> int:
     return at
 
 
-def _plain(raw: str, following: str, before: str) -> Mention | None:
-    if (found := _place(raw, following, before, is_marked=False)) is not None:
+@lru_cache(maxsize=2048)
+def _plain(raw: str, announced: str, is_under: bool) -> Mention | None:
+    if (found := _place(raw, announced, is_under, is_marked=False)) is not None:
         return found
     if regex.fullmatch(_LONG_OPTION, raw):
         return Mention(kind=LITERAL, text=raw)
@@ -516,23 +556,23 @@ def _plain(raw: str, following: str, before: str) -> Mention | None:
     return None
 
 
-def _place(raw: str, following: str, before: str, *, is_marked: bool) -> Mention | None:
+def _place(raw: str, announced: str, is_under: bool, *, is_marked: bool) -> Mention | None:
     """Read a glob, a suffix, a folder or a file."""
-    kind = _kind_of_place(raw, following, before, is_marked)
+    kind = _kind_of_place(raw, announced, is_under, is_marked)
     return Mention(kind=kind, text=raw, is_marked=is_marked) if kind else None
 
 
-def _kind_of_place(raw: str, following: str, before: str, is_marked: bool) -> str:
+def _kind_of_place(raw: str, announced: str, is_under: bool, is_marked: bool) -> str:
     """Tell the kind by the form and the words around it; empty for what is no place."""
-    is_folder = following in _FOLDERS or following.startswith(_CJK_FOLDERS)
+    is_folder = announced == FOLDER
     if "*" in raw:
         return GLOB if _is_glob(raw) else ""
     if regex.fullmatch(_SUFFIX, raw):
-        is_kind = following in _FILES or following.startswith("-") or raw[1:] in EXTENSIONS
+        is_kind = announced == SUFFIX or raw[1:] in EXTENSIONS
         return SUFFIX if is_kind else PATH
     if "/" in raw:
         return _kind_of_path(raw, is_folder)
-    return _kind_of_name(raw, is_folder or before in _UNDER, is_marked)
+    return _kind_of_name(raw, is_folder or is_under, is_marked)
 
 
 def _is_glob(raw: str) -> bool:

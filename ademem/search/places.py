@@ -487,7 +487,7 @@ def chooses_program(text: str) -> bool:
 
 def _chooses(found: Iterable[Mention]) -> bool:
     stances, sure = _stances_on_programs(found)
-    for members in MEMBERS.values():
+    for members in MEMBERS.values() if sure else ():
         said = {stances[each] for each in members if each in stances}
         if said >= {RECOMMENDED, FORBIDDEN} and not sure.isdisjoint(members):
             return True

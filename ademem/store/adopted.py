@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ademem.core.client import reads_agents
 from ademem.core.clock import stamp
-from ademem.core.json_text import array
+from ademem.core.json_text import array, flat
 from ademem.core.value import Value
 from ademem.store import Store
 from ademem.store.bindings import Binding, note_change
@@ -173,17 +173,17 @@ def replace_all(
     bound = _list_bound(store, root)
     gone = [row["seq"] for id, row in known.items() if id not in wanted]
     store.db.executemany("delete from adopted where seq = ?", [(seq,) for seq in gone])
-    counts = {"removed": len(gone), "added": 0, "changed": 0}
-    for id, item in wanted.items():
-        places, row = list(bindings.get(id, ())), known.get(id)
-        if row is None:
-            _bind(store, _add(store, root, item), places)
-            counts["added"] += 1
+    added = _add(store, root, [item for id, item in wanted.items() if id not in known])
+    _bind(store, {seq: bindings.get(id, ()) for id, seq in added.items()})
+    counts = {"removed": len(gone), "added": len(added), "changed": 0}
+    for id, row in known.items():
+        if id not in wanted:
             continue
-        counts["changed"] += _change(store, root, row, item)
+        counts["changed"] += _change(store, root, row, wanted[id])
+        places = list(bindings.get(id, ()))
         if _columns_of(places) != bound.get(row["seq"], set()):
             store.db.execute("delete from adopted_bindings where item_seq = ?", (row["seq"],))
-            _bind(store, row["seq"], places)
+            _bind(store, {row["seq"]: places})
     store.db.execute("delete from adopted_files where root = ?", (root,))
     store.db.executemany(
         "insert into adopted_files (root, path, digest, stamp, items) values (?, ?, ?, ?, ?)",
@@ -209,12 +209,17 @@ def _columns_of(places: Iterable[tuple[Binding, bool]]) -> set[tuple[str, str, s
     return {(each.kind, each.key, each.pattern, int(is_scope)) for each, is_scope in places}
 
 
-def _add(store: Store, root: str, item: Mapping[str, Any]) -> int:
-    names, marks = ", ".join(COLUMNS), ", ".join(f":{name}" for name in COLUMNS)
-    cursor = store.db.execute(
-        f"insert into adopted (root, {names}) values (:root, {marks})", {"root": root, **item}
+def _add(store: Store, root: str, items: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """Add items and return their numbers by id.
+
+    One statement adds all: the word index takes twice as long for the same rows one by one.
+    """
+    values = ", ".join(f"json_extract(value, '$.{name}')" for name in COLUMNS)
+    query = (
+        f"insert into adopted (root, {', '.join(COLUMNS)}) select ?, {values} from json_each(?)"
+        " returning id, seq"
     )
-    return cursor.lastrowid or 0
+    return store.pairs(query, (root, f"[{','.join(map(flat, items))}]"))
 
 
 def _change(store: Store, root: str, row: sqlite3.Row, item: Mapping[str, Any]) -> bool:
@@ -233,11 +238,15 @@ _MOVING = ("first", "last", "sources")
 """Columns that change with the lines around an item."""
 
 
-def _bind(store: Store, seq: int, bindings: Iterable[tuple[Binding, bool]]) -> None:
+def _bind(store: Store, places: Mapping[int, Iterable[tuple[Binding, bool]]]) -> None:
     store.db.executemany(
         "insert or ignore into adopted_bindings (item_seq, kind, key, pattern, is_scope)"
         " values (?, ?, ?, ?, ?)",
-        [(seq, each.kind, each.key, each.pattern, int(is_scope)) for each, is_scope in bindings],
+        [
+            (seq, each.kind, each.key, each.pattern, int(is_scope))
+            for seq, bindings in places.items()
+            for each, is_scope in bindings
+        ],
     )
 
 

@@ -59,6 +59,16 @@ def test_a_name_near_a_word_decides_what_it_is(place, is_redacted):
     assert ("Otter-Kettle#47" not in redact(text).text) == is_redacted
 
 
+@pytest.mark.parametrize("far", ["so it goes. " * 200, "so=it-goes/" * 200, "so\n" * 500])
+def test_what_stands_far_away_decides_nothing(far):
+    near = "\nthe printer's password is Otter-Kettle#47 since Monday\n"
+    found = redact(f"{far}{near}{far}{near}{far}the secret of tea is patience")
+
+    assert found.text.count("Otter-Kettle#47") == 0
+    assert found.found == ("password", "password")
+    assert found.text.replace("[redacted:password]", "Otter-Kettle#47").count(near) == 2
+
+
 def test_a_state_of_sql_tells_of_a_refused_password_and_is_none():
     assert redact("error code 28P01: invalid password").found == ()
     assert redact("the code of the door is 4F7K2").found == ("password",)
