@@ -69,6 +69,23 @@ def test_what_stands_far_away_decides_nothing(far):
     assert found.text.replace("[redacted:password]", "Otter-Kettle#47").count(near) == 2
 
 
+@pytest.mark.parametrize("far", ["", "so it goes. " * 200])
+@pytest.mark.parametrize(
+    ("text", "chars", "is_near"),
+    [
+        ("password {} Otter-Kettle#47", 210, True),
+        ("password {} Otter-Kettle#47", 230, False),
+        ("Otter-Kettle#47 {} password", 80, True),
+        ("Otter-Kettle#47 {} password", 120, False),
+    ],
+)
+def test_a_candidate_lies_near_a_name_wherever_both_stand(text, chars, is_near, far):
+    text = f"{far}\n{text.format('·' * chars)}\n{far}"
+    near = credential_judge.candidates_near(text, find_nouns(text))
+
+    assert ("Otter-Kettle#47" in [text[each.start : each.end] for each, _ in near]) == is_near
+
+
 def test_a_state_of_sql_tells_of_a_refused_password_and_is_none():
     assert redact("error code 28P01: invalid password").found == ()
     assert redact("the code of the door is 4F7K2").found == ("password",)
