@@ -80,6 +80,12 @@ def deny(world):
     assert "pnpm" in world.denial(**call, **now)
 
 
+def state(world):
+    now = turn(world)
+    prompt = f"Modular trams always use pnpm on line {world.now:%M%S}, never yarn."
+    assert "Nearest known" in world.context("user_prompt_submit", prompt=prompt, **now)
+
+
 def fail(world):
     call = {"tool_input": {"command": "make frobnicate"}, "tool_use_id": "t"}
     world.fire("post_tool_use_failure", error="No rule to make it", **call, **turn(world))
@@ -105,7 +111,7 @@ def add(world):
         assert writing.write(memories, draft).accepted
 
 
-@pytest.mark.parametrize("act", [start, deny, fail, stop, report, look, add])
+@pytest.mark.parametrize("act", [start, deny, state, fail, stop, report, look, add])
 def test_ten_times_as_many_memories_are_read_no_longer(act, places, steps):
     spent = []
     for world in places:

@@ -38,6 +38,8 @@ def escape(text: str, angle: str = "&lt;") -> str:
         return text
     if text.isascii():
         return regex.sub(_TAG, lambda _: angle, text, flags=regex.IGNORECASE)
+    if not any("<" in skeleton(char) for char in set(text)):
+        return text
     looks: list[str] = []
     places: list[int] = []
     for place, char in enumerate(text):

@@ -185,7 +185,7 @@ def _match(
         counts |= _count_common(counts, terms, always, most, store)
     chosen = choose_terms(counts, postings, always)
     weights, unknown = _weigh_terms(chosen, counts, full_text.count_undeleted(store))
-    held, bm25 = _read_postings(store, chosen, terms, times)
+    held, bm25 = read_postings(store, chosen, terms, times)
     places = {some: _list_bits(some) for some in set(held.values())}  # many rows hold the same
     every = (1 << len(weights)) - 1
     whole = (seq for seq, some in held.items() if some == every) if every in places else ()
@@ -251,7 +251,7 @@ def _list_bits(number: int) -> tuple[int, ...]:
     return tuple(place for place in range(number.bit_length()) if number >> place & 1)
 
 
-def _read_postings(
+def read_postings(
     store: Store,
     chosen: Sequence[str],
     terms: Mapping[str, Index],

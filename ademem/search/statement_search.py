@@ -10,19 +10,28 @@ from itertools import islice
 
 from ademem.core import regex
 from ademem.core.errors import suppress
-from ademem.search.lexical import word_information
+from ademem.core.text import is_cjk
+from ademem.search.lexical import choose_terms, read_postings, word_information
 from ademem.search.query import STOP_WORDS
 from ademem.store import full_text
+from ademem.store.full_text import Index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ademem.search.embedding import Embedder
     from ademem.store import Store
 
 POOL = 50
 """Rows that are ranked, of which filters hide some."""
+BEGINNINGS = 3, 5
+"""Characters of a word by which rows are looked up, as its forms begin alike; in a large store the
+longer ones are the rare ones."""
+MOST_POSTINGS = 100
+"""Postings of beginnings that are read, the rarest first: no more in a large store."""
 MOST_GRAMS = 120
-"""Groups of three characters of a statement that are looked up; the rest of a longer one adds
+"""Groups of three characters of a statement that are compared; the rest of a longer one adds
 little."""
 
 
@@ -31,25 +40,51 @@ def by_characters(text: str, store: Store) -> list[int]:
 
     The order is that of the weighted Jaccard similarity, in which a group counts by the inverse
     frequency among the rows that BM25 ranks first: in a few rows BM25 takes any group for common.
+    Groups that a row does not share count as those of the statement do on average.
     """
     mine = list_grams(text)
-    found = full_text.rank_by_grams(store, mine, POOL)
-    grams = {seq: set(list_grams(content)) for seq, content in found}
-    holders = Counter(gram for held in grams.values() for gram in held)
-    weight = {gram: word_information(len(grams), count) for gram, count in holders.items()}
+    contents = full_text.read_contents(store, _find_rows(text, store))
+    texts = {seq: regex.sub(r"\W+", " ", f" {content.lower()} ") for seq, content in contents}
+    shared = {seq: [gram for gram in mine if gram in text] for seq, text in texts.items()}
+    holders = Counter(gram for grams in shared.values() for gram in grams)
+    weight = {gram: word_information(len(texts), holders[gram]) for gram in mine}
+    total = sum(weight.values())
 
     def share(seq: int) -> float:
-        both = sum(weight[gram] for gram in grams[seq].intersection(mine))
-        return both / (sum(weight.get(gram, 0.0) for gram in grams[seq].union(mine)) or 1.0)
+        both = sum(weight[gram] for gram in shared[seq])
+        return both / (total + total / len(mine) * len(texts[seq]) - both)
 
-    return sorted(grams, key=share, reverse=True)
+    return sorted(texts, key=share, reverse=True)
+
+
+def _find_rows(text: str, store: Store) -> list[int]:
+    """Return rows by the BM25 of the beginnings of its words, the newest of equals first."""
+    terms = dict(_list_terms(text))
+    counts = full_text.count_rows(store, terms, MOST_POSTINGS + 1)
+    chosen = choose_terms(counts, MOST_POSTINGS, always=1)
+    _, bm25 = read_postings(store, chosen, terms, {})
+    return sorted(sorted(bm25, reverse=True), key=bm25.__getitem__, reverse=True)[:POOL]
+
+
+def _list_terms(text: str) -> Iterator[tuple[str, Index]]:
+    """Yield beginnings of words; of a script without blanks each group of three characters."""
+    for word in _words(text):
+        if not is_cjk(word):
+            for length in BEGINNINGS:
+                yield f'"{word[:length]}"*', Index.WORDS
+        else:
+            for at in range(len(word) - 2):
+                yield f'"{word[at : at + 3]}"', Index.GRAMS
 
 
 def list_grams(text: str) -> list[str]:
     """Return the first groups of three characters of its words, with their edges."""
-    words = (word for word in regex.findall(r"\w+", text.lower()) if word not in STOP_WORDS)
-    grams = (f" {word} "[at : at + 3] for word in words for at in range(len(word)))
+    grams = (f" {word} "[at : at + 3] for word in _words(text) for at in range(len(word)))
     return list(islice(dict.fromkeys(grams), MOST_GRAMS))
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in regex.findall(r"\w+", text.lower()) if word not in STOP_WORDS]
 
 
 def by_meaning(text: str, store: Store, embedder: Embedder) -> list[int]:

@@ -66,10 +66,10 @@ def _may_ask(sentence: str, session_id: str, runtime: Runtime) -> bool:
 
 def _find_waiting(sentence: str, runtime: Runtime) -> Memory | None:
     mine, key = words(sentence), dedupe_key(sentence)
-    heard = memory_queries.heard_otherwise(runtime.store, key=key)
-    shares = {each.id: jaccard(mine, words(each.content)) for each in heard}
-    best = max(heard, key=lambda each: shares[each.id], default=None)
-    return best if best and shares[best.id] >= ALIKE else None
+    heard = memory_queries.list_heard(runtime.store, but=key)
+    shares = {id: jaccard(mine, words(text)) for id, text in heard.items()}
+    best = max(shares, key=shares.__getitem__, default=None)
+    return memory_queries.by_id(runtime.store, best) if best and shares[best] >= ALIKE else None
 
 
 def _find_nearest(sentence: str, runtime: Runtime) -> list[Memory]:

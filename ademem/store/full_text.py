@@ -107,15 +107,12 @@ def _marked_words(text: str) -> Iterator[str]:
         yield from map(str.casefold, regex.findall(r"\w+", part))
 
 
-def rank_by_grams(store: Store, grams: Iterable[str], most: int) -> list[tuple[int, str]]:
-    """Return number and content of the rows that have any group of three characters, by BM25."""
-    terms = " OR ".join('"' + gram.replace('"', '""') + '"' for gram in grams)
-    if not terms:
-        return []
+def read_contents(store: Store, seqs: Iterable[int]) -> list[tuple[int, str]]:
+    """Return number and content of rows, in the order of *seqs*."""
     return store.tuples(
-        "select rowid, content from unified_memories_trigram where unified_memories_trigram match ?"
-        " order by bm25(unified_memories_trigram, 5, 1), rowid desc limit ?",
-        (terms, most),
+        "select memory.seq, memory.content from json_each(?) as asked"
+        " cross join unified_memories as memory on memory.seq = asked.value",
+        (array(seqs),),
     )
 
 

@@ -87,10 +87,6 @@ in_review = Query(
     by_key=True,
 )
 list_claimed = Query(CLAIMED, _WAITING_ORDER)
-heard_otherwise = Query(
-    f"stage = 'heard' and status = 'candidate' and {CURRENT} and dedupe_key <> :key"
-)
-"""Sentences that wait for an answer, but the one with this digest."""
 unconfirmed_twins = Query(
     f"content = :content and status = 'candidate' and {CURRENT} and id <> :id", by_key=True
 )
@@ -331,6 +327,15 @@ def match_any_word(store: Store, words: Iterable[str], limit: int) -> list[str]:
         " where found.unified_memories_fts match ?"
         " order by bm25(unified_memories_fts), found.rowid limit ?",
         (" OR ".join(f'"{word}"' for word in words), limit),
+    )
+
+
+def list_heard(store: Store, *, but: str) -> dict[str, str]:
+    """Return id and text of the sentences that wait for an answer, but the one with this digest."""
+    return store.pairs(
+        "select id, content from unified_memories where project_id = :project and stage = 'heard'"
+        f" and status = 'candidate' and {CURRENT} and dedupe_key <> :key",
+        {"project": store.project_id, "key": but},
     )
 
 

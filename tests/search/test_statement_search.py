@@ -2,13 +2,14 @@
 
 from ademem.core.settings import EmbedSettings
 from ademem.search.embedding import Pair
-from ademem.search.statement_search import by_characters, by_meaning
+from ademem.search.statement_search import MOST_POSTINGS, by_characters, by_meaning
 from tests.search.spelling import Spelling, Translating, embed
 
 KNOWN = (
     "Preisangaben stehen netto im Katalog",
     "The press officer answers within a day",
     "Zeitstempel werden in UTC gespeichert",
+    "金額は税込みで表示する",
 )
 
 
@@ -18,10 +19,19 @@ class Both(Pair):
 
 
 def test_another_form_of_a_word_brings_a_memory_of_a_small_store_near(store, keep):
-    first, _, third = (keep(text).seq for text in KNOWN)
+    first, _, third, fourth = (keep(text).seq for text in KNOWN)
 
     assert by_characters("im katalog sind die preise ohne steuer", store)[0] == first
     assert by_characters("die zeiten speichern wir als UTC", store)[0] == third
+    assert by_characters("画面の値段は税込みです", store)[0] == fourth
+
+
+def test_words_that_most_memories_begin_with_hide_none_that_few_have(store, keep):
+    known = keep("Release notes are written by Ada")
+    for number in range(MOST_POSTINGS + 1):
+        keep(f"Release {number} is written down")
+
+    assert by_characters("Ada writes the notes of releases", store)[0] == known.seq
 
 
 def test_a_text_without_words_comes_near_nothing(store, keep):
