@@ -33,7 +33,7 @@ def test_a_check_runs_beside_the_pages_and_its_last_result_stays(browser, monkey
     def run_late(command, **options):
         if "doctor" in command:
             started.append(command)
-        may_end.wait(60)
+            may_end.wait(60)
         return run(command, **options)
 
     monkeypatch.setattr("ademem.core.process.run", run_late)
