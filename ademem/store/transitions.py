@@ -435,7 +435,7 @@ def waits_for(memory: Memory) -> str:
         f"; its branch {branch} was deleted before it was merged" if memory.has_lost_branch else ""
     )
     stage = f" ({memory.stage})" if memory.stage in (Stage.HEARD, Stage.SUPPORTED) else ""
-    return f"unconfirmed{stage}: {memory.trust} by {memory.source}{times}{gone}"
+    return f"unconfirmed{stage}: {memory.sender}{times}{gone}"
 
 
 def place(id: str, act: Act, anchors: tuple[str, ...]) -> Memory:

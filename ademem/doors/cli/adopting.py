@@ -64,8 +64,12 @@ def _ask_about_stopping(memories: Runtime, count: int) -> None:
     """Ask a person at a terminal whether lines of the team may stop calls."""
     if count and can_ask(memories):
         lines = counted(count, "line")
-        if confirm(f"{lines} of your team's forbid or require something: may they stop calls?"):
+        if confirm(f"{lines} of your team's {_bind(count)} something: may they stop calls?"):
             adopting.answer_adoption(memories, yes=True)
+
+
+def _bind(count: int) -> str:
+    return "forbids or requires" if count == 1 else "forbid or require"
 
 
 def _describe_mark(id: str, mark: Any) -> str:
@@ -98,7 +102,8 @@ def _lines(adoption: Adoption, dry_run: bool) -> Iterator[str]:
     yield from _more(len(read.files))
     placed = sum(each.is_placed for each in read.items)
     unmerged = sum(not each.merged for each in read.items)
-    yield f"  {placed:,} with a place, of which {adoption.stopping:,} forbid or require something"
+    binding = adoption.stopping
+    yield f"  {placed:,} with a place, of which {binding:,} {_bind(binding)} something"
     if unmerged:
         yield f"  {counted(unmerged, 'item')} not on the default branch: found by search alone"
 

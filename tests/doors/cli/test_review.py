@@ -30,7 +30,7 @@ def test_a_review_lists_what_is_quarantined_and_then_candidates_with_the_reason(
 
     assert [(row["id"], row["why"]) for row in rows] == [
         (waiting[0], "quarantined: it reads like an order to an assistant"),
-        (waiting[1], "unconfirmed: agent by agent"),
+        (waiting[1], "unconfirmed: agent"),
     ]
     assert rows[0]["content"] == ORDER
     assert rows[0]["provenance"]["trust"] == "agent"
@@ -356,7 +356,7 @@ def test_what_supports_a_candidate_stands_below_it(ademem):
     listed = ademem("review")
     found = ademem.json("get", id)
 
-    assert "unconfirmed (supported): agent by agent" in listed
+    assert "unconfirmed (supported): agent\n" in listed
     assert "    said on 2026-01-31: “flags are in flags.toml”" in listed
     assert "evidence: said on 2026-01-31" in ademem("get", id)
     assert (found["stage"], found["status"]) == ("supported", "candidate")
