@@ -20,6 +20,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -97,15 +98,18 @@ TRIPS = (
 )
 
 
+@cache
+def parse(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 class Checkout:
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
         self.package = self.root / "ademem"
-        self.sources = {
-            self._dotted(path): path.read_text(encoding="utf-8")
-            for path in sorted(self.package.rglob("*.py"))
-        }
-        self.trees = {name: ast.parse(text) for name, text in self.sources.items()}
+        paths = {self._dotted(path): path for path in sorted(self.package.rglob("*.py"))}
+        self.sources = {name: path.read_text(encoding="utf-8") for name, path in paths.items()}
+        self.trees = {name: parse(path) for name, path in paths.items()}
 
     def _dotted(self, path: Path) -> str:
         parts = path.relative_to(self.root).with_suffix("").parts

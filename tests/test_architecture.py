@@ -85,9 +85,7 @@ def imports(tree):
     return found
 
 
-@functools.cache
-def parsed(path):
-    return ast.parse(path.read_text(encoding="utf-8"))
+parsed = house.parse
 
 
 def room(path):
