@@ -309,8 +309,7 @@ STEMS = {"migration": "migrat", "release": "publish"}
 
 def find_acts(text: str) -> list[str]:
     """Return the acts that a text names, in their order; none stands in the name of another."""
-    named = _named(text)
-    matches = named.finditer(text) if named else ()
+    matches = regex.finditer(_NAMED, text) if _may_name(text.casefold()) else ()
     return [found.lastgroup.replace("_", " ") for found in matches if found.lastgroup]
 
 
@@ -325,30 +324,16 @@ _CLAUSE_END = (
     r"[,;:!?\n\u2013\u2014]+|\.(?=\s|$)|(?i:\b(?:and|or|but|then|before|after|when|while|unless|until"
     r"|because|so that)\b)"
 )
-_compiled: dict[tuple[str, ...], regex.Pattern[str]] = {}
-_beginnings: dict[str, set[str]] = {}
-MOST_COMPILED = 20
-"""Patterns of some acts that are kept; a process that asks for more has one of all."""
+_beginnings: list[str] = []
+_ACT = "|".join(f"(?P<{act.replace(' ', '_')}>{pattern})" for act, pattern in ACTS.items())
+_NAMED = rf"(?i)(?<![\w./-])(?:{_ACT})(?![\w/]|-\w|\.\w)"
 
 
-def _named(text: str) -> regex.Pattern[str] | None:
-    """Return the pattern of the acts of which a text has a beginning: that of all takes 6 ms."""
-    acts = _begun_in(text.casefold())
-    if not acts:
-        return None
-    if acts not in _compiled and len(_compiled) >= MOST_COMPILED:
-        acts = tuple(ACTS)
-    if acts not in _compiled:
-        groups = (f"(?P<{act.replace(' ', '_')}>{ACTS[act]})" for act in acts)
-        whole = rf"(?i)(?<![\w./-])(?:{'|'.join(groups)})(?![\w/]|-\w|\.\w)"
-        _compiled[acts] = regex.compile(whole)
-    return _compiled[acts]
-
-
-def _begun_in(folded: str) -> tuple[str, ...]:
+def _may_name(folded: str) -> bool:
+    """Tell whether a text has the beginning of an act; where it has none, no pattern is loaded."""
     if not _beginnings:
-        _beginnings.update((act, set(_begin(pattern))) for act, pattern in ACTS.items())
-    return tuple(act for act, found in _beginnings.items() if any(map(folded.__contains__, found)))
+        _beginnings.extend(dict.fromkeys(each for act in ACTS.values() for each in _begin(act)))
+    return any(map(folded.__contains__, _beginnings))
 
 
 def _begin(pattern: str) -> Iterator[str]:

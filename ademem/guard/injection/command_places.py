@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from ademem.core import regex
 from ademem.core.text import normal
 from ademem.core.untrusted import visible
 from ademem.core.value import Value
@@ -59,28 +58,30 @@ def command_in(text: str) -> str | None:
 
 def places(text: str) -> Iterator[Place]:
     """Yield code blocks, text between backticks, and sentences from a program's name on."""
-    for script in re.finditer(_JSON_SCRIPT, text) if '"' in text else ():
+    for script in regex.finditer(_JSON_SCRIPT, text) if '"' in text else ():
         yield Place(start=script.start(), end=script.end(), command=script[1], marked=True)
-    for nested in re.finditer(_NESTED, text) if text.count("`") >= 4 else ():
+    for nested in regex.finditer(_NESTED, text) if text.count("`") >= 4 else ():
         start, end = nested.span()
         yield Place(start=start, end=end, command=nested[0][1:-1], marked=True)
     blank = list(text)
     for pattern in (_FENCE, _TICKED) if "`" in text or "~~~" in text else ():
-        for found in re.finditer(pattern, "".join(blank)):
+        for found in regex.finditer(pattern, "".join(blank)):
             code = found[2]
             if pattern is _FENCE:  # each line, because one syntax error would hide the others
                 for line in filter(str.strip, code.split("\n")):
-                    bare = re.sub(r"^\s*[$>%#]\s+", "", line)
+                    bare = regex.sub(r"^\s*[$>%#]\s+", "", line)
                     yield Place(start=found.start(), end=found.end(), command=bare, marked=True)
             else:
                 code = code.replace("\n", " ")  # as Markdown shows it
             yield Place(start=found.start(), end=found.end(), command=code, marked=True)
             blank[found.start() : found.end()] = "\x00" * (found.end() - found.start())
     rest, at = "".join(blank), 0
-    for end in (*(found.start() for found in re.finditer(_SENTENCE_END, rest)), len(rest)):
-        named = [name for name in re.compile(_NAME).finditer(rest, at, end) if name[0] in PROGRAMS]
+    for end in (*(found.start() for found in regex.finditer(_SENTENCE_END, rest)), len(rest)):
+        named = [
+            name for name in regex.compile(_NAME).finditer(rest, at, end) if name[0] in PROGRAMS
+        ]
         paths = [_path_start(rest, name.start()) for name in named]
-        assigned = [found.start() for found in re.compile(_ASSIGNED).finditer(rest, at, end)]
+        assigned = [found.start() for found in regex.compile(_ASSIGNED).finditer(rest, at, end)]
         for start in sorted([*assigned, *(path for path in paths if path is not None)]):
             line = text[start : min(end, start + SENTENCE_CHARS)]
             yield Place(start=start, end=end, command=line, marked=False)
@@ -126,8 +127,8 @@ _IS_FORBIDDEN = (
 
 def is_prohibited(text: str, place: Place) -> bool:
     before = text[max(0, place.start - 120) : place.start].rpartition("\n")[2]
-    before = re.split(r"[.!?;:,](?=\s)", before)[-1]
-    if re.search(_FORBIDS, before):
+    before = regex.split(r"[.!?;:,](?=\s)", before)[-1]
+    if regex.search(_FORBIDS, before):
         return True
     after = text[place.end : place.end + 160] if place.marked else ""
-    return bool(re.search(_IS_FORBIDDEN, after))
+    return bool(regex.search(_IS_FORBIDDEN, after))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 
+from ademem.core import regex
 from ademem.core.value import replace
 from ademem.guard import acts, shell
 from ademem.guard.touch import INTERPRETERS, MOST_COMMANDS, commands_in
@@ -75,8 +75,10 @@ def _texts(command: Command) -> list[str]:
 
 
 def _has_foreign_host(text: str) -> bool:
-    hosts = re.findall(_HOST, text, re.I)
-    return any(not re.fullmatch(rf"(?:{_LOCAL})(?::\d+)?", host, re.I) for host in hosts)
+    hosts = regex.findall(_HOST, text, regex.IGNORECASE)
+    return any(
+        not regex.fullmatch(rf"(?:{_LOCAL})(?::\d+)?", host, regex.IGNORECASE) for host in hosts
+    )
 
 
 def _goes_abroad(command: Command) -> bool:
@@ -84,8 +86,8 @@ def _goes_abroad(command: Command) -> bool:
     texts = [text for text in _texts(command) if not text.startswith("-")]
     if any("//" in text for text in texts):
         return any(_has_foreign_host(text) or text.startswith("$") for text in texts)
-    named = [text for text in texts if re.search(r"\w", text)]
-    return bool(named) and not any(re.match(rf"(?:{_LOCAL})(?:[:/]|$)", text) for text in named)
+    named = [text for text in texts if regex.search(r"\w", text)]
+    return bool(named) and not any(regex.match(rf"(?:{_LOCAL})(?:[:/]|$)", text) for text in named)
 
 
 def _sources(command: Command) -> Iterator[Command]:
@@ -143,18 +145,18 @@ def _has_download(word: Word) -> bool:
     if not word.expands and "(" not in word.text:
         return False
     starts = rf"(?:{_OUTPUT})\s*(?:sudo\s+)?(?:{'|'.join(_DOWNLOADERS)})\b(.*)"
-    found = re.search(starts, word.text, re.I | re.S)
-    return bool(found and (_has_foreign_host(found[1]) or re.search(r"\w\.\w", found[1])))
+    found = regex.search(starts, word.text, regex.IGNORECASE | regex.DOTALL)
+    return bool(found and (_has_foreign_host(found[1]) or regex.search(r"\w\.\w", found[1])))
 
 
 def _runs_what_it_decodes(command: Command) -> bool:
     name = _name(command)
     return name in _INTERPRETERS and bool(
         any(_name(source) in _DECODERS for source in _sources(command))
-        or any(re.search(rf"(?s)(?:{_OUTPUT}).*\bbase64\b", word.text) for word in command.words)
+        or any(regex.search(rf"(?s)(?:{_OUTPUT}).*\bbase64\b", word.text) for word in command.words)
         or (
             name in ("powershell", "pwsh")
-            and re.search(r"(?i)\s-e(?:nc|ncodedcommand)?\s+[\w+/=]{24,}", command.line)
+            and regex.search(r"(?i)\s-e(?:nc|ncodedcommand)?\s+[\w+/=]{24,}", command.line)
         )
     )
 
@@ -179,7 +181,7 @@ _OPENINGS = (
 
 
 def _fetches_and_executes(code: str) -> bool:
-    return re.search(_FETCHES, code) is not None and re.search(_EXECUTES, code) is not None
+    return regex.search(_FETCHES, code) is not None and regex.search(_EXECUTES, code) is not None
 
 
 def _runs_code_from_the_network(command: Command) -> bool:
@@ -187,7 +189,7 @@ def _runs_code_from_the_network(command: Command) -> bool:
     return bool(
         (name in _INTERPRETERS and _fetches_and_executes(line))
         or any("/dev/tcp/" in text for text in (line, *(r.target.text for r in command.redirects)))
-        or any(name in names.split() and re.search(option, line) for names, option in _OPENINGS)
+        or any(name in names.split() and regex.search(option, line) for names, option in _OPENINGS)
     )
 
 
@@ -222,22 +224,22 @@ def _installs_from_an_address(command: Command) -> bool:
     line = " ".join([name, *texts])
     declared = texts if name in ("export", "env") or line.startswith("go env -w") else ()
     for setting in (*(word.text for word in command.assignments), *declared):
-        if re.match(_INDEX_VARIABLE, setting) and _has_foreign_host(setting):
+        if regex.match(_INDEX_VARIABLE, setting) and _has_foreign_host(setting):
             return True
-        if re.match(r"(?i)goflags=.*insecure|gonosum\w+=", setting):
+        if regex.match(r"(?i)goflags=.*insecure|gonosum\w+=", setting):
             return True
-    if re.match(r"(?:npm|pnpm|yarn|pip) config set \S*script-shell", line):
+    if regex.match(r"(?:npm|pnpm|yarn|pip) config set \S*script-shell", line):
         return True
-    takes_forks = re.match(r"(?:npm|pnpm|bun) (?:i|install|add)\b|npx\b", line)
+    takes_forks = regex.match(r"(?:npm|pnpm|bun) (?:i|install|add)\b|npx\b", line)
     fork = r"[A-Za-z0-9][\w-]*/[\w.-]+(?:#\S+)?"
     return _gets_packages(command) and any(
-        _is_elsewhere(text) or (takes_forks and re.fullmatch(fork, text)) for text in texts
+        _is_elsewhere(text) or (takes_forks and regex.fullmatch(fork, text)) for text in texts
     )
 
 
 def _is_elsewhere(text: str) -> bool:
     """True for an address, or a repository as package managers name it, but no placeholder."""
-    versioned = re.search(r"(?:git|hg|svn|bzr)\+\w+:|^git@|^git:|^github:|^gist:", text)
+    versioned = regex.search(r"(?:git|hg|svn|bzr)\+\w+:|^git@|^git:|^github:|^gist:", text)
     return _has_foreign_host(text) or bool(versioned and not text.endswith(("...", "/")))
 
 
@@ -253,19 +255,21 @@ def _sends(command: Command) -> bool:
     if name in _LOOKUPS:
         return any(map(_inserts_output_or_secret, texts))
     if name == "gh":
-        return bool(re.match(r"\S*gh gist create\b", line))
+        return bool(regex.match(r"\S*gh gist create\b", line))
     if name == "git":
-        elsewhere = (_has_foreign_host(text) or re.match(r"\w+@[\w.-]+:", text) for text in texts)
+        elsewhere = (
+            _has_foreign_host(text) or regex.match(r"\w+@[\w.-]+:", text) for text in texts
+        )
         return "push" in texts[:3] and any(elsewhere)
     if line.startswith(_BUCKET_COPIES):
         return "public-read" in line or any(map(_is_secret_file, operands))
     if name in _COPIERS:
-        is_remote = any(re.match(r"(?:[\w.-]+@)?[\w.-]{2,}:", text) for text in operands[1:])
+        is_remote = any(regex.match(r"(?:[\w.-]+@)?[\w.-]{2,}:", text) for text in operands[1:])
         copied = (_is_secret_file(text) or text in _WHOLE_TREES for text in operands[:-1])
         return is_remote and any(copied)
     if name in _INTERPRETERS:
         code = line.lower()
-        return bool(re.search(_READS_IN_CODE, code) and re.search(_SENDS_IN_CODE, code))
+        return bool(regex.search(_READS_IN_CODE, code) and regex.search(_SENDS_IN_CODE, code))
     if not _goes_abroad(command):
         return False
     if name in _REQUESTING and _carries_data(name, texts):
@@ -274,7 +278,7 @@ def _sends(command: Command) -> bool:
     if name not in _SENDERS or not is_fed:
         return False
     if name in ("curl", "wget"):
-        return bool(re.search(r"@-|-T\s*-|-T\s*\.|--upload-file|=-", line))
+        return bool(regex.search(r"@-|-T\s*-|-T\s*\.|--upload-file|=-", line))
     sources = map(_name, _sources(command))
     return name != "ssh" or any(source in ("env", "printenv", "tar", "cat") for source in sources)
 
@@ -285,12 +289,12 @@ def _carries_data(name: str, texts: list[str]) -> bool:
         option, _, value = text.partition("=")
         if option in ("-T", "--upload-file", "--post-file", "--body-file"):
             return True
-        if option == "-b" and re.search(r"cookies", following):
+        if option == "-b" and regex.search(r"cookies", following):
             return True
-        attached = text[2:] if re.match(r"-[dF].", text) else ""
-        if re.fullmatch(data, option) or attached:
+        attached = text[2:] if regex.match(r"-[dF].", text) else ""
+        if regex.fullmatch(data, option) or attached:
             given = attached or value or following
-            if re.search(r"^(?:[\w\[\].-]+=?)?[@<]", given) or _inserts_output_or_secret(given):
+            if regex.search(r"^(?:[\w\[\].-]+=?)?[@<]", given) or _inserts_output_or_secret(given):
                 return True
         if _has_foreign_host(text) and not text.startswith("-") and _inserts_output_or_secret(text):
             return True
@@ -299,34 +303,36 @@ def _carries_data(name: str, texts: list[str]) -> bool:
 
 
 def _inserts_output_or_secret(text: str) -> bool:
-    return bool(re.search(rf"{_OUTPUT}|{_TOKEN}", text, re.I))
+    return bool(regex.search(rf"{_OUTPUT}|{_TOKEN}", text, regex.IGNORECASE))
 
 
 def _is_secret_file(text: str) -> bool:
-    return bool(re.search(_SECRET_FILES, text, re.I))
+    return bool(regex.search(_SECRET_FILES, text, regex.IGNORECASE))
 
 
 def _writes_to_what_starts_by_itself(command: Command) -> bool:
     name, line = _name(command), command.line
     declared = command.words[1:] if name in ("export", "declare", "env") else ()
     return bool(
-        any(re.search(rf"(?i){_START_UP}", path) for path in _list_written(command))
+        any(regex.search(rf"(?i){_START_UP}", path) for path in _list_written(command))
         or (
             name == "crontab"
             and (
                 command.source
-                or re.fullmatch(r"\S*crontab(?: -u \w+)? (?:-|-e|-r|\S*[./]\S*)", line)
+                or regex.fullmatch(r"\S*crontab(?: -u \w+)? (?:-|-e|-r|\S*[./]\S*)", line)
             )
         )
-        or re.match(_SERVICES, line, re.I)
+        or regex.match(_SERVICES, line, regex.IGNORECASE)
         or (
             name == "git"
-            and re.search(r"\bconfig\b|\s-c\s", line)
-            and re.search(_SETS_PROGRAM, line, re.I)
-            and not re.search(r"--(?:get|unset|list)|-l\b", line)
+            and regex.search(r"\bconfig\b|\s-c\s", line)
+            and regex.search(_SETS_PROGRAM, line, regex.IGNORECASE)
+            and not regex.search(r"--(?:get|unset|list)|-l\b", line)
         )
-        or any(re.match(_RUNS, word.text) for word in (*command.assignments, *declared))
-        or (name == "alias" and any(re.match(_REPLACES, word.text) for word in command.words[1:]))
+        or any(regex.match(_RUNS, word.text) for word in (*command.assignments, *declared))
+        or (
+            name == "alias" and any(regex.match(_REPLACES, word.text) for word in command.words[1:])
+        )
     )
 
 
@@ -368,17 +374,20 @@ def _switches_protection_off(command: Command) -> bool:
     name, texts = _name(command), _texts(command)
     declared = command.words[1:] if name in ("export", "env", "set", "setx") else ()
     return bool(
-        any(re.match(_PROTECTION, word.text, re.I) for word in (*command.assignments, *declared))
+        any(
+            regex.match(_PROTECTION, word.text, regex.IGNORECASE)
+            for word in (*command.assignments, *declared)
+        )
         or (
             "force push" in acts.acts_of([name, *texts])
             and not any(text.startswith("--force-with-lease") for text in texts)
         )
-        or re.match(_LOOSENING, command.line, re.I)
+        or regex.match(_LOOSENING, command.line, regex.IGNORECASE)
         or (
             name in ("curl", "wget")
             and (_goes_abroad(command) or not texts[1:])
             and any(
-                re.fullmatch(r"-[a-zA-Z]*k[a-zA-Z]*|--insecure|--no-check-certificate", text)
+                regex.fullmatch(r"-[a-zA-Z]*k[a-zA-Z]*|--insecure|--no-check-certificate", text)
                 for text in texts
             )
         )
@@ -415,11 +424,13 @@ def reads_stored_credentials(commands: Commands) -> bool:
     for command in commands:
         name, texts = _name(command), _texts(command)
         shows = name in ("echo", "printf") and not command.redirects and command.words not in piped
-        if shows and any(w.expands and re.search(_TOKEN, w.text, re.I) for w in command.words):
+        if shows and any(
+            w.expands and regex.search(_TOKEN, w.text, regex.IGNORECASE) for w in command.words
+        ):
             return True
-        if name in _READERS and any(re.search(_KEYS, text, re.I) for text in texts):
+        if name in _READERS and any(regex.search(_KEYS, text, regex.IGNORECASE) for text in texts):
             return True
-        if re.match(_SECRET_STORES, command.line, re.I):
+        if regex.match(_SECRET_STORES, command.line, regex.IGNORECASE):
             return True
     return False
 
@@ -434,7 +445,7 @@ _SECRET_STORES = (
 def resets_and_cleans(commands: Commands) -> bool:
     lines = [command.line for command in commands if command.name == "git"]
     patterns = (r"git reset\b.*--hard", r"git clean\b.*-\w*f")
-    return all(any(re.match(pattern, line) for line in lines) for pattern in patterns)
+    return all(any(regex.match(pattern, line) for line in lines) for pattern in patterns)
 
 
 def _of_each(rule: Callable[[Command], bool]) -> Callable[[Commands], bool]:
@@ -461,11 +472,11 @@ _SCHEDULE = r"^\s*(?:@\w+\s+|(?:[\d*][\d*/,-]*\s+){3,5})(?=[a-z(])"
 def effect(text: str, *, marked: bool = True) -> str | None:
     """Return the effect of a command line; behind one that is not *marked* stands prose."""
     if not marked:
-        text = re.sub(r"[,;:!?.\u3002]+(?=\s|$|[^\x00-\x7f])", " ", text)
-        if re.match(r"chmod (?!-)(?!.*\s\S*[./~*$])", text):
+        text = regex.sub(r"[,;:!?.\u3002]+(?=\s|$|[^\x00-\x7f])", " ", text)
+        if regex.match(r"chmod (?!-)(?!.*\s\S*[./~*$])", text):
             return None  # a mode that is spoken of
-    text = re.sub(_SCHEDULE, "", text)
-    script = shell.parse(text) or shell.parse(re.sub(r"[\"'`()]", " ", text))
+    text = regex.sub(_SCHEDULE, "", text)
+    script = shell.parse(text) or shell.parse(regex.sub(r"[\"'`()]", " ", text))
     commands = tuple(commands_in(script or (), text))
     if len(commands) > MOST_COMMANDS:
         return "has more commands than can be read"

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
+from ademem.core import regex
 from ademem.core.untrusted import as_displayed
 
 
 def markup_in(text: str) -> str | None:
     folded = without_mentions(text)
     for what, hints, pattern in SHAPES:
-        if any(map(folded.__contains__, hints)) and re.search(pattern, folded):
+        if any(map(folded.__contains__, hints)) and regex.search(pattern, folded):
             return what
     return None
 
@@ -19,7 +18,7 @@ def without_mentions(text: str) -> str:
     """Fold a text by its look; what a sentence only quotes, as of an attack, is left out."""
     plain = as_displayed(text)
     if any(sign in plain for sign in "\"\u201c\u201e\u00ab`'"):
-        plain = re.sub(rf"({_ABOUT}[^.\n\"`]{{0,60}}){_MENTION}", "\\1\u2026", plain)
+        plain = regex.sub(rf"({_ABOUT}[^.\n\"`]{{0,60}}){_MENTION}", "\\1\u2026", plain)
     return plain
 
 
