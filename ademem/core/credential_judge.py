@@ -102,6 +102,8 @@ class Reading:
         self.text = text
         self.near = list(_regions_near(text, nouns))
         self.nouns = [noun.start for noun in nouns if noun.kind in ("password", "secret")]
+        self.plain: list[tuple[int, int]] = []
+        """Where words of letters are, most of a text; a candidate is one right behind a name."""
         self.candidates = sorted(self._read_candidates(), key=lambda each: each.start)
         self.starts = [each.start for each in self.candidates]
         self.words = [found.start() for found in self._find_near(_WORD)]
@@ -122,6 +124,9 @@ class Reading:
             yield Candidate(text, *found.span())
         for found in self._find_near(_TOKEN):
             token = found[0]
+            if token.isalpha():
+                self.plain.append(found.span())
+                continue
             start = found.end() - len(token.lstrip("'=:,.;→>"))
             end = start + len(text[start : found.end()].rstrip(".,;:…"))
             yield Candidate(text, start, end)
@@ -243,12 +248,22 @@ def _around(reading: Reading, name: Name) -> Iterator[tuple[Candidate, bool]]:
         words = each.is_plain and reading.count_words(name.end, each.start)
         if words <= MOST_WORDS_OF_PLAIN:
             yield each, False
+    yield from ((each, False) for each in _plain_words(reading, name))
     yield from ((each, False) for each in _phrases(reading.text, name))
     first = bisect_left(reading.starts, name.start - BEFORE_CHARS)
     last = bisect_left(reading.starts, name.start)
     for each in reading.candidates[first:last]:
         if each.end <= name.start and not each.is_quoted and not each.is_plain:
             yield each, True
+
+
+def _plain_words(reading: Reading, name: Name) -> Iterator[Candidate]:
+    for at in range(bisect_left(reading.plain, (name.end,)), len(reading.plain)):
+        start, end = reading.plain[at]
+        is_far = start > name.end + AFTER_CHARS
+        if is_far or reading.count_words(name.end, start) > MOST_WORDS_OF_PLAIN:
+            return
+        yield Candidate(reading.text, start, end)
 
 
 class _Place:

@@ -71,7 +71,7 @@ def find_nouns(text: str) -> list[Noun]:
 
 
 def _places(text: str, lowered: str) -> Iterator[Noun]:
-    plain = lowered.translate(_PLAIN)
+    plain = lowered if lowered.isascii() else lowered.translate(_PLAIN)
     for kind, stem, starts, ends in _ASCII_STEMS if lowered.isascii() else _STEMS:
         searched = plain if stem.isascii() else lowered
         at = searched.find(stem)

@@ -11,7 +11,7 @@ from functools import lru_cache
 from ademem.core import regex
 from ademem.core.text import is_cjk, word_set
 from ademem.core.text import words as split_words
-from ademem.core.value import Value
+from ademem.core.value import Value, of
 from ademem.guard.acts import COMMANDS, FAMILIES
 from ademem.guard.programs import CHANGING_VERBS, IRREVERSIBLE_VERBS, READERS, SUBCOMMANDS
 
@@ -194,7 +194,7 @@ class _Token:
 
     __slots__ = (
         *("raw", "is_marked", "word", "cjk", "rejects", "steers"),
-        *("may_lead", "announces", "named"),
+        *("may_lead", "announces", "named", "alone"),
     )
 
     def __init__(self, raw: str, is_marked: bool) -> None:
@@ -211,6 +211,18 @@ class _Token:
         """A command may begin with it."""
         self.announces = _announced_by(word)
         self.named = _named_by(raw)
+        self.alone = self._read("", is_under=False)
+        """What it mentions between any other words than those that tell of a place."""
+
+    def _read(self, announced: str, *, is_under: bool) -> Mention | None:
+        if self.named is None:
+            return None
+        return (_marked if self.is_marked else _plain)(self.named, announced, is_under)
+
+    def mention(self, announced: str, *, is_under: bool) -> Mention | None:
+        """Return what it mentions before a word that *announces* it, and behind "under"."""
+        is_placed = announced or is_under
+        return self._read(announced, is_under=is_under) if is_placed else self.alone
 
 
 def _announced_by(word: str) -> str:
@@ -242,19 +254,25 @@ def _readable(text: str) -> str:
 def _clauses(line: str) -> Iterator[tuple[list[_Token], bool]]:
     """Yield the clauses of a line, each with True if a colon ends it."""
     clause: list[_Token] = []
-    for found in regex.finditer(_TOKEN, line):
-        whole = found[0]
+    for whole, marked in _split_words(line):
         if whole in _DASHES:
             yield clause, False
             clause = []
             continue
-        token, ends = _read_token(whole, found[1])
+        token, ends = _read_token(whole, marked)
         if token.raw:
             clause.append(token)
         if ends:
             yield clause, whole.endswith(":")
             clause = []
     yield clause, False
+
+
+def _split_words(line: str) -> Iterator[tuple[str, str | None]]:
+    """Yield the words of a line, and of each what stands in backticks."""
+    if "`" not in line:
+        return ((word, None) for word in line.split())
+    return ((found[0], found[1]) for found in regex.finditer(_TOKEN, line))
 
 
 @lru_cache(maxsize=2048)
@@ -299,8 +317,6 @@ class _Clause:
 
     def read_word(self, at: int) -> bool:
         """Apply a word that says something of what it stands beside; False for any other."""
-        if not self.tokens[at].steers:
-            return False
         word = self.tokens[at].word
         if self.tokens[at].rejects:
             self._reject(word, at)
@@ -352,7 +368,7 @@ def _read_clause(tokens: list[_Token], introduced: int) -> tuple[list[Mention], 
     at = 0
     while at < len(tokens):
         mention, used = _plain_command(tokens, at) if tokens[at].may_lead else (None, 1)
-        if mention is None and not clause.read_word(at):
+        if mention is None and not (tokens[at].steers and clause.read_word(at)):
             mention = _mention_at(tokens, at)
         if mention is not None:
             clause.add(mention, at, at + used)
@@ -371,6 +387,7 @@ def gives_order(text: str) -> bool:
     return any(word in _ORDERING or _rejects(word) for word in words)
 
 
+@lru_cache(maxsize=256)
 def binds(text: str) -> bool:
     """Tell whether a text forbids something, or says what must be or always is to be done."""
     is_first = True
@@ -445,22 +462,12 @@ def _stance_at_end(clause: list[_Token]) -> int:
 def _with(mention: Mention, stance: int, is_run: bool) -> Mention:
     if mention.stance == stance and mention.is_run == is_run:
         return mention
-    return Mention(
-        kind=mention.kind,
-        text=mention.text,
-        stance=stance,
-        is_marked=mention.is_marked,
-        is_run=is_run,
-    )
+    return of(Mention, mention.__dict__ | {"stance": stance, "is_run": is_run})
 
 
 def _mention_at(clause: list[_Token], at: int) -> Mention | None:
-    token = clause[at]
-    if token.named is None:
-        return None
     announced = clause[at + 1].announces if at + 1 < len(clause) else ""
-    is_under = _word_at(clause, at - 1) in _UNDER
-    return (_marked if token.is_marked else _plain)(token.named, announced, is_under)
+    return clause[at].mention(announced, is_under=_word_at(clause, at - 1) in _UNDER)
 
 
 def _marked(raw: str, announced: str, is_under: bool) -> Mention | None:
@@ -541,7 +548,6 @@ def _end_of_options(clause: list[_Token], at: int) -> int:
     return at
 
 
-@lru_cache(maxsize=2048)
 def _plain(raw: str, announced: str, is_under: bool) -> Mention | None:
     if (found := _place(raw, announced, is_under, is_marked=False)) is not None:
         return found

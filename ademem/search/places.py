@@ -136,8 +136,12 @@ def forbidden_in(text: str) -> list[Binding]:
     No name is looked up.
     """
     found = find_mentions(text)
-    forbidden = (mention for mention in found if mention.stance == FORBIDDEN)
-    places = [each for mention in forbidden for each in _bindings_of(mention, None, set())]
+    places = [
+        each
+        for mention in found
+        if mention.stance == FORBIDDEN and mention.kind != mentions.WORD
+        for each in _bindings_of(mention, None, set())
+    ]
     return [*places, *(_families(found) if _chooses(found) else ())]
 
 

@@ -121,9 +121,10 @@ def _spans_in(text: str) -> list[str]:
 
 def _places_of_order(text: str, folder: str, files: Files, verdicts: Verdicts) -> list[Binding]:
     """Return the files and commands that a sentence forbids."""
+    if not binds(text):
+        return []
     words = (word.strip(".,:;!?") for word in text.lower().split())
-    may_name = any(word in _PROGRAMS or "/" in word or "." in word for word in words)
-    if not may_name or not binds(text):
+    if not any(word in _PROGRAMS or "/" in word or "." in word for word in words):
         return []
     found = (_in_project(each, folder, files) for each in verdicts.forbidden_in(text))
     return [place for place in found if place][:MOST]

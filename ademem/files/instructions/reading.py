@@ -213,7 +213,8 @@ class _Reader:
         self.files: dict[str, FileRead] = {}
         self.left_out: list[LeftOut] = []
         self.items: dict[str, Adopted] = {}
-        self.texts: dict[tuple[object, ...], str] = {}
+        self.texts: dict[tuple[str, Scope], dict[tuple[str, str], str]] = {}
+        """Ids of items by their lead and text, of each folder and globs."""
         self.real: dict[str, str] = {}
 
     def result(self) -> Reading:
@@ -325,13 +326,14 @@ class _Reader:
         scope = read_globs(place, front)
         folder, load = self._folder_of(place), self._load_of(place, scope)
         is_live = not _is_ended(place, text, front)
+        texts = self.texts.setdefault((folder, scope), {})
         count = 0
         for each, kind in zip(parsed.items, _list_kinds(place, parsed.items), strict=True):
             if len(self.items) >= MOST_ITEMS:
                 self.leave(place.path, FULL, each.first)
                 break
-            identity = (" ".join(each.lead.split()), " ".join(each.text.split()), folder, scope)
-            if other := self.texts.get(identity):
+            identity = (" ".join(each.lead.split()), " ".join(each.text.split()))
+            if other := texts.get(identity):
                 known = self.items[other]
                 here = f"{place.path}:{each.first}"
                 self.items[other] = replace(known, sources=(*known.sources, here))
@@ -362,7 +364,7 @@ class _Reader:
                 live=is_live,
                 missing=tuple(find_missing(each.text, folder, self.listed)),
             )
-            self.texts[identity] = id
+            texts[identity] = id
             count += 1
         return count
 

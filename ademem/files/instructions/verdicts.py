@@ -37,13 +37,15 @@ class Verdicts:
     def forbidden_in(self, text: str) -> list[Binding]:
         """Return the places that a sentence forbids."""
         digest = _digest("forbidden", text)
-        found = self.asked.get(digest, self.known.get(digest))
-        if found is None:
-            from ademem.search.places import forbidden_in
+        known = self.asked.get(digest, self.known.get(digest))
+        if known is not None:
+            self.asked[digest] = known
+            return [Binding(**each) for each in known]
+        from ademem.search.places import forbidden_in
 
-            found = [as_dict(each) for each in forbidden_in(text)]
-        self.asked[digest] = found
-        return [Binding(**each) for each in found]
+        found = forbidden_in(text)
+        self.asked[digest] = [as_dict(each) for each in found]
+        return found
 
 
 def _digest(kind: str, text: str) -> str:
