@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from ademem.core import judge
 from ademem.core.memory import Memory, Trust
 from ademem.core.text import words
@@ -51,9 +53,16 @@ def instruction_in(text: str) -> str | None:
     if found := structure_in(text):
         return found
     try:
-        return ORDER if any(map(judge.load("orders").holds, judged_parts(text))) else None
+        orders = judge.load("orders")
     except judge.DamagedJudge:
         return None  # texts from elsewhere wait for a person: see `lacks_judge`
+    return ORDER if any(_is_order(part, orders) for part in judged_parts(text)) else None
+
+
+@lru_cache(maxsize=128)
+def _is_order(part: str, orders: judge.Judge) -> bool:
+    """Judge a line once, though it is read with the text before it, too."""
+    return orders.holds(part) is not None
 
 
 def judged_parts(text: str) -> list[str]:

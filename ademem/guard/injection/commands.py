@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import pairwise
 
 from ademem.core import regex
@@ -469,6 +470,7 @@ _SCHEDULE = r"^\s*(?:@\w+\s+|(?:[\d*][\d*/,-]*\s+){3,5})(?=[a-z(])"
 """The beginning of an entry of a crontab."""
 
 
+@lru_cache(maxsize=128)
 def effect(text: str, *, marked: bool = True) -> str | None:
     """Return the effect of a command line; behind one that is not *marked* stands prose."""
     if not marked:
