@@ -12,12 +12,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ademem.core.judge import Judge
+
 READ_CHARS = 4000
 JUDGED_CHARS = 1200
 """Characters of a prompt that are judged; the rest of a longer one is mostly pasted."""
 LONGEST = 400
 """Characters of a sentence that is looked at; a longer one is pasted."""
 TAG_WORDS = 2
+MARGIN = 1.0
+"""How far below the limit of a question words of a person still count as a statement.
+
+Of 100 statements beside orders that strangers typed 98 lie above it, and of their 57 orders 21.
+"""
 _FENCED = r"(?s)(```|~~~).*?(?:\1|\Z)|<(\w[\w-]*)[^<>]*>.*?</\2>"
 _NOT_TYPED = (">", "    ", "\t", "|", "#", "<", "+", "/")
 _ENDS = r"(?<=[.!?;])\s+|\s+[–—-]\s+|(?<=[。！？；])\s*"
@@ -32,15 +39,27 @@ def may_teach(prompt: str) -> str | None:
 
     The judge `states` scores each alone, as a statement is often half of a prompt that orders.
     """
-    from ademem.core import judge
-
-    try:
-        states = judge.load("states")
-    except judge.DamagedJudge:  # `doctor` reports it
+    states = _load_judge()
+    if states is None:
         return None
     stated = [each for each in _first_of(sentences(prompt)) if not each.endswith(_QUESTION)]
     best = max(stated, key=states.score_sentence, default="")
     return best if states.score_sentence(best) > states.limit else None
+
+
+def may_state(quote: str) -> bool:
+    """Tell whether quoted words of a person may say what holds; a name or an order does not."""
+    states = _load_judge()
+    return states is not None and states.score_sentence(quote) > states.limit - MARGIN
+
+
+def _load_judge() -> Judge | None:
+    from ademem.core import judge
+
+    try:
+        return judge.load("states")
+    except judge.DamagedJudge:  # `doctor` reports it
+        return None
 
 
 def objects(prompt: str) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 from ademem.capture import gate, provenance, stating, transcript
+from ademem.capture.teaching import may_state
 from ademem.core import anchor
 from ademem.core.clock import datetime
 from ademem.core.errors import AdememError
@@ -233,8 +234,8 @@ class _Keeper:
         tainted = self._trust in provenance.SOURCES
         for quote in lesson.quotes:
             message = self._record.find(quote.message)
-            is_said = message is not None and message.speaker is Speaker.PERSON
-            if is_said:
+            is_typed = message is not None and message.speaker is Speaker.PERSON
+            if is_typed and may_state(quote.text):
                 evidence.add(
                     *(store, memory.id, EvidenceKind.SAID, self._now),
                     quote=quote.text,

@@ -55,6 +55,18 @@ def test_what_claude_said_alone_is_a_candidate(held):
     assert held.evidence(memory) == ["reader"]
 
 
+def test_a_quoted_order_of_a_person_says_nothing_that_holds(held):
+    held.hold(talk(*TALK))
+    order = {"m": "m1", "quote": "Merge the two feeds of stops please"}
+    few = {"m": "m3", "quote": "only for display"}
+    held.answers(FACT | {"evidence": [order, few]})
+    held.world.work()
+    (memory,) = held.found().values()
+
+    assert (memory.status, memory.stage) == ("candidate", "candidate")
+    assert held.evidence(memory) == ["reader"]
+
+
 def test_the_client_is_asked_as_it_was_observed(held):
     held.hold(talk(*TALK))
     record = held.record()

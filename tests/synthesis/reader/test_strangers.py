@@ -133,3 +133,5 @@ def test_with_a_reader_that_finds_each_lesson_and_what_is_none(held):
     assert kept >= 18
     assert others <= 19  # a few words of a message are a quote of it
     assert stages["so the two changes stay together"] == "candidate", "said by Claude alone"
+    supported = [memory for memory in found if memory.stage == "supported"]
+    assert count(supported) == (8, 0), "a few words that state nothing are no word of a person"
