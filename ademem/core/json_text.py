@@ -26,6 +26,13 @@ _scan: Any = make_scanner(_Context())  # type: ignore[arg-type]
 _encode: Any = make_encoder(None, str, encode_basestring, None, ": ", ", ", True, False, True)
 
 
+def _refuse(value: object) -> str:
+    raise TypeError(f"{type(value).__name__} is no value of JSON")
+
+
+_compact: Any = make_encoder(None, _refuse, encode_basestring, None, ":", ",", False, False, True)
+
+
 def loads(text: str) -> Any:
     """Raises ValueError or RecursionError."""
     text = text.strip(" \t\r\n")
@@ -43,6 +50,11 @@ def loads(text: str) -> Any:
 def array(items: Iterable[str | int]) -> str:
     written = [quoted(item) if isinstance(item, str) else str(int(item)) for item in items]
     return f"[{','.join(written)}]"
+
+
+def compact(value: object) -> str:
+    """Write a value without blanks, and names as they come; raises TypeError or RecursionError."""
+    return "".join(_compact(value, 0))
 
 
 def flat(items: Mapping[str, Any]) -> str:

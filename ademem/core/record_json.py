@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from ademem.core import anchor
+from ademem.core import anchor, json_text
 from ademem.core.memory import MAX_KEY_CHARS, MAX_TITLED_BYTES, Category, Importance
 from ademem.core.registers import (
     FIELDS,
@@ -85,9 +85,11 @@ def from_json(found: Any) -> Record | None:
 
 def compact(found: Mapping[str, Any], *, allow_nan: bool = True) -> str:
     """Write an object without blanks, and with "?" for half a character, which no file takes."""
-    import json  # to read a record takes none of it
+    if allow_nan:
+        return replace_surrogates(json_text.compact(found))
+    import json  # which a hook need not load
 
-    text = json.dumps(found, ensure_ascii=False, separators=(",", ":"), allow_nan=allow_nan)
+    text = json.dumps(found, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return replace_surrogates(text)
 
 

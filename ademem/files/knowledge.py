@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 from ademem.core import anchor, clock, record_json, regex
+from ademem.core.json_text import compact, loads
 from ademem.core.memory import Status, Trust
 from ademem.core.registers import (
     ARCHIVED,
@@ -233,7 +232,7 @@ def find_id(line: str) -> str:
 def _read_key(line: str) -> str:
     found = _KEY.match(line)
     quoted = found[1] if found else '""'
-    return str(json.loads(quoted)) if "\\" in quoted else quoted[1:-1]
+    return str(loads(quoted)) if "\\" in quoted else quoted[1:-1]
 
 
 def has_id_in_key(line: str, id: str) -> bool:
@@ -350,14 +349,14 @@ def _anchors(line: dict[str, Any]) -> Any:
 
 
 def render_line(found: Line) -> str:
-    text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
+    text = compact(found)
     return text.translate(_LINE_BREAKS) + "\n"
 
 
 def parse_line(raw: str) -> Line | None:
     """Parse a line; None if it is not an object, or has no content."""
     try:
-        found = json.loads(raw)
+        found = loads(raw)
     except (ValueError, RecursionError):
         return None
     if not isinstance(found, dict) or not isinstance(found.get("content"), str):

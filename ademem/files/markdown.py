@@ -210,11 +210,11 @@ def _unescape_line(line: str) -> str:
 
 
 def _escape_comments(line: str) -> str:
-    return _COMMENT.sub(r"\\\g<0>", line)
+    return _COMMENT.sub(r"\\\g<0>", line) if "<!--" in line else line
 
 
 def _unescape_comments(line: str) -> str:
-    return _ESCAPED_COMMENT.sub(r"\1<!--", line)
+    return _ESCAPED_COMMENT.sub(r"\1<!--", line) if "<!--" in line else line
 
 
 SUBTOPICS = 12

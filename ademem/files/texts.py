@@ -85,6 +85,12 @@ class Texts:
             return small == text
         return path in self.digests and self.digests[path] == sha256_hex(text)
 
+    def share(self, other: Texts) -> None:
+        """Take from *other* the texts that are the same, so that they are not read twice."""
+        for path, text in other._small.items():
+            if path in self.digests and self.digests[path] == other.digests.get(path):
+                self._small[path] = text
+
     def only(self, paths: Iterable[str]) -> Texts:
         chosen = Texts(self._stream, {path: self.digests[path] for path in paths}, self._on_change)
         chosen._small, chosen.states = self._small, self.states
@@ -177,6 +183,12 @@ class CombinedTexts(Texts):
         self._sources = {path: texts for texts in given for path in texts}
         digests = {path: source.digests[path] for path, source in self._sources.items()}
         super().__init__(digests=digests)
+
+    def share(self, other: Texts) -> None:
+        """Take from *other* the texts that are the same, so that they are not read twice."""
+        for path, text in other._small.items():
+            if path in self.digests and self.digests[path] == other.digests.get(path):
+                self._small[path] = text
 
     def only(self, paths: Iterable[str]) -> Texts:
         return CombinedTexts([self._sources[path].only([path]) for path in paths])

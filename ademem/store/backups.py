@@ -8,7 +8,6 @@ processes see the old content or the new one, and a killed one changes nothing.
 from __future__ import annotations
 
 import os
-import sqlite3
 import stat
 from collections.abc import Mapping
 from contextlib import closing, suppress
@@ -21,6 +20,7 @@ from ademem.core.project import Project
 from ademem.core.value import Value
 from ademem.store import admission, agreements, database, inspection
 from ademem.store.backup_files import Backup, Kind, folder, list_all
+from ademem.store.database import sqlite3
 
 KEPT = 3
 PERIOD = timedelta(days=7)

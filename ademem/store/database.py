@@ -7,7 +7,7 @@ import time
 
 from ademem.core import shared_files
 from ademem.core.errors import UnusableStore
-from ademem.core.json_text import loads
+from ademem.core.json_text import compact, loads
 from ademem.core.shared_files import locked
 
 TYPE_CHECKING = False
@@ -231,9 +231,7 @@ def read_list(db: sqlite3.Connection, name: str) -> list[Any]:
 
 
 def write_list(db: sqlite3.Connection, name: str, items: Sequence[object]) -> None:
-    import json  # which a hook that reads a list does not need
-
-    set_value(db, name, json.dumps(items, ensure_ascii=False))
+    set_value(db, name, compact(items))
 
 
 # A range of the key: a project in a hub has values for each memory, and each change reads targets.

@@ -8,10 +8,10 @@ view or expression of it is run by reading it.
 from __future__ import annotations
 
 import time
-from enum import StrEnum
 
 from ademem.core import trust
 from ademem.core.text import sha256_hex
+from ademem.core.value import StrEnum
 from ademem.store import database
 from ademem.store.database import sqlite3
 

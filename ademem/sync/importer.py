@@ -7,9 +7,7 @@ that an import waits.
 
 from __future__ import annotations
 
-import json
 import os
-import sqlite3
 import time
 from collections import Counter, defaultdict
 from itertools import islice
@@ -17,6 +15,7 @@ from itertools import islice
 from ademem.core import confined, git
 from ademem.core.clock import Deadline, TooLate, datetime
 from ademem.core.errors import FORBIDDEN, AdememError, suppress
+from ademem.core.json_text import compact, loads
 from ademem.core.project import Project, import_path, import_waits, record_state
 from ademem.core.repository import branch, commit
 from ademem.core.shared_files import locked
@@ -34,6 +33,7 @@ from ademem.files.snapshot import (
 )
 from ademem.files.texts import BadLine, CombinedTexts, Problem, Texts, split_lines
 from ademem.store import agreements, ledger
+from ademem.store.database import sqlite3
 from ademem.store.runtime import Runtime, redact_branch
 from ademem.store.transitions import CannotDo
 from ademem.sync.branches import Place, follow_branches
@@ -331,6 +331,7 @@ def import_files(
     """
     known_lines: dict[str, KnowledgeLine] = {}
     base = provenance.base
+    base.texts.share(texts)
     same = unchanged_pages(texts, base.texts)
     compared = ids_to_compare(texts, base.texts, same) if base.is_sound else None
     present, before = (snapshot(side, same, known_lines, compared) for side in (texts, base.texts))
@@ -450,7 +451,7 @@ class Progress:
             self.advance()
             head = {"plan": plan, "event": event, "waiting": dict(waiting)}
             self._record = [head | {"agreement": self._agreement, "changed": self.changed}]
-        text = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in self._record)
+        text = "".join(f"{compact(line)}\n" for line in self._record)
         confined.write_text(self._project.root, import_path(self._project), text)
         return event
 
@@ -465,7 +466,7 @@ class Progress:
         line = {"files": dict(files), "changed": dict(changed), "problems": listed}
         line["agreement"] = self._agreement
         self._record.append(line)
-        data = json.dumps(line, ensure_ascii=False)
+        data = compact(line)
         confined.append_line(self._project.root, import_path(self._project), data, NO_LIMIT)
         if self._on_batch:
             self._on_batch(self.done, sum(self._record[0]["waiting"].values()))
@@ -509,7 +510,7 @@ def _read_record(project: Project) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     path = import_path(project)
     with suppress(OSError, ValueError), confined.open_file(project.root, path) as file:
-        for line in map(json.loads, file):
+        for line in (loads(raw.decode()) for raw in file):
             if not isinstance(line, dict):
                 break
             found.append(line)

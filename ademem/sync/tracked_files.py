@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import codecs
 import io
-import json
 import os
 import time
 
 from ademem.core import confined
 from ademem.core.errors import suppress
+from ademem.core.json_text import compact, loads
 from ademem.core.text import LONG, sha256_hex
 from ademem.core.value import Value
 from ademem.files import BRIEF, BRIEF_PAGE, FOLDER, INDEX, KNOWLEDGE
@@ -140,7 +140,8 @@ def load_base(project: Project, store: Store) -> MergeBase:
         file.seek(size - _OFFSET_DIGITS)
         start = int(file.read())
         file.seek(start)
-        recorded = json.loads(file.read(size - _OFFSET_DIGITS - start))
+        data = file.read(size - _OFFSET_DIGITS - start)
+        recorded = loads(data.decode("utf-8", "surrogatepass"))
         if agreements.holds(store, recorded["agreement"]):
             return MergeBase(
                 agreement=recorded["agreement"],
@@ -169,7 +170,7 @@ def save_base(project: Project, base: MergeBase) -> None:
                 size = sum(map(file.write, parts))
                 files[name] = [digests[name], at, size]
                 at += size
-            file.write(json.dumps(recorded, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+            file.write(compact(recorded).encode("utf-8", "surrogatepass"))
             file.write(b"%020d" % at)
             file.flush()
             os.fsync(file.fileno())
@@ -213,7 +214,7 @@ def load_fingerprints(project: Project, store: Store) -> dict[str, list[str]]:
     Those of another database count for files alone that are not imported: no memory is lost there.
     """
     try:
-        recorded = json.loads(confined.read_text(project.root, fingerprints_path(project)) or "{}")
+        recorded = loads(confined.read_text(project.root, fingerprints_path(project)) or "{}")
         is_ours = agreements.holds(store, recorded.get("agreement", ""))
         return {
             str(path): [str(one)[:FINGERPRINT_CHARS] for one in prints]
@@ -226,8 +227,8 @@ def load_fingerprints(project: Project, store: Store) -> dict[str, list[str]]:
 
 def save_fingerprints(project: Project, prints: Mapping[str, list[str]], agreement: str) -> None:
     newest = {path: found[-RENDERINGS:] for path, found in prints.items()}
-    recorded = {"agreement": agreement, "files": newest}
-    text = json.dumps(recorded, sort_keys=True, separators=(",", ":")) + "\n"
+    recorded = {"agreement": agreement, "files": dict(sorted(newest.items()))}
+    text = compact(recorded) + "\n"
     confined.write_text(project.root, fingerprints_path(project), text)
 
 

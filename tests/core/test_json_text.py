@@ -20,3 +20,11 @@ def test_a_flat_object_is_written_as_json_writes_it(items):
 @given(items=st.lists(st.integers() | st.text()))
 def test_texts_and_numbers_are_written_as_a_json_array(items):
     assert json.loads(json_text.array(items)) == items
+
+
+@given(value=st.recursive(SCALARS, lambda of: st.lists(of) | st.dictionaries(st.text(), of)))
+def test_a_value_is_written_and_read_as_json_does(value):
+    written = json_text.compact(value)
+
+    assert written == json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    assert json_text.loads(written) == value

@@ -57,6 +57,16 @@ def test_a_text_with_room_is_read_once():
     assert texts.holds("a", ("e\nt",))
 
 
+def test_of_two_sides_what_is_the_same_is_read_once():
+    now, before = Files(a=["same\n"], b=["new\n"]), Files(a=["same\n"], b=["old\n"])
+    digests = {path: sha256_hex("".join(parts)) for path, parts in before.texts.items()}
+    base = Texts(before.stream, digests)
+    base.share(now.read())
+
+    assert [base["a"], before.handed] == ["same\n", []]
+    assert [base["b"], before.handed] == ["old\n", ["old\n"]]
+
+
 @pytest.mark.usefixtures("nothing_fits")
 @pytest.mark.parametrize(("parts", "holds"), [(["a<", "<<b"], True), (["a<", "b<<"], False)])
 def test_a_mark_is_found_across_parts(parts, holds):
