@@ -461,7 +461,7 @@ OPENERS = {
     "core/trust.py": "what the person agreed to, in their own folder",
     "core/settings.py": "are there files of settings",
     "core/clone_variables.py": "settings of the client, in the clone",
-    "guard/touch.py": "files that a call names, Makefile and package.json; none below `.ade/`",
+    "guard/touched_by_commands.py": "files that it names, Makefile and package.json; not `.ade/`",
     "guard/own_places.py": "is a file that a call names a link; nothing is opened",
     "guard/client_settings.py": "settings of the client, which a call would change",
     "core/setting_sources.py": "the person's own settings, and what was read of them before",

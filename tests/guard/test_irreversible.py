@@ -4,7 +4,7 @@ import pytest
 
 from ademem.core.settings import GuardSettings
 from ademem.guard.mutation import is_irreversible_tool
-from ademem.guard.touch import touch_command
+from ademem.guard.touched_by_commands import touch_command
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ademem.core.settings import GuardSettings
-from ademem.guard.touch import MOST_BYTES, MOST_COMMANDS, Touch, touch
+from ademem.guard.touch import Touch, touch
+from ademem.guard.touched_by_commands import MOST_BYTES, MOST_COMMANDS
 from tests.guard.commands import READS, WRITES
 from tests.guard.shell.scripts import scripts
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from ademem.core import regex
 from ademem.core.value import replace
 from ademem.guard import acts, shell
-from ademem.guard.touch import INTERPRETERS, MOST_COMMANDS, commands_in
+from ademem.guard.touched_by_commands import INTERPRETERS, MOST_COMMANDS, commands_in
 from ademem.guard.writers import paths_of, written_by
 
 TYPE_CHECKING = False

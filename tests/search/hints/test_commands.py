@@ -3,7 +3,7 @@
 import pytest
 
 from ademem.core.settings import GuardSettings
-from ademem.guard.touch import touch_command
+from ademem.guard.touched_by_commands import touch_command
 from ademem.search import hint_patterns as patterns
 from ademem.search.places import places_in
 
