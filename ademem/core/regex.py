@@ -8,6 +8,7 @@ stand in that file: what holds words of a person or of a project is a pattern fo
 from __future__ import annotations
 
 import marshal
+import os
 from functools import cache
 
 from ademem.core import bytecode
@@ -35,7 +36,7 @@ def compile(pattern: str, flags: int = 0) -> Pattern[str]:
     if made is not None:
         import _sre  # type: ignore[import-not-found]
 
-        with suppress(*bytecode.UNREADABLE, RuntimeError):  # of code that is damaged
+        with suppress(*bytecode.UNREADABLE, RuntimeError, OverflowError):  # of damaged code
             ready: Pattern[str] = _sre.compile(pattern, *marshal.loads(made))
             return ready
     import re
@@ -82,13 +83,14 @@ def keep() -> None:
     """Note for the next process what this one compiled, where the package has compiled modules."""
     if not _missing or bytecode.in_use is None or len(_known()) >= MOST:
         return
+    path = bytecode.path(bytecode.in_use, "patterns")
+    if not os.access(os.path.dirname(path), os.W_OK):  # of another user's installation
+        return
     from ademem.core import shared_files
 
     with suppress(OSError, AttributeError, ImportError):  # of an `re` that is made otherwise
         table = _read() | {key: marshal.dumps(_code_of(*key)) for key in _missing}
-        shared_files.write_bytes(
-            bytecode.path(bytecode.in_use, "patterns"), marshal.dumps((_magic(), table))
-        )
+        shared_files.write_bytes(path, marshal.dumps((_magic(), table)))
 
 
 def _code_of(pattern: str, flags: int) -> Any:

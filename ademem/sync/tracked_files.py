@@ -96,7 +96,7 @@ def _stream(project: Project, path: str) -> Iterator[str]:
         if size <= LINE_CHARS:
             yield file.read(most + 1).decode("utf-8")
             return
-        while block := file.read(LONG) + file.readline(LINE_CHARS):
+        while block := file.read(LONG) + file.readline(LINE_CHARS + 1):
             if max(map(len, block.split(b"\n"))) > LINE_CHARS:
                 file.seek(-len(block), os.SEEK_CUR)
                 break

@@ -99,6 +99,7 @@ def with_code(kept: bytes, change) -> bytes:
         ),
         pytest.param(lambda kept: with_code(kept, lambda code: code[:-3]), id="half a pattern"),
         pytest.param(lambda kept: with_code(kept, lambda code: [9999] * 5), id="no pattern"),
+        pytest.param(lambda kept: with_code(kept, lambda code: [-1, *code[1:]]), id="below zero"),
     ],
 )
 def test_what_is_damaged_is_compiled_again(shop, damage):

@@ -44,7 +44,9 @@ def test_of_two_readings_the_second_has_what_changed_between_them(here, page, mo
 
 @pytest.mark.parametrize("long_at", [0, 1, 2])
 def test_a_long_file_is_read_as_it_is_and_a_line_that_is_too_long_by_its_size(here, page, long_at):
-    block = "größer als zuvor\r\nso it goes\n" * (LONG // 25)
+    lines = "größer als zuvor\r\nso it goes\n"
+    block = lines * (LONG // len(lines.encode()))
+    block += "\n" * (LONG - len(block.encode()))  # the next line begins a part
     long = "ö" * (LINE_CHARS + 1)
     parts = [block, block]
     parts.insert(long_at, f"{long}\r\n")
