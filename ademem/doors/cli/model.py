@@ -109,7 +109,7 @@ def remove(name: Which = None, dtype: NumberFormat = None, dry_run: DryRun = Fal
         line = f"would free {total:,} bytes in {os.path.dirname(found[0].path)}"
     else:
         total = model.remove_model(dtype=format)
-        line = f"freed {total:,} bytes" if total else "there was none"
+        line = f"freed {total:,} bytes" if total else "no model was installed"
     show.report({"dry_run": dry_run, "bytes": total}, [line])
 
 

@@ -44,7 +44,7 @@ def test_a_model_is_installed_looked_at_and_removed(typed, published, tmp_path):
     assert typed("install")[1].startswith("was installed already in ")
     assert typed("remove", "--dry-run")[1].startswith(f"would free {status['bytes']:,} bytes in ")
     assert typed("remove")[1] == f"freed {status['bytes']:,} bytes\n"
-    assert typed("remove")[1] == "there was none\n"
+    assert typed("remove")[1] == "no model was installed\n"
 
 
 def test_status_reads_well(typed, published):
