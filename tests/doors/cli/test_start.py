@@ -54,7 +54,7 @@ def test_a_command_on_one_memory_loads_what_all_share(here, store, arguments):
 @pytest.mark.parametrize(
     ("arguments", "most"),
     [
-        pytest.param(["--help"], 53, id="the help of all commands"),
+        pytest.param(["--help"], 54, id="the help of all commands"),
         pytest.param(["add", "Tokens expire in UTC"], 114, id="add"),
         pytest.param(["status"], 101, id="status"),
         pytest.param(["review"], 114, id="review"),
