@@ -211,7 +211,7 @@ def _imports_of_parts(checkout: Checkout) -> int:
 
 YARDSTICK = "import json, sqlite3"
 STARTS = ("--help", "recall tokens", "list", "get 6b0e", "status", "review", "add")
-RUNS = 15
+RUNS = 5
 
 PROGRAM = """
 import sys
@@ -357,6 +357,7 @@ def _reached(name: str, arrows: Mapping[str, frozenset[str]]) -> frozenset[str]:
     return frozenset(seen)
 
 
+@cache
 def _imported(name: str, checkout: Checkout) -> frozenset[str]:
     """Modules of the package that *name* imports by their names."""
     found = set()
@@ -371,7 +372,7 @@ def _imported(name: str, checkout: Checkout) -> frozenset[str]:
 
 
 def _at_run_time(tree: ast.AST) -> Iterator[ast.AST]:
-    """Walk a tree without what stands below `if TYPE_CHECKING`."""
+    """Walk the statements of a tree without what stands below `if TYPE_CHECKING`."""
     waiting = [tree]
     while waiting:
         node = waiting.pop()
@@ -379,7 +380,8 @@ def _at_run_time(tree: ast.AST) -> Iterator[ast.AST]:
         if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
             waiting += node.orelse
         else:
-            waiting += ast.iter_child_nodes(node)
+            inside = ast.iter_child_nodes(node)
+            waiting += (each for each in inside if not isinstance(each, ast.expr))
 
 
 def _settings(checkout: Checkout) -> int:
