@@ -1,7 +1,7 @@
 """What a session of 200 calls costs: processor time of its hooks and of what they start, by event.
 
     PYTHONPATH=. python bench/session.py [--files 6,40] [--trace] [--said FILE] [--ademem PROGRAM]
-        [--settings FILE]
+        [--settings FILE] [--minutes N]
 
 A person types 20 prompts; Read and Grep are 40 % of the calls, Bash 35 %, Edit and Write 25 %. The
 project has 30 memories at files and commands, and hooks run as the client runs them: those of the
@@ -11,6 +11,7 @@ settings that `ademem install` wrote whose matcher has the tool. The unit is the
 counts written bytes and syncs with strace, in a run that is not timed. PROGRAM is of an
 installation as people have it, best of a wheel: a checkout starts hooks more slowly. `--settings`
 runs the hooks of another program in the same session, from a settings file of the client.
+`--minutes` prints what the processes that are left hold in each of the minutes after it.
 """
 
 from __future__ import annotations
@@ -297,16 +298,25 @@ def live(project: Project, settings: str, trace: Path | None = None) -> list[Ran
 
 
 def resident_mb() -> dict[str, float]:
-    """Return the memory of the processes that the hooks left running, by their last argument."""
+    """Return the memory of the processes that the hooks left running, by the end of the command."""
     found = {}
     for status in Path("/proc").glob("[0-9]*/status"):
         with suppress(OSError, KeyError, ValueError):
             fields = dict(line.split(":", 1) for line in status.read_text().splitlines())
             if int(fields["PPid"]) == os.getpid() and "VmRSS" in fields:
-                words = (status.parent / "cmdline").read_bytes().split(b"\0")
-                name = b" ".join(words[-3:]).decode()
+                words = (status.parent / "cmdline").read_bytes().decode().split("\0")
+                name = " ".join(" ".join(words[-4:]).split())
                 found[name] = int(fields["VmRSS"].split()[0]) / 1024
     return found
+
+
+def sample_mb(minutes: int) -> list[float]:
+    """Return the megabytes that the hooks' processes hold at each of so many minutes after them."""
+    sizes = []
+    for _ in range(minutes):
+        time.sleep(60)
+        sizes.append(sum(resident_mb().values()))
+    return sizes
 
 
 def end_background(project: Project) -> float:
@@ -318,11 +328,12 @@ def end_background(project: Project) -> float:
         except ChildProcessError:
             break
         if not pid:
-            if all("warm" in name for name in resident_mb()):
+            if all("worker.serve" in name for name in resident_mb()):
                 break
             time.sleep(0.2)
-    command = [project.program, "model", "serve", "--stop"]
-    subprocess.run(command, cwd=project.root, capture_output=True, check=False)
+    subprocess.run(
+        [project.program, "serve", "--stop"], cwd=project.root, capture_output=True, check=False
+    )
     for status in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError, ValueError):
             if int(status.read_text().rpartition(")")[2].split()[1]) == os.getpid():
@@ -353,6 +364,7 @@ def measure(files: int, given: argparse.Namespace) -> None:
     unit = yardstick(str(Path(given.ademem).with_name("python")))
     ran = live(project, given.settings)
     resident = resident_mb()
+    by_minute = sample_mb(given.minutes)
     behind = end_background(project)
     if given.said:
         with open(given.said, "a", encoding="utf-8") as out:
@@ -371,7 +383,9 @@ def measure(files: int, given: argparse.Namespace) -> None:
         share = f"{python / len(of_event):4.0%} start Python, {said} say something"
         print(f"  {event:<18} {len(of_event):>4} hooks {cost:6.1f} Y  {share}")
     for name, size in resident.items():
-        print(f"  still running: {size:.0f} MB  {name}")
+        print(f"  still running: {size:.0f} MB  {name[-100:]}")
+    if by_minute:
+        print("  MB by the minute after it:", *(f"{size:.0f}" for size in by_minute))
 
 
 def trace(project: Project, settings: str) -> None:
@@ -391,6 +405,7 @@ def main() -> None:
     parser.add_argument("--ademem", default=str(Path(sys.executable).parent / "ademem"))
     parser.add_argument("--said", default="")
     parser.add_argument("--settings", default="")
+    parser.add_argument("--minutes", type=int, default=0)
     parser.add_argument("--trace", action="store_true")
     parser.add_argument("--root", default="", help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -404,7 +419,7 @@ def main() -> None:
                 project = Project(Path(place) / "project", files, given.ademem)
                 project.build()
                 again = ["--files", str(files), "--ademem", given.ademem, "--said", given.said]
-                again += ["--settings", given.settings]
+                again += ["--settings", given.settings, "--minutes", str(given.minutes)]
                 again += ["--root", str(project.root), *(["--trace"] if traced else [])]
                 run_below_login([sys.executable, __file__, *again])
     return None
