@@ -210,8 +210,9 @@ class Blend(Cosines):
         shares = np.where(np.isin(self.rows, unread), 1.0, share)
         shares[~np.isin(self.rows, second.rows)] = 0.0
         shares[~np.isin(self.rows, first.rows)] = 1.0
-        centred = _centre(second.whitened, USUAL_WHITENED_MEAN)
-        scaled = FIRST_MEAN + SECOND_SCALE * _centre(_all_plain(second), USUAL_MEAN)
+        is_unread = np.isin(second.rows, unread)
+        centred = _centre(second.whitened, is_unread, USUAL_WHITENED_MEAN)
+        scaled = FIRST_MEAN + SECOND_SCALE * _centre(_all_plain(second), is_unread, USUAL_MEAN)
         self.whitened = self._mix(shares, first, first.whitened, second, centred)
         self._plain = self._mix(shares, first, _all_plain(first), second, scaled)
 
@@ -231,10 +232,20 @@ class Blend(Cosines):
         return self._first.compare_pairs(rows)
 
 
-def _centre(cosines: Floats, usual_mean: float) -> Floats:
-    total = float(cosines.sum()) + PRIOR_ROWS * usual_mean
-    centred: Floats = cosines - np.float32(total / (len(cosines) + PRIOR_ROWS))
+def _centre(cosines: Floats, is_unread: NDArray[np.bool_], usual_mean: float) -> Floats:
+    """Subtract their mean, of rows in English and of others apart.
+
+    The second model puts texts of one language nearer to each other, whatever they are about.
+    """
+    mean = _mean(cosines, usual_mean)
+    centred = cosines.copy()
+    for rows in (is_unread, ~is_unread):
+        centred[rows] -= np.float32(_mean(cosines[rows], mean))
     return centred
+
+
+def _mean(cosines: Floats, usual_mean: float) -> float:
+    return (float(cosines.sum()) + PRIOR_ROWS * usual_mean) / (len(cosines) + PRIOR_ROWS)
 
 
 def _all_plain(cosines: Cosines) -> Floats:

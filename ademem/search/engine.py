@@ -175,11 +175,9 @@ def suggest(
 
     The floor is that of `evidence`; what an agent wrote is among them while something supports it.
     """
-    from ademem.search.embedding.language import is_english
-
     limit = max(most, evidence.LOOKED_AT)
     asked = ask(query, store, filters, now, limit, embedder, UNASKED)
-    floor = evidence.prompt_floor(asked.mode, is_english=is_english(query))
+    floor = evidence.prompt_floor(asked.mode)
     hits = drop_unsupported(current(answer(query, replace(asked, floor=floor))), store, now)
     chosen = evidence.choose(hits, floor=floor, most=most)
     return ranking.prefer_newer(chosen, asked)

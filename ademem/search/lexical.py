@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from ademem.core.floors import VALUES
 from ademem.core.text import is_one_edit
 from ademem.core.value import Value, replace
 from ademem.search.ranking import DEFAULTS, Parameters
@@ -109,8 +110,6 @@ class Matches(Value):
 
 FEW_TERMS = 6
 """Terms of a prompt up to which one of them has to be known."""
-FEW_ROWS, COMMON_PART = 3, 20
-"""A word says something if so few memories have it, or no more than one in so many."""
 
 
 def may_answer(prompt: str, store: Store) -> bool:
@@ -130,7 +129,8 @@ def may_answer(prompt: str, store: Store) -> bool:
 
 def find_telling(terms: Mapping[str, Index], store: Store) -> set[str]:
     """Return the terms that some memories have, and few: they say what a text is about."""
-    most = max(FEW_ROWS, full_text.count_undeleted(store) // COMMON_PART)
+    share = VALUES["telling, share"] * full_text.count_undeleted(store)
+    most = int(max(VALUES["telling, rows"], share))
     counts = full_text.count_rows(store, terms, most + 1)
     return {term for term, count in counts.items() if 0 < count <= most}
 

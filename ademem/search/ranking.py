@@ -9,6 +9,7 @@ import math
 
 from ademem.core import regex
 from ademem.core.clock import datetime, days_between
+from ademem.core.floors import VALUES
 from ademem.core.memory import DIALOGUE, PROCEDURE, Memory, Status, Tier, decayed
 from ademem.core.text import jaccard, words
 from ademem.core.value import Value, replace
@@ -407,8 +408,6 @@ def weigh(
 
 MMR_LAMBDA = 0.7
 """Part of the score in the marginal relevance; the rest is the likeness to what was chosen."""
-COPY, COPY_COSINE = 0.9, 0.97
-"""Share of common words, or plain cosine, from which two texts say nearly the same."""
 FIRST = 5
 """Places that no near copy takes while another of the reordered hits answers."""
 REORDERED = 10
@@ -460,9 +459,10 @@ def _marginal(hit: Hit, copies: Collection[int], first: Sequence[str]) -> tuple[
 
 def _are_copies(one: Hit, other: Hit, near: Mapping[tuple[int, int], float]) -> bool:
     pair = (one.memory.seq, other.memory.seq)
-    if near.get((min(pair), max(pair)), 0.0) >= COPY_COSINE:
+    if near.get((min(pair), max(pair)), 0.0) >= VALUES["copy, cosine"]:
         return True
-    return jaccard(words(one.memory.whole_text), words(other.memory.whole_text)) >= COPY
+    alike = jaccard(words(one.memory.whole_text), words(other.memory.whole_text))
+    return alike >= VALUES["copy, words"]
 
 
 def choose_best(hits: Iterable[Hit], limit: int, first: Sequence[str] = NAMED) -> list[Hit]:
@@ -549,8 +549,6 @@ def _make_hit(
 
 MOST_ASKED = 6
 """Most terms of a question that asks what holds today; a longer text says itself which it means."""
-FOUND = 0.3
-"""Share of the score of a hit from which one that is near to it was found as well."""
 
 
 def stand_together(hits: Sequence[Hit], search: Search) -> list[Hit]:
@@ -599,7 +597,7 @@ def _find_partners(later: Mapping[str, Later], reach: Mapping[str, Hit]) -> dict
 
 def _order_pair(hit: Hit, beside: Hit, search: Search, later: Later | None) -> list[Hit]:
     """Return both, the newer first if the query asks for it, or *hit* if *beside* is far off."""
-    if beside.score < FOUND * hit.score:
+    if beside.score < VALUES["found"] * hit.score:
         return [hit]
     is_newer = later is not None and later.id == beside.memory.id
     if is_newer and _asks_today(search) and not _asks_for_earlier(search.query.text, hit, beside):

@@ -7,6 +7,7 @@ an answer, and what a person is asked to judge, and nothing else. The rows stay 
 
 from __future__ import annotations
 
+from ademem.core.floors import VALUES
 from ademem.core.json_text import array
 from ademem.core.memory import DIALOGUE, STATEMENTS
 from ademem.core.value import Value
@@ -19,10 +20,6 @@ if TYPE_CHECKING:
     from ademem.core.memory import Memory
     from ademem.store.relations import Conflict
 
-PROPOSED = 0.35
-"""Whitened cosine from which two that are nearest to each other are proposed in a review."""
-APART = 0.1
-"""How much nearer they are to each other than either is to any third, to be proposed."""
 MOST = 50
 """Proposals that are listed, the nearest first."""
 
@@ -121,5 +118,6 @@ def is_proposed(store: Store, one: Memory, other: Memory) -> bool:
 
 def list_proposals(store: Store) -> list[Conflict]:
     """List the pairs for a person to judge, the nearest first."""
-    values = {"project": store.project_id, "least": PROPOSED, "apart": APART, "most": MOST}
+    lines = {"least": VALUES["proposed"], "apart": VALUES["proposed, margin"]}
+    values = {"project": store.project_id, **lines, "most": MOST}
     return [relations.Conflict(**row) for row in store.dicts(_PROPOSALS, values)]

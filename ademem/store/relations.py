@@ -9,6 +9,7 @@ longer live.
 from __future__ import annotations
 
 from ademem.core.clock import datetime, stamp
+from ademem.core.floors import VALUES
 from ademem.core.json_text import array
 from ademem.core.text import preview, sha256_hex, with_title
 from ademem.core.value import Value, replace
@@ -33,9 +34,6 @@ SYSTEM = "system"
 """Kind of who marked a pair that was computed; others stated or judged it."""
 NEAR = "near"
 """Each of the two is the nearest to the other in meaning, and none has said more of them."""
-NEAREST, LEAST, MARGIN = 0.2, 0.33, 0.02
-"""Whitened and plain cosine of two such memories, and how much nearer they are to each other than
-to a third."""
 
 
 class Conflict(Value):
@@ -213,8 +211,8 @@ from asked join memory_neighbours as mine on mine.memory_id = asked.id
 join memory_neighbours as its
   on its.memory_id = mine.neighbour_id and its.neighbour_id = mine.memory_id
 join unified_memories as later on later.id = its.memory_id
-where mine.cosine >= {NEAREST} and mine.plain >= {LEAST}
-  and mine.cosine - max(mine.second, its.second) >= {MARGIN}
+where mine.cosine >= {VALUES["near"]} and mine.plain >= {VALUES["near, plain"]}
+  and mine.cosine - max(mine.second, its.second) >= {VALUES["near, margin"]}
   and {is_open("asked")} and {is_open("later")} and {is_before("asked", "later")}
   and not (asked.trust = 'user' and later.trust in ('tool', 'web'))
   and (asked.file_scope_pattern is null or later.file_scope_pattern is null

@@ -103,14 +103,6 @@ RELATED = (
         "thirty seconds behind",
     ),
     (
-        "Let people attach videos to a ticket, the uploads can become several hundred MB large",
-        "presigned URL",
-    ),
-    (
-        "Write the migrations that rename the customer column, to ship with the next release",
-        "backward compatible",
-    ),
-    (
         "Change the API of the checkout service so that it accepts a gift card number",
         "payments team",
     ),
@@ -137,6 +129,18 @@ RELATED = (
     ("Hard-code the Swiss VAT rate for now, we can do it properly after the launch", "VAT rates"),
 )
 """Prompts, and words of the note that answers each."""
+
+FAINT = (
+    (
+        "Let people attach videos to a ticket, the uploads can become several hundred MB large",
+        "presigned URL",
+    ),
+    (
+        "Write the migrations that rename the customer column, to ship with the next release",
+        "backward compatible",
+    ),
+)
+"""Prompts with a note that has too few of their words: by words alone they are shown none."""
 
 UNRELATED = (
     "What is the capital of Mongolia and how many people live there these days?",

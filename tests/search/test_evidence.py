@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 
+from ademem.core.floors import FLOORS, VALUES
 from ademem.core.memory import Stage, Status, Trust
 from ademem.core.value import Value
 from ademem.search import evidence
@@ -48,8 +49,8 @@ def test_what_is_shown(given, chosen):
 
 
 def test_each_line_says_what_it_was_chosen_on_and_when():
-    assert len({floor.name for floor in evidence.FLOORS}) == len(evidence.FLOORS)
-    for floor in evidence.FLOORS:
+    assert len(VALUES) == len(FLOORS)
+    for floor in FLOORS:
         assert floor.purpose, floor.name
         assert floor.chosen_on, floor.name
         assert floor.date >= "2026", floor.name
@@ -70,7 +71,10 @@ def test_each_feature_moves_the_evidence_its_way():
     [
         pytest.param({"evidence": -3.0, "subject": 0.7}, True, True, id="about the subject"),
         pytest.param({"evidence": -1.0, "subject": 0.5}, True, False, id="ahead, and far"),
-        pytest.param({"evidence": -1.0, "subject": 0.5}, False, True, id="not read by the model"),
+        pytest.param({"evidence": -1.0, "subject": 0.57}, True, False, id="near, in English"),
+        pytest.param(
+            {"evidence": -3.0, "subject": 0.57}, False, True, id="near, in another language"
+        ),
         pytest.param({"evidence": -2.0}, True, True, id="without a vector"),
         pytest.param({"evidence": -3.0}, True, False, id="without a vector, with few words"),
     ],

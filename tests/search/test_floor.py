@@ -6,7 +6,7 @@ import pytest
 
 from ademem.search.engine import Filters, search, suggest
 from tests.builders import NOW, insert, memory, open_project
-from tests.search.notes import NOTES, RELATED, UNRELATED
+from tests.search.notes import FAINT, NOTES, RELATED, UNRELATED
 
 
 @pytest.fixture(scope="module")
@@ -23,6 +23,12 @@ def test_a_prompt_recalls_first_the_note_that_answers_it(shop, prompt, answer):
 
     assert answer in found[0].memory.content
     assert len(found) == 1
+
+
+@pytest.mark.parametrize(("prompt", "answer"), FAINT)
+def test_a_note_with_few_words_of_a_prompt_is_found_and_not_shown(shop, prompt, answer):
+    assert answer in search(prompt, shop, Filters(), NOW).hits[0].memory.content
+    assert suggest(prompt, shop, Filters(), NOW) == []
 
 
 @pytest.mark.parametrize("prompt", UNRELATED)

@@ -124,6 +124,10 @@ def vectors(rows):
     return dense.Vectors(rows=np.array(rows), matrix=matrix, lengths=lengths, whitening=None)
 
 
+def mean(values, usual):
+    return (sum(values) + dense.PRIOR_ROWS * usual) / (len(values) + dense.PRIOR_ROWS)
+
+
 row_numbers = st.lists(st.integers(1, 30), min_size=1, unique=True).map(sorted)
 
 
@@ -136,21 +140,25 @@ def test_each_row_has_the_cosine_of_the_model_that_reads_it(rows, others, unread
     whitened, plain = blended.compare({*rows, *others})
     ours, _ = a.compare(rows)
     theirs, near = b.compare(others)
-    mean, near_mean = (
-        (sum(values.values()) + dense.PRIOR_ROWS * usual) / (len(values) + dense.PRIOR_ROWS)
-        for values, usual in (
-            (theirs, dense.USUAL_WHITENED_MEAN),
-            (near, dense.USUAL_MEAN),
+    means, near_means = (
+        [
+            mean([values[row] for row in values if (row in unread) is is_unread], mean(all_, usual))
+            for is_unread in (False, True)
+        ]
+        for values, all_, usual in (
+            (theirs, theirs.values(), dense.USUAL_WHITENED_MEAN),
+            (near, near.values(), dense.USUAL_MEAN),
         )
     )
     assert whitened.keys() == plain.keys() == {*rows, *others}
     for row, found in whitened.items():
         part = 1.0 if row in unread or row not in ours else share
         part = part if row in theirs else 0.0
-        expected = (1 - part) * ours.get(row, 0) + part * (theirs.get(row, 0) - mean)
+        second = theirs.get(row, 0) - means[row in unread]
+        expected = (1 - part) * ours.get(row, 0) + part * second
         assert found == pytest.approx(expected, abs=1e-5)
         if part == 1:
-            scaled = dense.SECOND_SCALE * (near[row] - near_mean)
+            scaled = dense.SECOND_SCALE * (near[row] - near_means[row in unread])
             assert plain[row] == pytest.approx(dense.FIRST_MEAN + scaled, abs=1e-4)
     best = blended.nearest(len(whitened))
     assert [whitened[row] for row in best] == sorted(whitened.values(), reverse=True)

@@ -85,14 +85,12 @@ UNSUPPORTED = "an agent wrote it, and nothing has supported it for too long"
 """The reason for which a prompt is not shown a hit, however much evidence it has."""
 
 
-def why_unprompted(hit: Hit, hits: Sequence[Hit], query: str) -> str:
-    """Return the reason for which a prompt that is *query* is not shown a hit."""
-    from ademem.search.embedding.language import is_english
-
+def why_unprompted(hit: Hit, hits: Sequence[Hit]) -> str:
+    """Return the reason for which a prompt with the words of the query is not shown a hit."""
     mine = hit.signals["evidence"]
     best = max(each.signals["evidence"] for each in hits)
     mode = "hybrid" if "cosine" in hit.signals else "lexical"
-    floor = evidence.prompt_floor(mode, is_english=is_english(query))
+    floor = evidence.prompt_floor(mode)
     if mine < floor:
         return f"evidence {mine:.2f}, below the floor of {floor}"
     if mine < best - evidence.CUT:

@@ -276,7 +276,7 @@ def _to_stages(found: Explained) -> dict[str, Any]:
         "unprompted": {
             hit.memory.id: views.UNSUPPORTED
             if hit.memory.id in found.unsupported
-            else views.why_unprompted(hit, hits, found.results.query)
+            else views.why_unprompted(hit, hits)
             for hit in hits
             if hit.memory.id not in found.prompted
         },

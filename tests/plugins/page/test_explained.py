@@ -29,20 +29,20 @@ class Ranked:
     ],
 )
 def test_the_reason_why_a_prompt_is_not_shown_a_hit(mine, best, why):
-    assert why in why_unprompted(Ranked(mine), [Ranked(best), Ranked(mine)], "a question")
+    assert why in why_unprompted(Ranked(mine), [Ranked(best), Ranked(mine)])
 
 
 @pytest.mark.parametrize(
-    ("query", "floor"),
+    ("signals", "floor"),
     [
-        pytest.param("where are the rows of billing", "-1.3", id="English"),
-        pytest.param("wo liegen die Zeilen von billing", "-1.9", id="another language"),
+        pytest.param({"cosine": 0.4}, "-1.3", id="with a vector"),
+        pytest.param({}, "-1.7", id="by words"),
     ],
 )
-def test_the_reason_names_the_floor_for_the_language(query, floor):
-    hit = Ranked(-2.0, cosine=0.4)
+def test_the_reason_names_the_floor_of_the_search(signals, floor):
+    hit = Ranked(-2.0, **signals)
 
-    assert why_unprompted(hit, [hit], query).endswith(f"below the floor of {floor}")
+    assert why_unprompted(hit, [hit]).endswith(f"below the floor of {floor}")
 
 
 def test_of_an_old_note_that_nothing_supports_it_is_said_that_no_prompt_is_shown_it(browser):
@@ -95,7 +95,7 @@ def test_a_hit_names_whether_a_prompt_shows_it_or_why_not(taught):
     )
 
     assert "✓ A prompt with these words is shown it" in shown
-    assert "below the floor of -1.9" in missed
+    assert "below the floor of -1.7" in missed
 
 
 def test_other_forms_of_a_word_are_marked_as_well(taught):
