@@ -49,7 +49,8 @@ MISSPELT = 5
 """Letters from which an unknown word may be misspelt."""
 SURE = 2
 """Letters at the beginning of a word that are taken to be right."""
-MOST_UNKNOWN = 4
+MOST_UNKNOWN = 6
+"""Unknown words of a question that are taken for others; shorter ones than `BEGINNING` are few."""
 MOST_FORMS = 3
 MANY_ROWS = 100
 """Memories from which a word that none of them has tells that they are about something else."""
@@ -310,8 +311,8 @@ def widen(
         if terms[term] is not Index.WORDS or " " in word:
             continue
         forms = _FORMS.get(word, [])
-        if not (count or forms) and unknown < MOST_UNKNOWN:
-            unknown += 1
+        if not (count or forms) and word.isalpha() and unknown < MOST_UNKNOWN:
+            unknown += len(word) >= BEGINNING
             forms = _forms_of_unknown(word, word in capitals, store)
         if forms:
             wider[term] = "(" + " OR ".join(f'"{form}"' for form in (word, *forms)) + ")"
@@ -320,8 +321,6 @@ def widen(
 
 def _forms_of_unknown(word: str, is_in_capitals: bool, store: Store) -> list[str]:
     """Words and phrases that the memories have in place of *word*, which none of them has."""
-    if not word.isalpha():
-        return []
     if is_in_capitals and INITIALS[0] <= len(word) <= INITIALS[1]:
         return _spell_out(word, store)[:MOST_FORMS]
     if len(word) < BEGINNING:

@@ -6,6 +6,7 @@ import pytest
 
 from ademem.search import lexical
 from ademem.search.engine import Filters, suggest
+from ademem.store.full_text import Index
 from tests.builders import NOW
 
 NOTES = (
@@ -55,6 +56,14 @@ def test_a_word_that_no_memory_has_finds_what_is_meant(notes, texts, query, foun
 )
 def test_other_words_stay_unknown(notes, texts, query):
     assert texts(query) == []
+
+
+def test_codes_and_short_words_take_no_place_of_a_misspelt_one(notes, store):
+    words = ("e1", "qq", "zz", "ww", "e2", "vv", "uu", "debezum")
+    terms = {f'"{word}"': Index.WORDS for word in words}
+
+    wider = lexical.widen(dict.fromkeys(terms, 0), terms, (), store)
+    assert wider == {'"debezum"': '("debezum" OR "debezium")'}
 
 
 def test_a_known_word_has_no_other_forms(store, keep, texts):
