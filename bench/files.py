@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ademem.core import project, shared_files
+from ademem.core.credential_nouns import find_nouns
 from ademem.core.memory import Category
 from ademem.core.settings import Settings
 from ademem.store.opening import open_store
@@ -34,7 +35,9 @@ if TYPE_CHECKING:
     from ademem.store import Store
 
 NOW = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
-WORDS = (Path(__file__).parent / "words.txt").read_text(encoding="utf-8").split()
+LISTED = (Path(__file__).parent / "words.txt").read_text(encoding="utf-8").split()
+WORDS = [word for word in LISTED if not find_nouns(word)]
+"""Without names of credentials, as a word of chance behind one looks like a secret."""
 CATEGORIES = list(Category)[:6]
 CHANGED = 20
 """Every which memory a side of the merge has edited."""

@@ -118,7 +118,7 @@ class Place:
         entries = page.read_text().split("\n\n")
         for at in self.rng.sample(range(3, len(entries)), EDITED):
             words = entries[at].split(" ")
-            words.insert(4, self.rng.choice(stores.NAMES))
+            words.insert(4, self.rng.choice(files.WORDS))
             entries[at] = " ".join(words)
         # A worker that a run left behind must not read half a page.
         shared_files.write_atomic(str(page), "\n\n".join(entries))
@@ -189,7 +189,7 @@ class Place:
         return self.run(ADEMEM, "work")
 
     def text(self) -> str:
-        return " ".join([*self.rng.sample(stores.NAMES, 10), uuid.uuid4().hex[:8]])
+        return " ".join([*self.rng.sample(files.WORDS, 10), uuid.uuid4().hex[:8]])
 
 
 def relate(folder: Path, size: int) -> float:
