@@ -82,7 +82,7 @@ def _print_framed(
     """
     held = {0: 0, 1: 0}
     counts = {0: 0, 1: 0}
-    for author in sorted(limits.keys() - {PROJECT}):
+    for author in sorted({each.author for each in examples if each.kind == "plain"} - {PROJECT}):
         model = train.fit([each for each in examples if each.author != author], training)
         own = [each for each in examples if each.author == author and each.kind != STATED]
         theirs, texts = zip(*train.framed(own, "plain"), strict=True)

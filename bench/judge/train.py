@@ -41,6 +41,8 @@ PROJECT = "project"
 MANUALS = "manuals"
 """Author of the sentences of other projects, which all models have seen."""
 STATED = "stated"
+SUBJECT = "subject"
+"""Kind of commit subjects, changelog entries and the like by authors of such lines alone."""
 STEPS = 127
 
 
@@ -68,6 +70,8 @@ class Training:
     """Train on harmless sentences out of manuals, too, which speak to a reader as orders do."""
     with_statements: bool = False
     """Train on the statements of the corpus of `states` as harmless texts of the kind STATED."""
+    with_subjects: bool = False
+    """Train on the texts of the kind SUBJECT in the corpus of `orders`, too."""
     far_weight: float = 1.0
     """Weight of a text on another subject in the training."""
     by_sentence: bool = False
@@ -79,7 +83,7 @@ TRAININGS = {
         strength=60,
         false_near=0.026,
         false_far=0.025,
-        far=("plain", "docs", "commit", STATED),
+        far=("plain", "docs", "commit", STATED, SUBJECT),
         rarity=2,
         framed_by="plain",
         made_hosts=True,
@@ -88,10 +92,11 @@ TRAININGS = {
     ),
     "states": Training(
         strength=30,
-        false_near=0.058,
+        false_near=0.066,
         false_far=0.08,
-        far=("commit",),
-        far_weight=0.1,
+        far=("commit", SUBJECT),
+        far_weight=0.2,
+        with_subjects=True,
         by_sentence=True,
     ),
 }
@@ -115,13 +120,13 @@ class Model:
     training: Training
 
     def score(self, texts: Sequence[str]) -> np.ndarray:
-        """Return the highest score of each text and its pieces."""
+        """Return the highest score of each text and its pieces, as `Judge.scores` has them."""
         rows = [pieces(text, self.training) for text in texts]
         owners = np.repeat(np.arange(len(texts)), [len(pieces) for pieces in rows])
         each = matrix([piece for pieces in rows for piece in pieces])
         scores = np.full(len(texts), -np.inf)
         np.maximum.at(scores, owners, self.scale * (each @ self.weights) + self.bias)
-        return scores
+        return scores if self.training.by_sentence else scores - np.array(list(map(margin, texts)))
 
     def packed(self) -> bytes:
         return struct.pack("<8sff", MAGIC, self.scale, self.bias) + self.weights.tobytes()
@@ -132,6 +137,8 @@ def read_corpus(name: str) -> list[Example]:
     if TRAININGS[name].with_statements:
         statements = (each for each in _read_lines("states") if each.label)
         found |= {replace(each, label=0, kind=STATED) for each in statements}
+    if TRAININGS[name].with_subjects:
+        found |= {each for each in _read_lines("orders") if each.kind == SUBJECT}
     if TRAININGS[name].with_manuals:
         found |= {
             Example(0, kind, "", text, MANUALS)
@@ -176,6 +183,11 @@ def features(text: str) -> list[np.ndarray]:
 @cache
 def sentence_features(text: str) -> np.ndarray:
     return np.fromiter(HashedWords(text).sentence_features(), dtype=np.int32)
+
+
+@cache
+def margin(text: str) -> float:
+    return HashedWords(text).margin()
 
 
 def pieces(text: str, training: Training) -> list[np.ndarray]:

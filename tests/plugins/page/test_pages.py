@@ -632,9 +632,7 @@ def test_commands_in_a_text_of_ours_are_shown_as_code(browser):
 
 
 def test_an_address_in_a_text_is_no_link_and_can_be_copied(browser):
-    browser.world.know(
-        "Colours are listed at https://example.org/a?b=1 (in print: http://example.org/c)."
-    )
+    browser.world.know("See https://example.org/a?b=1 (or http://example.org/c).")
     (memory,) = browser.world.live()
     page = browser.get(f"/memory/{memory.id}").text
 
