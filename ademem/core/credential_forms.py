@@ -41,6 +41,7 @@ class Form:
         self.flags = "".join(flag for flag, is_so in zip("9A!-._ ", has, strict=True) if is_so)
         self.mask = _mask(value)
         self.is_slug = _is_slug(value)
+        self.is_year = self.mask == "94" and value[:2] in ("19", "20")
         self.parts = str(min(_count_parts(value), 5))
         self.features = list(self._features(value))
 
@@ -137,6 +138,8 @@ def _is_color(value: str) -> bool:
 
 
 def _is_reference(value: str) -> bool:
+    if value[0] == "*" and value[1:].isdigit():
+        return False  # typed at a door, "*4711"
     return value[0] in "$%&@*~/:<{[(" or "://" in value or value.startswith(NOT_SECRET)
 
 
@@ -154,7 +157,7 @@ def _is_number(value: str) -> bool:
     """Tell of versions, dates, times and sizes."""
     if is_groups_of_digits(value):
         return False
-    if value.rstrip("#*").isdigit():
+    if value.strip("#*").isdigit():
         return len(value) > MOST_DIGITS
     parts = value.lstrip("vV").replace("-", ".").replace("/", ".").split(".")
     is_dotted = len(parts) > 1 and parts[0].isdigit() and parts[1][:1].isdigit()

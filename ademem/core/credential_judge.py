@@ -313,8 +313,7 @@ class _Place:
         value = self.text[self.each.start : self.each.end]
         if name.kind != "code" and (self.words or self.is_before or is_groups_of_digits(value)):
             return False
-        is_year = len(value) == 4 and value[:2] in ("19", "20")
-        return name.kind in ("code", "password") and not is_year
+        return name.kind in ("code", "password")
 
     def features(self, name: Name, form: Form) -> list[str]:
         gap, side = self.gap, "lr"[not self.is_before]
@@ -323,6 +322,8 @@ class _Place:
         link = f"{side}{min(self.words, 4)}"
         found = [side + "gap" + count, *self._signs(side, nearest), *self._borders()]
         found += self._opens(name, form)
+        if form.is_year:
+            found += ["year", f"year*{name.kind}*{link}"]
         if not self.words and not self.is_before and not any(map(str.isalnum, gap)):
             link = "sep" + "".join(gap.split()).strip("\"'`])>")[:2] + "q" * self.each.is_quoted
             link = "--" + link if name.prefix[:2] == "--" else link

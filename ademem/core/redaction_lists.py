@@ -28,6 +28,8 @@ FEWEST_CODES, MOST_CODES = 3, 40
 CODE_CHARS = 8
 _LINE = r"[ \t]*(?:[-*•][ \t]+|\d{1,2}[.):][ \t]+)?"
 _CODE = r"[A-Za-z0-9]{4,12}(?:-[A-Za-z0-9]{3,12})*"
+_COMMA = r"[ \t]*[,;/][ \t]*"
+_CODES = rf"(?<![\w-]){_CODE}-\w+(?:{_COMMA}{_CODE}-\w+){{2,}}"
 
 
 def list_spans(text: str) -> Iterator[tuple[int, int]]:
@@ -42,8 +44,8 @@ def list_spans(text: str) -> Iterator[tuple[int, int]]:
         if at < end:
             continue
         end = text.find("\n", at)
-        if end < 0:
-            return
+        end = len(text) if end < 0 else end
+        yield from _codes_between_commas(text, at, end)
         if found := _find_codes(text, end + 1):
             end = found[1]
             yield found
@@ -118,6 +120,12 @@ def _find_codes(text: str, at: int) -> tuple[int, int] | None:
     if not _are_drawn([line[1] for line in lines]):
         return None
     return lines[0].start(1), lines[-1].end(1)
+
+
+def _codes_between_commas(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    for found in regex.compile(_CODES).finditer(text, start, end):
+        if _are_drawn(regex.split(_COMMA, found[0])):
+            yield found.span()
 
 
 def _lines_of_codes(text: str, at: int) -> Iterator[regex.Match[str]]:

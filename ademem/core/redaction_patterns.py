@@ -120,6 +120,8 @@ _PAIRS = (
 _COMMANDS = (
     ("mysql|mariadb", _login(r"(?:mysql|mariadb)[\w-]*", "-p")),
     ("docker login|podman login", _login(r"(?:docker|podman)\s+login", r"(?:-p|--password)[ =]")),
+    ("sshpass", _login("sshpass", r"-p\s*")),
+    ("openssl", _login("openssl", r"-pass(?:in|out)?\s+pass:")),
     ("redis-cli", _login("redis-cli", r"-a\s+")),
     ("ldap", _login(r"ldap\w+", r"-w\s*")),
     ("smbclient|rpcclient", _login(r"(?:smb|rpc)client", r"-U\s*[^\s%]{1,64}%")),
@@ -409,6 +411,17 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
         (":5432:", ":*:"),
         r"(?<!\S)[\w.*-]{1,253}:(?:\d{2,5}|\*):[^:\s]{1,63}:[^:\s]{1,63}:((?![<{$])[^\s:]{3,})(?!\S)",
     ),
+    ("secret", ("appid=",), r"[?&]appid=([0-9a-f]{32})" + _END),  # of OpenWeather
+    (  # of a registry, in Docker's `config.json`
+        "secret",
+        ("auths",),
+        r"auths[\"']?:\s*\{[^{}]{1,200}\{\s*[\"']auth[\"']:\s*[\"']([\w+/]{16,}={0,2})",
+    ),
+    (  # of WordPress, 64 characters of any kind
+        "secret",
+        ("_KEY'", "_SALT'"),
+        r"(?:AUTH|LOGGED_IN|NONCE)_(?:KEY|SALT)',\s*'([^'\n]{32,})'",
+    ),
     ("secret", ("?key=", "&key="), rf"[?&]key=(?=[\w-]{{20}}){OPAQUE}([\w-]+)"),
     (
         "url-password",
@@ -447,7 +460,7 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
         "password",
         ("password=", "passphrase=", "secret="),
         r"(?im)^[\w.-]*(?:password|passphrase|secret)="
-        r"(?=[^\s\"'$<{(]+ \S+ \S)([^\n\"'$<{()]{12,80})$",
+        r"(?![^\n]*(?:passw|passphr|secret))(?=[^\s\"'$<{(]+ \S+ \S)([^\n\"'$<{()]{12,80})$",
     ),
     (  # several words, joined, behind a name in capitals
         "password",

@@ -45,7 +45,7 @@ PHRASES = (
     .replace("\n", "/")
     .split("/")
 )
-SIGNS = {"hex": "0123456789abcdef", "digits": "0123456789"}
+SIGNS = {"hex": "0123456789abcdef", "HEX": "0123456789ABCDEF", "digits": "0123456789"}
 TIMES = 3
 """Texts of one template."""
 

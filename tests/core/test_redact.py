@@ -350,6 +350,13 @@ SECRETS = [
     secret("password", "new PDO($dsn, 'shop', '", "Tiger!77", "')", id="pdo"),
     secret("password", 'getConnection(url, "shop", "', "Tiger!77", '")', id="connection"),
     secret("password", 'new mysqli($host, "shop", "', "Tiger!77", '", "shop")', id="mysqli"),
+    secret("password", "sshpass -p '", "oven-mitt", "' ssh pi@10.0.0.7", id="sshpass"),
+    secret("secret", "https://x/data?id=4&appid=", HEX[:32], "&units=metric", id="weather"),
+    secret("secret", '{"auths": {"r.io": {"auth": "', MIX[:34] + "==", '"}}}', id="registry"),
+    *(
+        secret("secret", f"define('{name}', '", MIX[:30] + "){~" + MIX[:30], "');", id=name)
+        for name in ("AUTH_KEY", "LOGGED_IN_SALT")
+    ),
     secret("wifi", "WIFI:T:WPA;S:guests;P:", "ovenmitt", ";;"),
     secret("signature", "https://x/y?X-Amz-Signature=", HEX[:64]),
     secret("secret", "Datadog: app ", HEX[:40], " and api", id="key of an app"),
@@ -464,6 +471,7 @@ SECRETS = [
         for before, value, after in (
             ("everybody uses ", "Basalt.Otter.41", " as the vpn password"),
             ("log in as root with ", "tulpenzwiebel8", " there"),
+            ("my recovery codes: ", "h7kq-9mzt, p2wd-xx4c, r8vn-3gja", ". one is used"),
             ("log in as ops / ", "greyheron44", " on the jump host"),
             ("I reset the staging admin to ", "Mondaymonday2!", " because of it"),
             ("Door code at the barn is ", "7719", " then the bell"),
@@ -565,6 +573,8 @@ api_key = "your-api-key-here"
 API_KEY=xxxx-xxxx-xxxx-1234
 API_KEY=changeme123
 password: required
+login.error.password=The password is not correct.
+error codes ERR-1001, ERR-1002 and codes utf-8, utf-16, latin-1
 password: "must be at least 8 characters"
 password = None
 password=password2
