@@ -619,14 +619,19 @@ import sys
 sys.path.insert(0, sys.argv[1])
 from os import environ
 
+from ademem.core import bytecode
+bytecode.in_use = sys.argv[2] or None
 from ademem.core.clock import now
 from ademem.session import answer
 from ademem.session.{event} import handle
 
 loaded = set(sys.modules)
 said = answer(handle, sys.stdin.buffer.read(), environ, now())
+handled = set(sys.modules)
+from ademem.core import regex
+regex.keep()
 import json
-print(json.dumps([sorted(loaded), sorted(sys.modules), said]))
+print(json.dumps([sorted(loaded), sorted(handled), said]))
 """
 
 
@@ -661,10 +666,13 @@ class Day:
         head = {"session_id": "s1", "prompt_id": "p1", "cwd": str(self.root)}
         return json.dumps(head | {"hook_event_name": camel(event)} | keys).encode()
 
-    def fire(self, event, keys):
-        """What a fresh interpreter loaded to import the event, and to handle it; its answer."""
+    def fire(self, event, keys, package=""):
+        """What a fresh interpreter loaded to import the event, and to handle it; its answer.
+
+        Beside a *package* it keeps what patterns compile to.
+        """
         ran = subprocess.run(
-            [sys.executable, "-I", "-S", "-c", FIRE.format(event=event), str(ROOT)],
+            [sys.executable, "-I", "-S", "-c", FIRE.format(event=event), str(ROOT), str(package)],
             input=self.payload(event, keys),
             capture_output=True,
             env=self.environment,
@@ -694,6 +702,23 @@ def test_a_hook_loads_nothing_slow(day, event, payload):
     assert SLOW.isdisjoint(at_import)
     assert SLOW.isdisjoint(after_handling)
     assert not [name for name in after_handling if name.startswith("ademem.doors")]
+
+
+@pytest.mark.parametrize(
+    ("event", "payload"),
+    [
+        pytest.param(*row, id=row[0])
+        for row in DAY
+        if row[0] in ("user_prompt_submit", "pre_tool_use", "post_tool_use_failure")
+    ],
+)
+def test_a_hook_loads_no_compiler_of_patterns_once_one_kept_them(day, event, payload):
+    (day.root / "package/__pycache__").mkdir(parents=True)
+    fired = [
+        day.fire(event, payload | {"prompt_id": f"p{at}"}, day.root / "package") for at in (2, 3)
+    ]
+
+    assert ["re" in handled for _, handled, _ in fired] == [True, False]
 
 
 def loads_patterns_or_enums(name):
