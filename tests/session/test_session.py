@@ -353,9 +353,9 @@ def test_a_correction_is_heard_once(world):
 
 
 def test_a_correction_may_have_any_signs(world):
-    correct(world, """No, use a"b*(c) instead of d'e OR x:y.""")
+    correct(world, said := """No, we use a"b*(c) here and never d'e OR x:y.""")
 
-    assert [row.content for row in world.live()] == ["""No, use a"b*(c) instead of d'e OR x:y."""]
+    assert [row.content for row in world.live()] == [said]
 
 
 def test_a_correction_leaves_a_confirmed_memory_that_it_contradicts_as_it_is(world):
