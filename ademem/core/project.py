@@ -214,7 +214,7 @@ def files_changed(project: Project) -> bool:
 
 def files_edited(project: Project) -> bool:
     noted = [line for line in recorded_state(project).splitlines() if not line.startswith(_REF)]
-    return _list_files(project) != noted and not repository.under_way(project.root)
+    return list_files(project) != noted and not repository.under_way(project.root)
 
 
 def recorded_state(project: Project) -> str:
@@ -257,7 +257,7 @@ def was_read(project: Project) -> bool:
 
 
 def _listing(project: Project, refs: Iterable[str]) -> str:
-    lines = _list_files(project)
+    lines = list_files(project)
     if lines:
         from ademem.core.redaction import redact
 
@@ -269,7 +269,8 @@ def _listing(project: Project, refs: Iterable[str]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _list_files(project: Project) -> list[str]:
+def list_files(project: Project) -> list[str]:
+    """Return name, time of writing in ns and length of the files that are imported."""
     found: list[tuple[str, os.stat_result]] = []
     with suppress(confined.Refused):
         found += confined.entries(project.root, project.memory)

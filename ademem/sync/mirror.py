@@ -17,6 +17,7 @@ from ademem.core.project import (
     Project,
     files_changed,
     import_waits,
+    list_files,
     record_state,
     recorded_agreement,
     recorded_state,
@@ -162,6 +163,7 @@ def refresh(
         if not force and _is_idle(place, store, provenance, now):
             progress.end()
             return Refreshed(written=(), removed=(), kept=(), bytes=0)
+        listed = list_files(project)
         report, texts = update_store(runtime, place, provenance, force=force, progress=progress)
         surveyed = _store_state(store, place)
         known = read_known(project, store)
@@ -172,7 +174,10 @@ def refresh(
         base = provenance.base
         agreement = agreements.advance(store, base.agreement)
         copied = copy_before(project, store, due)
+        edited = _paths_of_changed(listed, list_files(project))  # while all was rendered
+        due = [file for file in due if file.path not in edited]
         _write_files(project, store, found, due, agreement)
+        relisted = list_files(project)
         agreed = _agreed_texts(found, due, base, texts)
         save_agreement(
             project, replace(base, agreement=agreement, texts=agreed), refused, report.is_sound
@@ -180,7 +185,9 @@ def refresh(
         if runtime.environment and store.is_trusted:
             _note_own_records(runtime, due, {*refused, *base.refused}, known.unchanged)
         save_known(project, known)
-        record_state(project, [*place.watched(store), *list_watched(provenance)], agreement)
+        others = _paths_of_changed(listed, relisted).difference(file.path for file in due)
+        if not others and list_files(project) == relisted:  # else the next import reads them
+            record_state(project, [*place.watched(store), *list_watched(provenance)], agreement)
         if due or report.count:
             ledger.renew(store, ledger.READ, project.root, now)
         progress.end()
@@ -211,6 +218,12 @@ def _is_idle(place: Place, store: Store, provenance: Provenance, now: datetime) 
 def _choose_due(stale: Iterable[File], *, force: bool, lazily: bool) -> list[File]:
     due = [file for file in stale if file.ours or (force and file.is_replaceable)]
     return [] if lazily and all(file.can_wait for file in due) else due
+
+
+def _paths_of_changed(listed: Iterable[str], now: Iterable[str]) -> set[str]:
+    """Return the paths of files in which two results of `list_files` differ."""
+    changed = {*listed}.symmetric_difference(now)
+    return {os.path.normpath(FOLDER + each.rsplit(" ", 2)[0]) for each in changed}
 
 
 def is_rendered(store: Store, place: Place) -> bool:

@@ -183,6 +183,27 @@ def test_a_refresh_looks_again_while_an_edit_is_left_alone(store, refresh, tmp_p
     assert refresh(force=True).written == (INDEX,)
 
 
+@pytest.mark.parametrize("step", ["_choose_due", "save_known"])
+def test_what_a_person_types_during_a_refresh_is_read_by_the_next(
+    store, refresh, tmp_path, monkeypatch, step
+):
+    insert(store, gotcha())
+    refresh()
+    insert(store, gotcha("another"))
+    go_on = getattr(mirror, step)
+
+    def while_typing(*given, **options):
+        edit(tmp_path, GOTCHAS, "thread safe", "typed by hand")
+        return go_on(*given, **options)
+
+    monkeypatch.setattr(mirror, step, while_typing)
+    refresh()
+    monkeypatch.undo()
+    refresh()
+
+    assert any("typed by hand" in row.content for row in memories.find(store, "true"))
+
+
 def test_another_bound_of_the_pages_is_looked_at(store, refresh):
     insert(store, *(gotcha(f"gotcha {n}", tags=("api",)) for n in range(9)))
     refresh()
