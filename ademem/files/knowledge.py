@@ -235,6 +235,16 @@ def _read_key(line: str) -> str:
     return str(loads(quoted)) if "\\" in quoted else quoted[1:-1]
 
 
+def without_derived_key(line: str) -> str:
+    """Return the line without a key that only repeats words of the rest, as a derived one does."""
+    found = _KEY.match(line)
+    if found is None:
+        return line
+    rest = line[found.end() :]
+    is_derived = all(word in rest.lower() for word in _read_key(line).split("-"))
+    return f'{{"key":""{rest}' if is_derived else line
+
+
 def has_id_in_key(line: str, id: str) -> bool:
     """Return True for a key that may end with the id as another memory has the same."""
     return _read_key(line).endswith((f"-{id}", f"-{id}{OWN}"))

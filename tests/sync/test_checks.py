@@ -120,6 +120,16 @@ def test_a_secret_in_a_long_file_is_named_by_its_line(found, store, here, monkey
     assert secret.startswith(f"{LINES}:{number}: has what looks like a secret (")
 
 
+def test_a_key_made_of_a_text_is_no_secret_but_one_of_other_words_is(found, store, here):
+    insert(store, memory("42195 metres is the length of the course"))
+    mirror.refresh(opened(here, store, Settings(mirror=SETTINGS), NOW))
+    key = "fact-42195-metres-is-the-length"
+
+    assert key in shared_files.read_text(f"{here.root}/{LINES}")
+    assert found() == []
+    assert any("secret" in line for line in found(LINES, key, "fact-73915-acres-is-the-length"))
+
+
 def test_checking_writes_nothing(store, here, found):
     document = shared_files.read_text(project_brief.file_path(here)).replace(
         '"version": 1', '"version": 3'
