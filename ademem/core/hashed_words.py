@@ -14,9 +14,6 @@ PIECE, STEP, WHOLE = 32, 8, 320
 """Words of a piece that is judged alone, from one piece to the next, and judged at once at most."""
 FEWEST = 4
 """Words of a text below which nothing is judged: labels and names, of which no author wrote any."""
-SHORT, MARGIN = 12, 1.0
-"""Words of a short text, and how much more it takes to hold one: titles of changes are short, of
-the orders that authors wrote 2 %."""
 LENGTH_STEP, LENGTHS = 3, 10
 """Words by which lengths of sentences differ, and how many lengths are told apart."""
 
@@ -63,9 +60,6 @@ class HashedWords:
         short = range(0, count - PIECE + STEP, STEP) if count > PIECE else ()
         parts = [*((at, WHOLE) for at in range(0, count, WHOLE)), *((at, PIECE) for at in short)]
         return [(start, min(start + size, count)) for start, size in parts]
-
-    def margin(self) -> float:
-        return MARGIN if len(self.words) <= SHORT else 0.0
 
     def quote(self, start: int, end: int) -> str:
         """Return words as they are spelled in the text."""

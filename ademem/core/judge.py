@@ -47,8 +47,7 @@ class Judge:
         return self.score(buckets) if buckets else -inf
 
     def scores(self, read: HashedWords) -> list[tuple[float, tuple[int, int]]]:
-        margin = read.margin()
-        return [(self.score(read.features(*piece)) - margin, piece) for piece in read.pieces()]
+        return [(self.score(read.features(*piece)), piece) for piece in read.pieces()]
 
     def score(self, buckets: set[int]) -> float:
         total = sum(map(self.weights.__getitem__, buckets))

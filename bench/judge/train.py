@@ -120,13 +120,13 @@ class Model:
     training: Training
 
     def score(self, texts: Sequence[str]) -> np.ndarray:
-        """Return the highest score of each text and its pieces, as `Judge.scores` has them."""
+        """Return the highest score of each text and its pieces."""
         rows = [pieces(text, self.training) for text in texts]
         owners = np.repeat(np.arange(len(texts)), [len(pieces) for pieces in rows])
         each = matrix([piece for pieces in rows for piece in pieces])
         scores = np.full(len(texts), -np.inf)
         np.maximum.at(scores, owners, self.scale * (each @ self.weights) + self.bias)
-        return scores if self.training.by_sentence else scores - np.array(list(map(margin, texts)))
+        return scores
 
     def packed(self) -> bytes:
         return struct.pack("<8sff", MAGIC, self.scale, self.bias) + self.weights.tobytes()
@@ -183,11 +183,6 @@ def features(text: str) -> list[np.ndarray]:
 @cache
 def sentence_features(text: str) -> np.ndarray:
     return np.fromiter(HashedWords(text).sentence_features(), dtype=np.int32)
-
-
-@cache
-def margin(text: str) -> float:
-    return HashedWords(text).margin()
 
 
 def pieces(text: str, training: Training) -> list[np.ndarray]:
