@@ -184,12 +184,6 @@ class CombinedTexts(Texts):
         digests = {path: source.digests[path] for path, source in self._sources.items()}
         super().__init__(digests=digests)
 
-    def share(self, other: Texts) -> None:
-        """Take from *other* the texts that are the same, so that they are not read twice."""
-        for path, text in other._small.items():
-            if path in self.digests and self.digests[path] == other.digests.get(path):
-                self._small[path] = text
-
     def only(self, paths: Iterable[str]) -> Texts:
         return CombinedTexts([self._sources[path].only([path]) for path in paths])
 

@@ -53,7 +53,7 @@ from ademem.sync.trusting import follow_trust, list_watched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Set
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
     from typing import Any
 
     from ademem.core.settings import GateSettings
@@ -245,19 +245,19 @@ def update_store(
         )
         report = replace(report, outdated=tuple(sorted(outdated)))
         texts = _without_refused(texts, report)
-    if unreadable := _find_unreadable(found, project):
+    if unreadable := _find_unreadable(set(found).difference(there), project):
         report = replace(report, problems=(*report.problems, *unreadable))
     follow_branches(place, store, now)
     follow_trust(provenance, now)
     return report, Texts() if force else texts
 
 
-def _find_unreadable(found: Texts, project: Project) -> list[Problem]:
+def _find_unreadable(paths: Iterable[str], project: Project) -> list[Problem]:
     """Return a problem for each file that is not UTF-8; notices name those that are refused."""
     message = "is not UTF-8 text, so nothing of it is imported; save it as UTF-8 or restore it"
     return [
         Problem(path=path, line=None, message=message)
-        for path in sorted(set(filter(is_imported, found)).difference(only_text(found)))
+        for path in sorted(filter(is_imported, paths))
         if not confined.refusal(project.root, path)
     ]
 

@@ -71,16 +71,6 @@ def test_a_harmless_text_is_not_held(text):
     assert judge.load("orders").holds(text) is None
 
 
-def _score(judges, text):
-    ((score, _),) = judges.scores(HashedWords(text))
-    return score
-
-
-def _bare_score(judges, text):
-    read = HashedWords(text)
-    return judges.score(read.features(0, len(read.words)))
-
-
 def test_an_order_in_the_middle_of_a_long_text_is_held():
     assert judge.load("orders").holds(TALE * 20 + ORDER + ". " + TALE * 20)
 
