@@ -1,6 +1,6 @@
 """Report the shape of the code: rooms, imports, size, words.
 
-    python bench/house.py [--minutes M] [CHECKOUT ...]
+    python bench/house.py [CHECKOUT ...]
 
 Each CHECKOUT (default: this one) is a column. Trips run in new processes, with this interpreter and
 the checkout first on its path. The last figures count per module, by name.
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import gc
 import json
 import os
 import re
@@ -100,7 +101,15 @@ TRIPS = (
 
 @cache
 def parse(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    gc.freeze()  # else collections of all trees take as long as reading them
+    return tree
+
+
+@cache
+def nodes(tree: ast.AST) -> tuple[ast.AST, ...]:
+    """Return all nodes of a module, which several figures count."""
+    return tuple(ast.walk(tree))
 
 
 class Checkout:
@@ -143,7 +152,7 @@ class Figure(NamedTuple):
     value: str
 
 
-def figures(checkout: Checkout, minutes: str) -> Iterator[Figure]:
+def figures(checkout: Checkout) -> Iterator[Figure]:
     rooms = _arrows(checkout)
     names = sorted({name.split(".")[1] for name in checkout.sources if "." in name} - {"__main__"})
     back = _running_back(rooms)
@@ -180,7 +189,6 @@ def figures(checkout: Checkout, minutes: str) -> Iterator[Figure]:
     for command, yardsticks in _starts(checkout):
         yield Figure(f"start of `{command}`, in yardsticks", f"{yardsticks:.2f}")
     yield Figure("bytes of README", f"{(checkout.root / 'README.md').stat().st_size:,}")
-    yield Figure("minutes of CI", minutes)
     opening = [text.split(None, 1)[0].strip(",") for text in _docstrings(checkout) if text.strip()]
     riddles = sum(word in RIDDLES for word in opening)
     yield Figure("docstrings", f"{len(opening):,}")
@@ -264,7 +272,7 @@ def _arrows(checkout: Checkout) -> Arrows:
 
     rooms, found = set(map(room_of, checkout.sources)), set()
     for name, tree in checkout.trees.items():
-        for node in ast.walk(tree):
+        for node in nodes(tree):
             if isinstance(node, ast.Import):
                 imported = [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom):
@@ -426,8 +434,8 @@ def _trips(checkout: Checkout, folder: Path) -> Iterator[int]:
 
 def _docstrings(checkout: Checkout) -> list[str]:
     kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    nodes = [node for tree in checkout.trees.values() for node in ast.walk(tree)]
-    found = [ast.get_docstring(node) for node in nodes if isinstance(node, kinds)]
+    every = (node for tree in checkout.trees.values() for node in nodes(tree))
+    found = [ast.get_docstring(node) for node in every if isinstance(node, kinds)]
     return [text for text in found if text]
 
 
@@ -443,7 +451,7 @@ def _single_callers(checkout: Checkout) -> tuple[int, int]:
         ]
         used = Counter(
             node.id if isinstance(node, ast.Name) else node.attr
-            for node in ast.walk(tree)
+            for node in nodes(tree)
             if isinstance(node, ast.Name | ast.Attribute)
         )
         private += len(defined)
@@ -453,10 +461,9 @@ def _single_callers(checkout: Checkout) -> tuple[int, int]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--minutes", default="-", help="Minutes that CI took.")
     parser.add_argument("checkouts", nargs="*", type=Path, default=[Path(__file__).parents[1]])
     given = parser.parse_args()
-    columns = [dict(figures(Checkout(root), given.minutes)) for root in given.checkouts]
+    columns = [dict(figures(Checkout(root))) for root in given.checkouts]
     for name in columns[0]:
         print(f"{name:55}", *(f"{column.get(name, '-'):>14}" for column in columns))
 

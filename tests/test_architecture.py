@@ -60,12 +60,6 @@ BROAD_EXCEPT = (
 """Where a failure that nobody foresaw ends; each of them logs it, or hands it to who waits."""
 
 
-@functools.cache
-def nodes(tree):
-    """All nodes of a tree, walked once."""
-    return tuple(ast.walk(tree))
-
-
 def name_of(node):
     """The dotted name of what is called or read, with an empty part for what has no name."""
     if isinstance(node, ast.Attribute):
@@ -85,7 +79,7 @@ def imports(tree):
     return found
 
 
-parsed = house.parse
+parsed, nodes = house.parse, house.nodes
 
 
 def room(path):
