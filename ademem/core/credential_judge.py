@@ -13,6 +13,7 @@ from itertools import islice
 
 from ademem.core import regex
 from ademem.core.credential_forms import (
+    MOST_CHARS,
     NOT_SECRET,
     Form,
     is_groups_of_digits,
@@ -48,7 +49,11 @@ BIAS = "bias"
 
 _BRACKETS = frozenset("()]\n")
 _IDEOGRAPHS = r"\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3"
-_TOKEN = rf"[^\s\"'`<>()\[\]{{}}„“”«»‘’「」『』，。、；！？（）：|{_IDEOGRAPHS}]+"
+_IN_TOKEN = rf"[^\s\"'`<>()\[\]{{}}„“”«»‘’「」『』，。、；！？（）：|{_IDEOGRAPHS}]"
+_TOKEN = rf"{_IN_TOKEN}+"
+_BEFORE_VALUE, _BEHIND_VALUE = "'=:,.;→>", ".,;:…"
+_MIXED_TOKEN = rf"(?<!{_IN_TOKEN})[A-Za-z]*+[{_BEHIND_VALUE}]*+{_TOKEN}"
+"""A token, save a word of ASCII letters, with or without a sign behind it."""
 _QUOTED = (
     r'"((?:[^"\\\n]|\\.){4,120})"'
     r"|(?<!\w)'((?:[^'\\\n]|\\.|''){4,120})'(?!\w)"
@@ -102,19 +107,27 @@ class Reading:
         self.text = text
         self.near = list(_regions_near(text, nouns))
         self.nouns = [noun.start for noun in nouns if noun.kind in ("password", "secret")]
-        self.plain: list[tuple[int, int]] = []
-        """Where words of letters are, most of a text; a candidate is one right behind a name."""
-        self.candidates = sorted(self._read_candidates(), key=lambda each: each.start)
+        self._forms: dict[str, Form | None] = {}
+        self._harmless: dict[str, bool] = {}
+        candidates = [each for each in self._read_candidates() if self._may_be_secret(each)]
+        self.candidates = sorted(candidates, key=lambda each: each.start)
         self.starts = [each.start for each in self.candidates]
         self.words = [found.start() for found in self._find_near(_WORD)]
         self.breaks = [found.start() for found in self._find_near(_BREAK)]
-        self._forms: dict[str, Form | None] = {}
 
-    def _find_near(self, pattern: str) -> Iterator[re.Match[str]]:
-        for start, end in self.near:
-            yield from regex.compile(pattern).finditer(self.text, start, end)
+    def _find_near(self, pattern: str) -> list[re.Match[str]]:
+        find = regex.compile(pattern).finditer
+        return [found for start, end in self.near for found in find(self.text, start, end)]
+
+    def _may_be_secret(self, each: Candidate) -> bool:
+        """Tell quickly of most candidates that they have no form."""
+        value = self.text[each.start : each.end]
+        if value not in self._harmless:
+            self._harmless[value] = is_harmless(value, is_quoted=True)
+        return not self._harmless[value]
 
     def _read_candidates(self) -> Iterator[Candidate]:
+        """Yield the candidates but for plain words, most of a text."""
         text = self.text
         for found in regex.finditer(_QUOTED, text):
             start, end = found.span(found.lastindex or 0)
@@ -122,19 +135,23 @@ class Reading:
             yield Candidate(text, start, end, is_quoted=True, is_item=is_item)
         for found in regex.finditer(_GROUPS_OF_DIGITS, text):
             yield Candidate(text, *found.span())
-        for found in self._find_near(_TOKEN):
+        for found in self._find_near(_MIXED_TOKEN):
+            each = self.strip_token(found)
+            if not each.is_plain:
+                yield each
             token = found[0]
-            if token.isalpha():
-                self.plain.append(found.span())
-                continue
-            start = found.end() - len(token.lstrip("'=:,.;→>"))
-            end = start + len(text[start : found.end()].rstrip(".,;:…"))
-            yield Candidate(text, start, end)
             if "=" not in token and ":" not in token:
                 continue
+            start, end = each.start, each.end
             name = regex.match(r"[A-Za-z_.-]{2,}[=:](?=.{4})", text[start:end])
             if name and not text.startswith(NOT_SECRET, start):
                 yield Candidate(text, start + name.end(), end)
+
+    def strip_token(self, found: re.Match[str]) -> Candidate:
+        token = found[0]
+        start = found.end() - len(token.lstrip(_BEFORE_VALUE))
+        end = start + len(self.text[start : found.end()].rstrip(_BEHIND_VALUE))
+        return Candidate(self.text, start, end)
 
     def _is_in_list(self, at: int) -> bool:
         opened = self.text.rfind("[", max(0, at - LIST_CHARS), at)
@@ -258,12 +275,16 @@ def _around(reading: Reading, name: Name) -> Iterator[tuple[Candidate, bool]]:
 
 
 def _plain_words(reading: Reading, name: Name) -> Iterator[Candidate]:
-    for at in range(bisect_left(reading.plain, (name.end,)), len(reading.plain)):
-        start, end = reading.plain[at]
-        is_far = start > name.end + AFTER_CHARS
-        if is_far or reading.count_words(name.end, start) > MOST_WORDS_OF_PLAIN:
+    """Yield the plain words right behind a name, which is mostly the end of a token."""
+    tokens = regex.compile(rf"(?<!{_IN_TOKEN}){_TOKEN}")
+    last = name.end + AFTER_CHARS + MOST_CHARS + 1  # a token that is cut there is too long
+    for found in tokens.finditer(reading.text, name.end, last):
+        each = reading.strip_token(found)
+        is_far = each.start > name.end + AFTER_CHARS
+        if is_far or reading.count_words(name.end, each.start) > MOST_WORDS_OF_PLAIN:
             return
-        yield Candidate(reading.text, start, end)
+        if each.is_plain:
+            yield each
 
 
 class _Place:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from ademem.core import regex
 from ademem.core.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
 # `|` is the edge of a word, also inside a name: `|pass|` is in `DB_PASS` and `ftpPass`. `_` is any
 # of blank, hyphen and underscore. Names without accents are found with them. Languages: en, de,
@@ -43,11 +44,18 @@ _STEMS = [
     for word in words.split()
     for spelled in ([word.replace("_", join) for join in " -_"] if "_" in word else [word])
 ]
-_ASCII_STEMS = [each for each in _STEMS if each[1].isascii()]
-_PLAIN = str.maketrans(
-    "àáâãäåąçćčďèéêëęěìíîïığłñńňòóôõöøőřśşšťùúûüůűýźżž",
-    "aaaaaaacccdeeeeeeiiiiiglnnnooooooorssstuuuuuuyzzz",
+STEMS = frozenset(stem for _, stem, _, _ in _STEMS)
+_RANKS: dict[str, list[int]] = {stem: [] for stem in STEMS}
+for _rank, _each in enumerate(_STEMS):
+    _RANKS[_each[1]].append(_rank)
+_PLAIN = dict(
+    zip(
+        "àáâãäåąçćčďèéêëęěìíîïığłñńňòóôõöøőřśşšťùúûüůűýźżž",
+        "aaaaaaacccdeeeeeeiiiiiglnnnooooooorssstuuuuuuyzzz",
+        strict=True,
+    )
 )
+_ACCENTED = f"[{''.join(_PLAIN)}]"
 
 
 class Noun(Value):
@@ -57,12 +65,20 @@ class Noun(Value):
     stem: str
 
 
-def find_nouns(text: str) -> list[Noun]:
-    """Return the names in the order of the text; of overlapping ones the longest."""
+def without_accents(lowered: str) -> str:
+    """Return a text of the same length."""
+    return regex.sub(_ACCENTED, lambda found: _PLAIN[found[0]], lowered)
+
+
+def find_nouns(text: str, stems: Collection[str] = STEMS) -> list[Noun]:
+    """Return the names in the order of the text; of overlapping ones the longest.
+
+    Other *stems* than these are not in the text.
+    """
     lowered = text.lower()
     if len(lowered) != len(text):  # "İ" has two characters
         lowered = "".join(lower if len(lower := char.lower()) == 1 else char for char in text)
-    found = sorted(_places(text, lowered), key=lambda noun: (noun.start, -noun.end))
+    found = sorted(_places(text, lowered, stems), key=lambda noun: (noun.start, -noun.end))
     nouns: list[Noun] = []
     for noun in found:
         if not nouns or noun.start >= nouns[-1].end:
@@ -70,9 +86,10 @@ def find_nouns(text: str) -> list[Noun]:
     return nouns
 
 
-def _places(text: str, lowered: str) -> Iterator[Noun]:
-    plain = lowered if lowered.isascii() else lowered.translate(_PLAIN)
-    for kind, stem, starts, ends in _ASCII_STEMS if lowered.isascii() else _STEMS:
+def _places(text: str, lowered: str, stems: Collection[str]) -> Iterator[Noun]:
+    plain = lowered if lowered.isascii() else without_accents(lowered)
+    for rank in sorted([rank for stem in stems if stem in _RANKS for rank in _RANKS[stem]]):
+        kind, stem, starts, ends = _STEMS[rank]
         searched = plain if stem.isascii() else lowered
         at = searched.find(stem)
         while at >= 0:

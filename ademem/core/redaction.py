@@ -7,14 +7,15 @@
 from __future__ import annotations
 
 from ademem.core import regex
-from ademem.core.credential_nouns import find_nouns
-from ademem.core.redaction_lists import list_spans
+from ademem.core.credential_nouns import STEMS, find_nouns, without_accents
+from ademem.core.literals import Literals
+from ademem.core.redaction_lists import CODE_LEADS, SEED_LEADS, list_spans
 from ademem.core.redaction_patterns import IS, LONG, LONG_CHARS, TABLE
 from ademem.core.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator
 
 _PRIVATE = "[private]"
 
@@ -93,11 +94,12 @@ def _without_private_spans(text: str) -> tuple[str, int]:
 _ESCAPE = r"\\(?:u00([2-7][0-9a-fA-F])|(/))|%([2-7][0-9a-fA-F])"
 
 _RANKS = {name: rank for rank, (name, _, _) in enumerate(TABLE)}
-_LOWER: dict[str, list[int]] = {}
-_CASED: dict[str, list[int]] = {}
+_RANKS_OF: dict[str, list[int]] = {}
 for _rank, (_, _hints, _) in enumerate(TABLE):
     for _hint in _hints:
-        (_LOWER if _hint == _hint.lower() else _CASED).setdefault(_hint, []).append(_rank)
+        _RANKS_OF.setdefault(_hint, []).append(_rank)
+_SIGNS = Literals((*_RANKS_OF, *STEMS, *SEED_LEADS, *CODE_LEADS), without_accents)
+"""What each secret that is found has beside it."""
 _ASSIGNED = frozenset([rank for rank, (_, _, pattern) in enumerate(TABLE) if IS in pattern])
 # Judged by the first word, so that a private key stays one whatever is written inside.
 _PLACEHOLDER = (
@@ -111,18 +113,14 @@ _ASSIGNING = frozenset("-:=>(")
 """Every match of a pattern with `IS` has one of these; prose with "token" often has none."""
 
 
-def match_hints(text: str) -> Iterator[tuple[int, str, str]]:
-    lowered = text.lower()
-    found = _ranks_in(lowered, _LOWER) | _ranks_in(text, _CASED)
+def match_hints(text: str, signs: Iterable[str] | None = None) -> Iterator[tuple[int, str, str]]:
+    signs = _SIGNS.find(text) if signs is None else signs
+    found = {rank for hint in signs if hint in _RANKS_OF for rank in _RANKS_OF[hint]}
     assigns = found and not _ASSIGNING.isdisjoint(text)
     for rank in sorted(found):
         name, _, pattern = TABLE[rank]
         if assigns or rank not in _ASSIGNED:
             yield rank, name, pattern
-
-
-def _ranks_in(text: str, ranks_by_hint: Mapping[str, Sequence[int]]) -> set[int]:
-    return {rank for hint, ranks in ranks_by_hint.items() if hint in text for rank in ranks}
 
 
 def mask(text: str) -> tuple[str, tuple[str, ...]]:
@@ -148,15 +146,16 @@ def mask(text: str) -> tuple[str, tuple[str, ...]]:
 
 def _spans_in(text: str) -> Iterator[tuple[int, int, int]]:
     """Yield start, end and rank in TABLE of each secret; spans may overlap."""
-    yield from _spans_by_issuer(text)
+    signs = _SIGNS.find(text)
+    yield from _spans_by_issuer(text, signs)
     yield from _spans_in_long_lines(text)
-    yield from _spans_by_judge(text)
-    for start, end in list_spans(text):
+    yield from _spans_by_judge(text, signs)
+    for start, end in list_spans(text, signs):
         yield start, end, _RANKS["secret"]
 
 
-def _spans_by_issuer(text: str) -> Iterator[tuple[int, int, int]]:
-    for rank, name, pattern in match_hints(text):
+def _spans_by_issuer(text: str, signs: Collection[str]) -> Iterator[tuple[int, int, int]]:
+    for rank, name, pattern in match_hints(text, signs):
         for match in _matches(pattern, TABLE[rank][1], text):
             secret = match.lastindex or 0
             if is_placeholder(match[secret]):
@@ -174,8 +173,8 @@ def _spans_in_long_lines(text: str) -> Iterator[tuple[int, int, int]]:
                     yield *match.span(secret), _RANKS["secret"]
 
 
-def _spans_by_judge(text: str) -> Iterator[tuple[int, int, int]]:
-    if not text.isalpha() and (nouns := find_nouns(text)):
+def _spans_by_judge(text: str, signs: Collection[str]) -> Iterator[tuple[int, int, int]]:
+    if not text.isalpha() and (nouns := find_nouns(text, signs)):
         from ademem.core.credential_judge import credential_spans
 
         for start, end, name in credential_spans(text, nouns):

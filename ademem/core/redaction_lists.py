@@ -6,7 +6,7 @@ from ademem.core import regex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
 SEED_LEADS = tuple(
     """
@@ -32,15 +32,23 @@ _COMMA = r"[ \t]*[,;/][ \t]*"
 _CODES = rf"(?<![\w-]){_CODE}-\w+(?:{_COMMA}{_CODE}-\w+){{2,}}"
 
 
-def list_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each seed phrase and each list of codes; spans may overlap."""
+def list_spans(text: str, signs: Collection[str]) -> Iterator[tuple[int, int]]:
+    """Yield start and end of each seed phrase and each list of codes; spans may overlap.
+
+    Leads that are not among *signs* are not in the text.
+    """
+    seed_leads, code_leads = (
+        [lead for lead in leads if lead in signs] for leads in (SEED_LEADS, CODE_LEADS)
+    )
+    if not seed_leads and not code_leads:
+        return
     lowered = text.lower()
     if len(lowered) != len(text):
         lowered = text
     end = 0
-    for start, stop in _regions(sorted(_places(SEED_LEADS, lowered))):
+    for start, stop in _regions(sorted(_places(seed_leads, lowered))):
         yield from _find_seeds(text, start, stop)
-    for at in sorted(_places(CODE_LEADS, lowered)):
+    for at in sorted(_places(code_leads, lowered)):
         if at < end:
             continue
         end = text.find("\n", at)
@@ -59,7 +67,7 @@ def _regions(places: list[int]) -> list[tuple[int, int]]:
     return regions
 
 
-def _places(leads: tuple[str, ...], lowered: str) -> Iterator[int]:
+def _places(leads: Iterable[str], lowered: str) -> Iterator[int]:
     for lead in leads:
         at = lowered.find(lead)
         while at >= 0:
