@@ -703,7 +703,7 @@ def test_a_hook_loads_nothing_slow(day, event, payload):
     [
         pytest.param(*row, id=row[0])
         for row in DAY
-        if row[0] in ("user_prompt_submit", "pre_tool_use", "post_tool_use_failure")
+        if row[0] in ("user_prompt_submit", "pre_tool_use", "post_tool_use_failure", "stop")
     ],
 )
 def test_a_hook_loads_no_compiler_of_patterns_once_one_kept_them(day, event, payload):
@@ -713,6 +713,7 @@ def test_a_hook_loads_no_compiler_of_patterns_once_one_kept_them(day, event, pay
     ]
 
     assert ["re" in handled for _, handled, _ in fired] == [True, False]
+    assert "collections" not in fired[1][1]
 
 
 def loads_patterns_or_enums(name):

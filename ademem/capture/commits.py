@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 
 from ademem.core.clock import UTC, Deadline, TooLate, datetime, parse, stamp, timedelta
 from ademem.core.errors import suppress
@@ -221,7 +220,7 @@ def sync(project: Project, store: Store, now: datetime) -> dict[str, Any] | None
 
 def count_top_folders(files: Iterable[str]) -> list[tuple[str, int]]:
     tops = [path.partition("/")[0] if "/" in path else TOP for path in set(files)]
-    counts = Counter(top for top in tops if top != ".ade")
+    counts = {top: tops.count(top) for top in set(tops) - {".ade"}}
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 

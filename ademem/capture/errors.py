@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from operator import itemgetter
-
 from ademem.capture import EXTENSIONS
 from ademem.core import regex
 from ademem.core.redaction import redact
@@ -76,7 +74,7 @@ _VARYING = (
     (regex.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*"), "<time>"),
     (regex.compile(r"(['\"`\u2018\u2019\u201c\u201d]).*?\1"), "<quoted>"),
     # Tried once for each run of signs; a text with its group would load `re`.
-    (regex.compile(r"(?<![\w.~/-])[\w.~/-]*/([\w.-]+)"), itemgetter(1)),
+    (regex.compile(r"(?<![\w.~/-])[\w.~/-]*/([\w.-]+)"), lambda found: str(found[1])),
     (regex.compile(r"\b(?:0x)?[0-9a-f]{7,}\b", regex.IGNORECASE), "<hex>"),
     (regex.compile(r"\d+"), "<n>"),
 )

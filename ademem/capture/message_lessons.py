@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from ademem.capture import is_placeholder
 from ademem.core import regex
 from ademem.core.memory import Category
 from ademem.core.text import fold, is_cjk
 from ademem.core.untrusted import without_recalled
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 TITLES = (
     "(?:key )?learnings?",

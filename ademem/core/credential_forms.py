@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from itertools import groupby, pairwise
 
 from ademem.core import regex
+from ademem.core.caching import lru_cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_left, bisect_right
-from functools import cache, cached_property
 from itertools import islice
 
 from ademem.core import regex
+from ademem.core.caching import cache, cached_property
 from ademem.core.credential_forms import (
     MOST_CHARS,
     NOT_SECRET,

@@ -8,9 +8,9 @@ is in scope whatever comes later.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from itertools import filterfalse, islice
 
+from ademem.core.caching import lru_cache
 from ademem.core.value import Value
 
 TYPE_CHECKING = False

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from itertools import pairwise
 from zlib import crc32
 
 from ademem.core import regex
+from ademem.core.caching import lru_cache
 from ademem.core.text import normal
 
 BUCKETS = 1 << 17

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import struct
-from array import array
-from functools import cache
 from math import inf, isfinite, sqrt
 
+from ademem.core.caching import cache
 from ademem.core.errors import AdememError
 from ademem.core.hashed_words import BUCKETS, HashedWords
 from ademem.core.json_text import loads
@@ -29,7 +28,7 @@ class Held(Value):
 
 
 class Judge:
-    def __init__(self, weights: array[int], scale: float, bias: float, limit: float) -> None:
+    def __init__(self, weights: memoryview[int], scale: float, bias: float, limit: float) -> None:
         self.weights, self.scale, self.bias, self.limit = weights, scale, bias, limit
 
     def holds(self, text: str) -> Held | None:
@@ -71,7 +70,7 @@ def load(name: str) -> Judge:
     try:
         with open(os.path.join(FOLDER, f"{name}.judge"), "rb") as file:
             magic, scale, bias = struct.unpack("<8sff", file.read(16))
-            weights = array("b", file.read())
+            weights = memoryview(file.read()).cast("b")  # an `array` loads `collections`
         with open(os.path.join(FOLDER, "thresholds.json"), encoding="utf-8") as file:
             limit = float(loads(file.read())[name]["threshold"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError, struct.error) as error:

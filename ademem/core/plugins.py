@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import cache
+
+from ademem.core.caching import cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

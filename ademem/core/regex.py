@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import marshal
 import os
-from functools import cache
 
 from ademem.core import bytecode
+from ademem.core.caching import cache
 from ademem.core.errors import suppress
 
 TYPE_CHECKING = False

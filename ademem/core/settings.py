@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from functools import cache
 
 from ademem.core import clone_variables, trust
+from ademem.core.caching import cache
 from ademem.core.errors import UsageError
 from ademem.core.json_text import loads
 from ademem.core.text import counted

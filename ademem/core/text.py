@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from ademem.core import regex
+from ademem.core.caching import lru_cache
 
 try:
     from _sha2 import sha256  # type: ignore[import-not-found, unused-ignore]

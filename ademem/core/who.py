@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import cache
 
+from ademem.core.caching import cache
 from ademem.core.errors import AdememError, suppress
 from ademem.core.value import StrEnum, Value
 

@@ -6,9 +6,8 @@ the text says to use it, to put things there, or that something is made with it 
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from ademem.core import regex
+from ademem.core.caching import lru_cache
 from ademem.core.text import is_cjk, word_set
 from ademem.core.text import words as split_words
 from ademem.core.value import Value, of

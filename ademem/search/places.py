@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 
 from ademem.core import regex
 from ademem.core.errors import suppress
@@ -256,13 +255,13 @@ def _first_files(
     ranked: list[tuple[str, float]], session: set[str], tree: Tree
 ) -> list[tuple[str, float]]:
     """Return the first FIRST files; of a folder of many alike, such as fixtures, few count."""
-    alike: Counter[tuple[str, str]] = Counter()
+    alike: dict[tuple[str, str], int] = {}
     sizes: dict[str, int] = {}
     first: list[tuple[str, float]] = []
     for path, score in ranked:
         folder, _, name = path.rpartition("/")
         kind = (folder, name.rpartition(".")[2])
-        alike[kind] += 1
+        alike[kind] = alike.get(kind, 0) + 1
         if folder not in sizes:
             sizes[folder] = tree.count_below(folder) if folder else 0
         most = MOST_ALIKE if sizes[folder] <= MANY_FILES else 1

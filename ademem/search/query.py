@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from itertools import groupby
 
 from ademem.core import regex
@@ -116,7 +115,10 @@ def _substrings(words: Iterable[str]) -> dict[str, Index]:
 
 def _count_repeated(words: Iterable[str], terms: Container[str]) -> dict[str, int]:
     """Return how often the *terms* occur that occur more than once."""
-    times = Counter(term for word in words for term, _ in _terms(word))
+    times: dict[str, int] = {}
+    for word in words:
+        for term, _ in _terms(word):
+            times[term] = times.get(term, 0) + 1
     return {term: number for term, number in times.items() if number > 1 and term in terms}
 
 

@@ -7,8 +7,7 @@ UserPromptSubmit it is not written yet.
 
 from __future__ import annotations
 
-from functools import lru_cache
-
+from ademem.core.caching import lru_cache
 from ademem.core.json_text import loads
 from ademem.core.transcript_lines import read_lines
 

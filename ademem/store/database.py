@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 
-from ademem.core import shared_files
+from ademem.core import caching, shared_files
 from ademem.core.errors import UnusableStore
 from ademem.core.json_text import compact, loads
 from ademem.core.shared_files import locked
@@ -22,9 +23,17 @@ if TYPE_CHECKING:
 else:
     from _operator import methodcaller  # the module around it defines all of it once more
 
-    try:  # all we need is in the C module; the package around it loads `collections` and more
+    # All we need is in the C module; the package around it loads `collections` and more. So does
+    # `functools`, of which the C module takes `lru_cache` alone.
+    is_ours = sys.modules.setdefault("functools", caching) is caching
+    try:
         import _sqlite3 as sqlite3
     except ImportError:
+        sqlite3 = None
+    finally:
+        if is_ours:
+            del sys.modules["functools"]
+    if sqlite3 is None:
         import sqlite3
 
 FOLDER = os.path.dirname(__file__)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import wraps
-
 from ademem.capture import EXTENSIONS
 from ademem.capture.gate.duplicates import (
     echo,
@@ -369,11 +367,11 @@ def load_rules() -> tuple[Rule, ...]:
 
 
 def _unless_it_fails(rule: Rule) -> Rule:
-    @wraps(rule)
     def apply(draft: Reviewed, gate: Gate) -> Reviewed | Verdict:
         outcome: Reviewed | Verdict | None = plugins.attempt(rule, draft, gate)
         return draft if outcome is None else outcome
 
+    apply.__name__ = rule.__name__
     return apply
 
 

@@ -8,9 +8,9 @@ it forbids is read as in a memory.
 from __future__ import annotations
 
 import os
-from functools import cached_property, lru_cache
 
 from ademem.core import regex
+from ademem.core.caching import cached_property, lru_cache
 from ademem.core.errors import suppress
 from ademem.core.json_text import loads
 from ademem.guard import acts

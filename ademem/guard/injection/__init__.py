@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from ademem.core import judge
+from ademem.core.caching import lru_cache
 from ademem.core.memory import Memory, Trust
 from ademem.core.text import words
 from ademem.core.untrusted import has_hidden_characters, is_disguised

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from itertools import pairwise
 
 from ademem.core import regex
+from ademem.core.caching import lru_cache
 from ademem.core.value import replace
 from ademem.guard import acts, shell
 from ademem.guard.touched_by_commands import INTERPRETERS, MOST_COMMANDS, commands_in

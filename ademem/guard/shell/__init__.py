@@ -6,9 +6,9 @@ are unwrapped: sudo, env, xargs, sh -c, find -exec. `guard.writers` names the fi
 
 from __future__ import annotations
 
-from functools import lru_cache
 from itertools import pairwise, takewhile
 
+from ademem.core.caching import lru_cache
 from ademem.core.value import Value, replace
 
 TYPE_CHECKING = False

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 from ademem.core import regex
+from ademem.core.caching import cached_property
 from ademem.guard.shell import Command, Redirect, Word
 
 TYPE_CHECKING = False
