@@ -171,6 +171,7 @@ def test_a_subagent_keeps_its_own(world: World, everywhere: Product) -> None:
     assert {request.text.count(OWL) for request in session.helper_requests} == {1}
 
 
+@pytest.mark.contract(full_only=True)
 @pytest.mark.parametrize("how", some(["moved", "variable", "off"]))
 def test_a_memory_that_is_off_or_moved(world: World, everywhere: Product, how: str) -> None:
     everywhere.know(OWL)
@@ -198,6 +199,7 @@ def arrange(world: World, how: str) -> Path:
     return moved if how == "moved" else memory_of(world)
 
 
+@pytest.mark.contract(full_only=True)
 @pytest.mark.parametrize("how", some(["on", "moved", "off"]))
 def test_no_text_is_twice_in_a_request(world: World, everywhere: Product, how: str) -> None:
     folder = arrange(world, how if how == "moved" else "on")

@@ -12,7 +12,7 @@ from .product import Product, watched
 from .script import bash, delegate, helper, model, person, write
 from .world import World, opened
 
-pytestmark = [pytest.mark.e2e, pytest.mark.contract]
+pytestmark = [pytest.mark.e2e, pytest.mark.contract(full_only=True)]
 
 REQUIRED = person("Fix the login bug in src/auth.py")
 
@@ -35,7 +35,6 @@ def test_a_model_that_ignores_the_reason_is_denied_twice_and_then_passes(
     assert len(ademem.decisions("deny")) == 2
 
 
-@pytest.mark.contract(full_only=True)
 def test_an_empty_store_blocks_nothing(world: World, ademem: Product) -> None:
     world.chat(REQUIRED, model(write(world.project / "auth.py")), model("Fixed."))
 
@@ -83,7 +82,6 @@ def test_the_rule_comes_with_the_denial_of_the_call_that_it_is_about_and_other_w
     assert file.exists()
 
 
-@pytest.mark.contract(full_only=True)
 def test_a_report_of_a_background_task_after_a_compaction_is_guarded_again(
     world: World, ademem: Product
 ) -> None:

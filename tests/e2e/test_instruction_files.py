@@ -9,7 +9,7 @@ from .script import Call, bash, model, person
 from .session import Session
 from .world import World
 
-pytestmark = [pytest.mark.e2e, pytest.mark.contract]
+pytestmark = [pytest.mark.e2e, pytest.mark.contract(full_only=True)]
 
 OF_CLIENT = "The zeppelin table in `src/zeppelin.py` must never be edited by hand"
 IMPORTED = "Walrus fixtures in `src/walrus.py` must never be renamed"

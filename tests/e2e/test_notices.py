@@ -11,7 +11,7 @@ from .script import bash, model, person
 from .session import Session
 from .world import World
 
-pytestmark = [pytest.mark.e2e, pytest.mark.contract]
+pytestmark = [pytest.mark.e2e, pytest.mark.contract(full_only=True)]
 
 
 def test_the_person_sees_a_line_and_a_slash_command_asks_the_model_nothing(
@@ -36,7 +36,6 @@ def test_the_person_sees_a_line_and_a_slash_command_asks_the_model_nothing(
     assert not any("for your word" in request.text for request in session.requests)
 
 
-@pytest.mark.contract(full_only=True)
 def test_the_person_sees_what_was_refused_and_once_that_a_hook_failed(world: World) -> None:
     ademem = Product(world)
     ademem.enrol()

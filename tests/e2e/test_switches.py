@@ -12,7 +12,7 @@ from ademem.operations import doctor
 from .product import Product
 from .script import model, person
 
-pytestmark = [pytest.mark.e2e, pytest.mark.contract]
+pytestmark = [pytest.mark.e2e, pytest.mark.contract(full_only=True)]
 
 OFF, ON = {"disableAllHooks": True}, {"disableAllHooks": False}
 
