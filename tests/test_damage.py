@@ -27,7 +27,7 @@ from tests.examples import FULL, examples, some
 from tests.session import payloads
 from tests.store import damage
 
-VALUES, FLIPS, LOGGED = examples(150, 10), examples(40, 10), examples(10, 5)
+VALUES, FLIPS, LOGGED = examples(150, 25), examples(40, 20), examples(10, 10)
 LATEST = "Releases are tagged by the pipeline"
 """What only the log beside the database holds."""
 COMMANDS = """

@@ -8,6 +8,7 @@ import pytest
 
 from ademem.core import clock, project
 from ademem.operations import doctor
+from tests.examples import some
 
 from .product import Product
 from .script import model, person
@@ -19,15 +20,20 @@ OFF, ON = {"disableAllHooks": True}, {"disableAllHooks": False}
 
 @pytest.mark.parametrize(
     "settings",
-    [
-        pytest.param({}, id="nothing is switched off"),
-        pytest.param({"user": OFF}, id="by the user"),
-        pytest.param({"project": OFF}, id="by the project"),
-        pytest.param({"local": OFF}, id="by the user in the project"),
-        pytest.param({"user": OFF, "project": OFF, "local": ON}, id="and on again"),
-        pytest.param({"project": {"allowManagedHooksOnly": True}}, id="which no project can say"),
-        pytest.param({"user": "{ // a comment\n}"}, id="in a file that is ignored"),
-    ],
+    some(
+        [
+            pytest.param({}, id="nothing is switched off"),
+            pytest.param({"user": OFF}, id="by the user"),
+            pytest.param({"project": OFF}, id="by the project"),
+            pytest.param({"local": OFF}, id="by the user in the project"),
+            pytest.param({"user": OFF, "project": OFF, "local": ON}, id="and on again"),
+            pytest.param(
+                {"project": {"allowManagedHooksOnly": True}}, id="which no project can say"
+            ),
+            pytest.param({"user": "{ // a comment\n}"}, id="in a file that is ignored"),
+        ],
+        2,
+    ),
 )
 def test_the_doctor_says_hooks_are_off_when_the_client_runs_none(
     ademem: Product, settings: dict[str, dict[str, bool] | str]

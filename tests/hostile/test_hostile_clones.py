@@ -25,7 +25,7 @@ def lived(request, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "lived", [pytest.param(clone, id=clone.name) for clone in some(EXAMPLES, 2)], indirect=True
+    "lived", [pytest.param(clone, id=clone.name) for clone in some(EXAMPLES)], indirect=True
 )
 def test_a_hostile_clone_reaches_nothing_and_stops_nothing(lived):
     clone, victim, machine, found = lived

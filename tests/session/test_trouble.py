@@ -44,7 +44,7 @@ def test_of_ten_thousand_mutants_only_those_that_are_no_object_are_failures(worl
     world.know("Login sessions expire after ten minutes")
     refused = 0
     with world.memories():  # an open connection spares every hook the work of closing the last one
-        for hook, raw in mutants(seed, 1000):
+        for hook, raw in mutants(seed, examples(1000, share=3)):
             assert understood(hook, world.fire(hook, raw=raw)), raw
             refused += not is_readable(raw)
 

@@ -16,7 +16,7 @@ from tests.sync import team as team_
 from tests.sync.clone import without_stamps
 from tests.sync.team import BY_COMMAND, BY_HAND, COMMITS, add
 
-MANY = 20 if FULL else 0.3
+MANY = 20 if FULL else 0.2
 """Factor of the numbers of histories below: 70 in all, or 2,300 in a full run."""
 ALL = (*BY_COMMAND, *BY_HAND, *COMMITS)
 

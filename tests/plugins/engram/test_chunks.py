@@ -24,7 +24,7 @@ from ademem.store import memories, memory_queries, relations, transitions
 from ademem.store.opening import open_store
 from ademem.sync.record_import import make_admission_rule
 from tests.builders import project
-from tests.examples import examples
+from tests.examples import FULL, examples
 from tests.store.replicas import BY_IMPORT, NOON, act_of, learn
 from tests.store.stores import in_memory
 from tests.sync.killing import run_until_killed
@@ -507,7 +507,7 @@ def test_a_process_killed_at_any_operation_loses_and_doubles_nothing(machines, t
     restore()
     count = run_until_killed(send, 10**6)
     assert count > 5
-    for limit in range(1, count + 1):
+    for limit in range(1, count + 1, 1 if FULL else 3):
         restore()
         run_until_killed(send, limit)
         shutil.rmtree(tmp_path / "ben", ignore_errors=True)

@@ -115,7 +115,7 @@ def test_what_a_writer_confirmed_counts_once_it_comes_by_git(team, hub, tmp_path
         assert all(not memory_queries.list_confirmed_elsewhere(one.store) for one in members)
 
 
-@pytest.mark.parametrize("seed", range(examples(1000, share=300)))
+@pytest.mark.parametrize("seed", range(examples(1000, share=1000)))
 def test_with_a_hub_besides_all_have_the_same(seed, team, hub, tmp_path, monkeypatch):
     choice, ids = random.Random(seed), random.Random(-seed - 1)
     monkeypatch.setattr(stamps, "new_replica", lambda: f"{ids.getrandbits(32):08x}")

@@ -504,7 +504,7 @@ class Unreachable:
         return answer
 
 
-@pytest.mark.parametrize("seed", range(examples(300, share=50)))
+@pytest.mark.parametrize("seed", range(examples(300, share=100)))
 def test_histories_with_lost_answers_end_in_the_same_memories(seed, clone, hub, monkeypatch):
     choice, ids = random.Random(seed), random.Random(-seed - 1)
     monkeypatch.setattr(stamps, "new_replica", lambda: f"{ids.getrandbits(32):08x}")
