@@ -227,7 +227,7 @@ def inside(world, *places):
     ("turn", "place", "make"),
     [
         pytest.param(turn, place, make, id=f"{place} is {what}")
-        for turn, (place, make, what) in some(enumerate(ROWS), 2)
+        for turn, (place, make, what) in some(enumerate(ROWS))
     ],
 )
 def test_one_hostile_file_reaches_nothing_outside_and_the_others_work(
