@@ -23,6 +23,7 @@ from ademem.store import (
 from ademem.store.opening import open_store
 from tests import builders
 from tests.builders import NOW, memory, open_project, project
+from tests.examples import some
 from tests.store import ade_file, filled, racing
 from tests.store.stores import reopen, text_of
 
@@ -287,24 +288,27 @@ def test_a_database_that_somebody_newer_migrates_meanwhile_is_refused(tmp_path, 
 
 @pytest.mark.parametrize(
     ("leave", "count"),
-    [
-        pytest.param(lambda root: None, 0, id="nothing"),
-        pytest.param(
-            lambda root: filled.build_own(root / ".ade" / "ade.db"),
-            1,
-            id="an older one",
-        ),
-        pytest.param(
-            lambda root: filled.build_own(root / ".ade" / "ade.db", journal="delete"),
-            1,
-            id="an older one without a log",
-        ),
-        pytest.param(
-            lambda root: ade_file.build(root, unified_memories=[ade_file.memory("m")]),
-            1,
-            id="one of ADE",
-        ),
-    ],
+    some(
+        [
+            pytest.param(lambda root: None, 0, id="nothing"),
+            pytest.param(
+                lambda root: filled.build_own(root / ".ade" / "ade.db"),
+                1,
+                id="an older one",
+            ),
+            pytest.param(
+                lambda root: filled.build_own(root / ".ade" / "ade.db", journal="delete"),
+                1,
+                id="an older one without a log",
+            ),
+            pytest.param(
+                lambda root: ade_file.build(root, unified_memories=[ade_file.memory("m")]),
+                1,
+                id="one of ADE",
+            ),
+        ],
+        2,
+    ),
 )
 def test_eight_processes_may_open_at_once(tmp_path, path, leave, count):
     leave(tmp_path)

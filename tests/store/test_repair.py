@@ -71,7 +71,7 @@ def test_the_database_refuses_a_value_that_a_memory_cannot_have(store, column, v
         store.db.execute(f"update unified_memories set {column} = ?", (value,))
 
 
-@pytest.mark.parametrize(("column", "value"), [*WRONG, *HARMLESS])
+@pytest.mark.parametrize(("column", "value"), some([*WRONG, *HARMLESS]))
 def test_an_older_database_with_a_bad_row_is_migrated_and_tells_what_it_was(
     tmp_path, path, column, value
 ):

@@ -23,6 +23,7 @@ import pytest
 
 from ademem.core.memory import NOTE, RULE, STOP
 from ademem.core.text import words
+from tests.examples import some
 from tests.plugins.replay.past import Past
 from tests.plugins.replay.transcript_writer import BEGIN
 from tests.world import World
@@ -101,14 +102,17 @@ def named(tmp_path_factory, request):
 
 @pytest.mark.parametrize(
     ("named", "kind", "right", "wrong"),
-    [
-        pytest.param("a", "met", 17, 0, id="met"),
-        pytest.param("a", "in_the_way", 3, 0, id="in the way"),
-        pytest.param("b", "met", 8, 0, id="met, set b"),
-        pytest.param("b", "in_the_way", 6, 0, id="in the way, set b"),
-        pytest.param("c", "met", 11, 1, id="met, set c"),
-        pytest.param("c", "in_the_way", 1, 0, id="in the way, set c"),
-    ],
+    some(
+        [
+            pytest.param("a", "met", 17, 0, id="met"),
+            pytest.param("a", "in_the_way", 3, 0, id="in the way"),
+            pytest.param("b", "met", 8, 0, id="met, set b"),
+            pytest.param("b", "in_the_way", 6, 0, id="in the way, set b"),
+            pytest.param("c", "met", 11, 1, id="met, set c"),
+            pytest.param("c", "in_the_way", 1, 0, id="in the way, set c"),
+        ],
+        4,
+    ),
     indirect=["named"],
 )
 def test_what_is_named_is_labelled_so(named, kind, right, wrong):
