@@ -72,11 +72,6 @@ _INSERT = (
     f"insert into main.unified_memories ({', '.join(_GIVEN)})"
     f" values ({', '.join(f':{name}' for name in _GIVEN)})"
 )
-_UPDATE = (
-    "update main.unified_memories set "
-    f"{', '.join(f'{name} = :{name}' for name in _GIVEN if name != 'id')}"
-    " where id = :id returning *"
-)
 
 
 class UnreadableMemory(UnusableStore):
@@ -152,13 +147,22 @@ def put_back(store: Store, memory: Memory, change: Change, written: str | None =
                 row = row_of(replace(protected, revision_count=revision))
                 written = stamps.dump(record, row) if record else written
         row["stamps"] = written
-        stored = db.execute(_UPDATE, row).fetchone()
+        stored = _update(db, before, row)
         _note_place(store, before, row)
         memory = from_row(stored) if store.is_trusted else get(store, memory.id)
         _record(store, memory.id, row, revision, change)
         if is_act:
             stamps.follow_up(store, before, row, change)
     return memory
+
+
+def _update(db: sqlite3.Connection, before: dict[str, Any], row: dict[str, Any]) -> sqlite3.Row:
+    """Write the columns that differ and return the row; others cost their indexes and triggers."""
+    changed = [name for name in _GIVEN if row[name] != before[name]] or ["revision_count"]
+    assigned = ", ".join(f"{name} = :{name}" for name in changed)
+    query = f"update main.unified_memories set {assigned} where id = :id returning *"
+    stored: sqlite3.Row = db.execute(query, row).fetchone()
+    return stored
 
 
 def _note_place(store: Store, before: dict[str, Any] | None, row: dict[str, Any]) -> None:
