@@ -22,9 +22,10 @@ from ademem.search.binding import (
 )
 from ademem.session import briefing, flags, notices, shell_notes
 from ademem.session.briefing import make_reader
+from ademem.session.folder_weights import folder_of
 from ademem.store import adopted, agreements, injections, jobs, ledger, logs, sessions
 from ademem.store import commits as table
-from ademem.store.bindings import has_bindings, is_shown_due
+from ademem.store.bindings import has_anchors, is_shown_due
 from ademem.store.runtime import Runtime, program
 
 TYPE_CHECKING = False
@@ -71,7 +72,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     imported, problems = _catch_up(runtime)
     key = TurnKey(session_id=payload.session_id)
     with runtime.store.transaction():
-        has_skills = _renew(key, runtime)
+        has_skills = _renew(key, payload.cwd, runtime)
         text, total = _brief(payload, source, here, imported, runtime)
     worker.start(runtime)
     lines = notices.describe_problems(problems) + notices.collect(payload, runtime)
@@ -114,12 +115,18 @@ def _catch_up(runtime: Runtime) -> tuple[str, Sequence[Problem]]:
     return imported
 
 
-def _renew(key: TurnKey, runtime: Runtime) -> bool:
-    """Renew bindings and lists, and queue what the worker does; tell whether skills changed."""
+def _renew(key: TurnKey, directory: str, runtime: Runtime) -> bool:
+    """Renew bindings and lists, and queue what the worker does; tell whether skills changed.
+
+    Places of memories that changed are left to the worker or the next prompt, whichever is first,
+    unless the briefing weighs those of the session's folder: until then the lists let all through.
+    """
     # another worktree may have changed the hints, or a compaction dropped them
     if is_shown_due(runtime.store):
-        update_bindings(runtime.store, runtime.project, DERIVE_S)
-    if has_bindings(runtime.store, "anchor"):
+        jobs.queue(runtime.store, "places", "project", runtime.now)
+        if folder_of(directory, runtime.project.root):
+            update_bindings(runtime.store, runtime.project, DERIVE_S)
+    if has_anchors(runtime.store):
         jobs.queue(runtime.store, "anchors", "project", runtime.now)
     renew_lists(runtime, is_start=True)
     remove_lists(runtime.project, key)

@@ -184,6 +184,15 @@ def has_bindings(store: Store, kind: str) -> bool:
     return store.has_row(query, (kind,))
 
 
+def has_anchors(store: Store) -> bool:
+    """Tell whether a memory is bound to code, or may be when it is read again."""
+    return store.has_row(
+        "select 1 from memory_bindings where kind = 'anchor' union all"
+        " select 1 from memory_bindings join unified_memories on seq = memory_seq"
+        " where kind = 'due' and anchors <> '[]' limit 1"
+    )
+
+
 def is_shown_due(store: Store) -> bool:
     """Tell whether a memory that may be shown is to be read again, or one that is gone."""
     return store.has_row(

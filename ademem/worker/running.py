@@ -150,6 +150,13 @@ FILES_RETRY = timedelta(minutes=1)
 """Delay before files are read again that git or another program is changing."""
 
 
+def places(context: JobContext, _job: Job) -> None:
+    """Derive where memories apply that changed, and write the lists that the shell asks."""
+    from ademem.search import binding
+
+    binding.refresh(context.runtime, seconds=float("inf"))
+
+
 def mirror(context: JobContext, _job: Job) -> datetime | None:
     from ademem.store.runtime import Runtime
     from ademem.sync.importer import BeingWritten
@@ -392,6 +399,7 @@ JOBS: tuple[Kind, ...] = (
     Kind(name="episode", run=episode),
     Kind(name="mission", run=mission),
     Kind(name="uses", run=uses),
+    Kind(name="places", run=places),
     Kind(name="mirror", run=mirror, needed=is_mirror_needed),
     Kind(name="current", run=current),
     Kind(name="tree", run=tree, needed=is_tree_behind),

@@ -3,15 +3,17 @@
 import json
 import os
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
 import time
 from compileall import compile_dir
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -19,11 +21,12 @@ import ademem
 from ademem import operations
 from ademem.core.memory import Draft
 from ademem.core.project import at
-from ademem.operations import doctor, install, searching, writing
+from ademem.operations import doctor, files, install, searching, writing
 from ademem.operations.install.registration import EVENTS
 from ademem.search.engine import Filters
 from tests import persons
 from tests.examples import examples
+from tests.repositories import Repository
 from tests.session.mutants import mutants
 from tests.session.payloads import LESSON, NAMES, ODD, payload, understood
 
@@ -470,3 +473,39 @@ def test_a_memory_of_the_file_is_shown_once_whichever_process_runs_the_hook(mach
         machine.ade / "run/keys" / f"{payload('pre_tool_use')['session_id']}.words"
     ).stat().st_size == 0
     assert machine.failures() == []
+
+
+def end_workers(machine):
+    """Kill the workers of the project, whatever they are at."""
+    for place in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            if str(machine.root).encode() in place.read_bytes().split(b"\0"):
+                os.kill(int(place.parent.name), signal.SIGKILL)
+
+
+@pytest.mark.parametrize("auto", [pytest.param("false", id="off"), pytest.param("true", id="dead")])
+def test_a_rule_that_was_pulled_is_said_at_the_next_call_though_the_worker_is(machine, auto):
+    machine.environment["ADEMEM_GUARD_MODE"] = "soft"
+    with machine.memories() as memories:
+        text = "Changes of src/auth.py need a migration"
+        writing.write(memories, Draft(content=text, category="convention", promoted=True))
+        files.refresh_files(memories)
+    ours, mate = Repository(machine.root), Repository(machine.folder / "mate")
+    ours.git("add", ".ade/memory")
+    ours.git("commit", "-q", "-m", "Remember")
+    mate.git("pull", "-q", str(machine.root), "main")
+    machine.fire("session_start", session_id="s1")
+    machine.fire("user_prompt_submit", session_id="s1", prompt="Go on")
+    for path in (mate.root / ".ade/memory").iterdir():
+        path.write_text(path.read_text().replace("src/auth.py", "src/billing.py"))
+    mate.git("commit", "-q", "-a", "-m", "Move it", author="Ben")
+    ours.git("pull", "-q", str(mate.root), "main")
+    machine.environment["ADEMEM_JOBS_AUTO"] = auto
+    began = machine.fire("session_start", session_id="s1", source="resume")
+    end_workers(machine)
+    call = {"file_path": str(machine.root / "src/billing.py"), "content": "x = 1"}
+    given = payload("pre_tool_use", cwd=str(machine.root), session_id="s1", tool_input=call)
+    said = machine.fire("pre_tool_use", json.dumps(given, separators=(",", ":")).encode())
+
+    assert began.well
+    assert "src/billing.py need a migration" in said.said
