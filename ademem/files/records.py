@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import sqlite3
 from collections import Counter
 from enum import StrEnum
 from itertools import islice
@@ -46,6 +45,7 @@ from ademem.store import (
     transitions,
     verdicts,
 )
+from ademem.store.database import sqlite3
 from ademem.store.transitions import Act
 
 TYPE_CHECKING = False

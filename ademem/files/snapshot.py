@@ -236,6 +236,27 @@ class PlacedItems:
         return id in self._paths
 
 
+class KnownLines:
+    """Lines of files that two snapshots share."""
+
+    def __init__(self) -> None:
+        self.lines: dict[str, KnowledgeLine] = {}
+        self._selected: dict[str, list[tuple[int, str]]] = {}
+
+    def select(self, texts: Texts, path: str, ids: Set[str] | None) -> Iterable[tuple[int, str]]:
+        """Return numbers and lines with one of the ids, or with none at all."""
+        if ids is None:
+            return enumerate(texts.lines(path), 1)
+        digest = texts.digests[path]
+        if digest not in self._selected:
+            self._selected[digest] = [
+                (number, raw)
+                for number, raw in enumerate(texts.lines(path), 1)
+                if not (named := _LINE_ID.findall(raw)) or not ids.isdisjoint(named)
+            ]
+        return self._selected[digest]
+
+
 def item_ids(text: str) -> Iterator[str]:
     """Yield the ids of the memories that a page names."""
     return (found[1] for found in _MARK.finditer(text))
@@ -286,17 +307,17 @@ def _blocks_in(texts: Texts, path: str) -> set[str]:
 def snapshot(
     texts: Texts,
     unchanged: Collection[str] = (),
-    known_lines: dict[str, KnowledgeLine] | None = None,
+    known: KnownLines | None = None,
     compared: Set[str] | None = None,
 ) -> Snapshot:
     """Parse files by their path; report one with conflict markers, and skip it if it is a page.
 
     Lines of both sides of a conflict are read: without its line, a memory on a page is taken for
     another one. Of *unchanged* pages the text alone is noted. Two snapshots with the same
-    *known_lines* share lines that are in both. With ids to be *compared*, lines and items that name
+    *known* lines share those that are in both. With ids to be *compared*, lines and items that name
     others are left out.
     """
-    known_lines = {} if known_lines is None else known_lines
+    known = known or KnownLines()
     placed = PlacedItems(texts, compared)
     lines_by_id: dict[str, list[KnowledgeLine]] = {}
     foreign: list[KnowledgeLine] = []
@@ -312,8 +333,8 @@ def snapshot(
         if not conflicts:
             sound.append(path)
         if path in LINE_FILES:
-            raw = _select(texts.lines(path), compared)
-            for line in _parse_lines(path, raw, problems, beyond, known_lines):
+            raw = known.select(texts, path, compared)
+            for line in _parse_lines(path, raw, problems, beyond, known.lines):
                 id = line.id
                 (lines_by_id.setdefault(sys.intern(id), []) if id else foreign).append(line)
             continue
@@ -484,18 +505,6 @@ def _parse_offer(candidate: ListItem, problems: list[Problem]) -> PlacedItem:
         message = f"no category {preview(name, 40)!r}; use {', '.join(Category)}"
         problems.append(Problem(path=SHEET, line=candidate.line, message=message))
     return PlacedItem(path=SHEET, category=category, item=candidate)
-
-
-def _select(lines: Iterable[str], ids: Collection[str] | None) -> Iterator[tuple[int, str]]:
-    """Yield numbers and lines with one of the ids, or with none at all."""
-    numbered = enumerate(lines, 1)
-    if ids is None:
-        return numbered
-    return (
-        (number, raw)
-        for number, raw in numbered
-        if not (named := _LINE_ID.findall(raw)) or any(id in ids for id in named)
-    )
 
 
 def _parse_lines(

@@ -52,6 +52,8 @@ class Texts:
         self.states: dict[str, object] = {}
         """Of the files, by path, as they were before they were read."""
         self._small: dict[str, str] = {}
+        self._held: dict[tuple[str, Sequence[str]], bool] = {}
+        """Answers of `holds`, by digest."""
         self._room = CACHED_CHARS
 
     @classmethod
@@ -90,10 +92,11 @@ class Texts:
         for path, text in other._small.items():
             if path in self.digests and self.digests[path] == other.digests.get(path):
                 self._small[path] = text
+        self._held = other._held
 
     def only(self, paths: Iterable[str]) -> Texts:
         chosen = Texts(self._stream, {path: self.digests[path] for path in paths}, self._on_change)
-        chosen._small, chosen.states = self._small, self.states
+        chosen._small, chosen.states, chosen._held = self._small, self.states, self._held
         return chosen
 
     def __getitem__(self, path: str) -> str:
@@ -138,6 +141,12 @@ class Texts:
 
     def holds(self, path: str, marks: Sequence[str]) -> bool:
         """Tell whether one of the *marks* stands anywhere in the text."""
+        asked = self.digests.get(path, ""), marks
+        if asked not in self._held:
+            self._held[asked] = self._search(path, marks)
+        return self._held[asked]
+
+    def _search(self, path: str, marks: Sequence[str]) -> bool:
         rest, most = "", max(map(len, marks)) - 1
         for part in self.parts(path):
             text = rest + part

@@ -6,13 +6,10 @@ keep the rest: nothing of a record is lost by being applied, and all stores come
 
 from __future__ import annotations
 
-import json
-import sqlite3
-
 from ademem.core import record_json, registers
 from ademem.core.clock import datetime, parse, stamp
 from ademem.core.errors import FORBIDDEN
-from ademem.core.json_text import loads
+from ademem.core.json_text import flat, loads
 from ademem.core.memory import MERGE, Category, Importance, Memory, Scope, Status, Trust
 from ademem.core.redaction import redact
 from ademem.core.text import clean, dedupe_key, sha256_hex, without_controls
@@ -29,6 +26,7 @@ from ademem.store import (
     stamps,
     transitions,
 )
+from ademem.store.database import sqlite3
 from ademem.store.memories import Change
 
 TYPE_CHECKING = False
@@ -195,7 +193,8 @@ def _store(
         was = before or memory
         _reveal(store, was.dedupe_key, was.topic_key, change)
     _show_candidates(store, current, joined, change, admit)
-    _journal(store, current, joined, memories.raw_row(store.db, joined.id), change, target)
+    if stamps.targets(store.db):
+        _journal(store, current, joined, memories.raw_row(store.db, joined.id), change, target)
     if before is None:
         replay(store, change, admit, failed=False)
     jobs.follow(store, change.at)
@@ -459,7 +458,7 @@ def _show_candidates(
             row = admit(_row_of_candidate(one, memory, change.at), None)
             if not conflict_candidates.find_live(store, "dedupe_key = ?", row.dedupe_key, row.id):
                 shown = replace(change, operation="insert", actor="system")
-                memories.insert(store, row, shown, json.dumps({stamps.DERIVED: memory.id}))
+                memories.insert(store, row, shown, flat({stamps.DERIVED: memory.id}))
 
 
 def _are_shown_alike(one: Record, other: Record) -> bool:
@@ -515,6 +514,8 @@ def receive(
     kind = "memory" if entity == "memory" else "relation"
     record, id = _read_entry(entity, values)
     if not id:
+        import json  # the record of an import has an id
+
         id = sha256_hex(json.dumps(values, sort_keys=True))[:32]
         journal.defer(store, kind, id, values, change.at, "it cannot be read", journal.FAILURES)
         return False
@@ -613,6 +614,8 @@ def apply_relation(
 
 def relation_order(values: Mapping[str, Any]) -> tuple[bool, str, str]:
     """Return what is greater for the row that counts."""
+    import json  # no import of files has relations
+
     by_person = values["marked_by_kind"] != "system"
     return by_person, str(values["updated_at"]), json.dumps(values, sort_keys=True)
 

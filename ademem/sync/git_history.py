@@ -21,7 +21,7 @@ from ademem.sync.tracked_files import MergeBase, fingerprint, load_fingerprints
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from ademem.core.project import Project
     from ademem.files.texts import Texts
@@ -204,12 +204,18 @@ class GitHistory(Value):
         return bool(git.text(self.root, "status", "--porcelain", "--ignored", "--", path))
 
 
-def read_history(project: Project, base: MergeBase, store: Store, present: Texts) -> GitHistory:
+def read_history(
+    project: Project,
+    base: MergeBase,
+    store: Store,
+    present: Texts,
+    read_uncommitted: Callable[[], Mapping[str, str] | None],
+) -> GitHistory:
     """Without git, every difference is an edit here."""
     root, now = project.root, commit(project.root)
     if now is None:
         return GitHistory(root=root)
-    outdated, is_edited = _find_outdated(project, base, now, store, present)
+    outdated, is_edited = _find_outdated(project, base, now, store, present, read_uncommitted)
     if now == base.commit:
         if base.branch not in (None, redact_branch(branch(root) or "")):
             ids = _ids_in_head(root)
@@ -295,7 +301,12 @@ def _text_number(line: str) -> int:
 
 
 def _find_outdated(
-    project: Project, base: MergeBase, head: str, store: Store, present: Texts
+    project: Project,
+    base: MergeBase,
+    head: str,
+    store: Store,
+    present: Texts,
+    read_uncommitted: Callable[[], Mapping[str, str] | None],
 ) -> tuple[frozenset[str], bool]:
     """Return the files that git set back to an old rendering, and True if others were edited.
 
@@ -306,12 +317,13 @@ def _find_outdated(
     if not base.agreement:
         return frozenset(), False
     root, fingerprints = project.root, load_fingerprints(project, store)
-    if (states := _list_uncommitted(project)) is None:
+    if (states := read_uncommitted()) is None:
         return frozenset(), False
     outdated, popped, edited = set[str](), set[str](), set[str]()
     for path in _changed_paths(base.texts, present):
         staged = _find_state(states, path)
-        is_rendering = fingerprint(path, present[path]) in fingerprints.get(path, ())
+        digest = present.digests[path]
+        is_rendering = fingerprint(path, present[path], digest) in fingerprints.get(path, ())
         if staged is None:
             if is_rendering and base.commit == head:
                 outdated.add(path)
@@ -391,7 +403,7 @@ def _find_state(states: Mapping[str, str], path: str) -> str | None:
     return next((states[name] for name in above if name in states), None)
 
 
-def _list_uncommitted(project: Project) -> dict[str, str] | None:
+def list_uncommitted(project: Project) -> dict[str, str] | None:
     """Return the states of files and folders with changes since HEAD; None when git fails.
 
     A state is the object of the index where that has what the file has; else empty.
@@ -410,6 +422,5 @@ def _list_uncommitted(project: Project) -> dict[str, str] | None:
     return staged
 
 
-def list_committed(project: Project, paths: Iterable[str]) -> list[str]:
-    states = _list_uncommitted(project)
+def list_committed(states: Mapping[str, str] | None, paths: Iterable[str]) -> list[str]:
     return [path for path in paths if states is not None and _find_state(states, path) is None]

@@ -24,7 +24,7 @@ from ademem.core.value import Value, replace
 from ademem.files import KNOWLEDGE, LINE_FILES, project_brief
 from ademem.files.project_brief import BadCore
 from ademem.files.snapshot import (
-    KnowledgeLine,
+    KnownLines,
     conflict_problems,
     ids_to_compare,
     is_imported,
@@ -231,7 +231,7 @@ def update_store(
         return ImportReport(), Texts()
     found = present(project)
     there = provenance.present = only_text(found)
-    texts = _select_ours(there, project, provenance.base)
+    texts = _select_ours(there, project, provenance)
     read = texts.only(filter(is_imported, texts))
     _check_whole(read, project, provenance.base, now)
     report = ImportReport()
@@ -279,11 +279,11 @@ def _is_as_staged(project: Project, path: str) -> bool:
     return git.output(project.root, "ls-files", "--modified", "--others", "--", path) == b""
 
 
-def _select_ours(there: Texts, project: Project, base: MergeBase) -> Texts:
+def _select_ours(there: Texts, project: Project, provenance: Provenance) -> Texts:
     """Return the files that are imported, and after other commits those that git has as well."""
     paths = set(filter(is_imported, there))
-    if commit(project.root) != base.commit:  # files that a teammate's ademem wrote are ours, too
-        paths |= set(list_committed(project, there))
+    if commit(project.root) != provenance.base.commit:  # a teammate's ademem wrote ours, too
+        paths |= set(list_committed(provenance.uncommitted, there))
     return there.only(path for path in there if path in paths)
 
 
@@ -329,12 +329,11 @@ def import_files(
     In one transaction, which is rolled back if the *deadline* passes (TooLate); with *progress*, an
     import of more than one batch continues an interrupted one, in a transaction for each batch.
     """
-    known_lines: dict[str, KnowledgeLine] = {}
-    base = provenance.base
+    base, known = provenance.base, KnownLines()
     base.texts.share(texts)
     same = unchanged_pages(texts, base.texts)
     compared = ids_to_compare(texts, base.texts, same) if base.is_sound else None
-    present, before = (snapshot(side, same, known_lines, compared) for side in (texts, base.texts))
+    present, before = (snapshot(side, same, known, compared) for side in (texts, base.texts))
     context, history = ImportContext(settings, now, place, provenance), provenance.history
     context.waits_on(None, None)  # git runs before others have to wait for the database
 

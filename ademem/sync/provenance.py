@@ -21,7 +21,7 @@ from ademem.core.text import sha256_hex
 from ademem.core.value import Value, replace
 from ademem.files.project_brief import FileSource
 from ademem.store import Store, ledger
-from ademem.sync.git_history import GitHistory, read_history
+from ademem.sync.git_history import GitHistory, list_uncommitted, read_history
 from ademem.sync.tracked_files import MergeBase, load_base, present_text
 from ademem.sync.trusted_commits import Remote, TrustedCommits, find_remote
 
@@ -92,7 +92,13 @@ class Provenance:
     @cached_property
     def history(self) -> GitHistory:
         present = self.present or present_text(self._project)
-        return read_history(self._project, self.base, self.store, present)
+        asked = (self._project, self.base, self.store, present)
+        return read_history(*asked, lambda: self.uncommitted)
+
+    @cached_property
+    def uncommitted(self) -> Mapping[str, str] | None:
+        """The states of files with changes since HEAD, as `list_uncommitted` returns them."""
+        return list_uncommitted(self._project)
 
     def of(
         self, path: str, id: str | None = None, states: Collection[object] = (), text: str = ""

@@ -22,8 +22,6 @@ from ademem.core.registers import (
 )
 from ademem.core.text import preview
 from ademem.core.value import replace
-from ademem.files import records
-from ademem.files.records import Import, Outcome
 from ademem.files.snapshot import KnowledgeLine, MemoryLines, join_records
 from ademem.files.texts import BadLine
 from ademem.store import Store, memories, replication, stamps, transitions
@@ -297,12 +295,14 @@ def _note_lost_stamps(before: Record, after: Record, context: ImportContext) -> 
 
 
 def import_plain_line(context: ImportContext, line: KnowledgeLine) -> None:
+    from ademem.files import records  # lines of ours do not need it
+
     found, path = line.found, line.path
     context.require_length(found["content"], records.text(found, "title"))
     source = context.provenance.of_record(path, found, None, [line.raw])
     if source.by_agent:
         found = found | {"status": Status.CANDIDATE}
-    job = Import(
+    job = records.Import(
         store=context.act.store,
         settings=context.settings,
         now=context.act.now,
@@ -312,5 +312,5 @@ def import_plain_line(context: ImportContext, line: KnowledgeLine) -> None:
         claimed_author=source.author,
         cuts=[],
     )
-    if records.import_plain(found, job) is Outcome.REJECTED:
+    if records.import_plain(found, job) is records.Outcome.REJECTED:
         raise CannotDo("not kept; `ademem log --refused` shows the reason")

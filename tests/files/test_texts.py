@@ -3,7 +3,7 @@
 import pytest
 
 from ademem.core.text import sha256_hex
-from ademem.files.snapshot import snapshot, unchanged_pages
+from ademem.files.snapshot import KnownLines, snapshot, unchanged_pages
 from ademem.files.texts import FilesChanged, Texts, clean_line, clean_lines, split_lines
 
 
@@ -119,9 +119,9 @@ def test_items_that_did_not_stay_in_memory_are_parsed_again_when_they_are_asked_
 
 def test_two_snapshots_share_what_is_the_same_in_both():
     path, line = ".ade/memory/knowledge.jsonl", '{"content":"x","id":"%s","sync_id":"s"}\n'
-    known = {}
-    before = snapshot(Texts.of({path: line % "a"}), known_lines=known)
-    now = snapshot(Texts.of({path: line % "a" + line % "b"}), known_lines=known)
+    known = KnownLines()
+    before = snapshot(Texts.of({path: line % "a"}), known=known)
+    now = snapshot(Texts.of({path: line % "a" + line % "b"}), known=known)
 
     assert now.lines["a"].lines == before.lines["a"].lines
     assert list(now.lines) == ["a", "b"]
