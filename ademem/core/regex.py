@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 IGNORECASE, MULTILINE, DOTALL, ASCII = 2, 8, 16, 256
 """As `re` has them."""
 MOST = 1000
+LEFT_S = 60
+"""Age from which a file that is being written was left by a process that was killed."""
 _missing: list[tuple[str, int]] = []
 
 
@@ -88,9 +90,24 @@ def keep() -> None:
         return
     from ademem.core import shared_files
 
+    with suppress(OSError):
+        _sweep(path)
     with suppress(OSError, AttributeError, ImportError):  # of an `re` that is made otherwise
         table = _read() | {key: marshal.dumps(_code_of(*key)) for key in _missing}
         shared_files.write_bytes(path, marshal.dumps((_magic(), table)))
+
+
+def _sweep(path: str) -> None:
+    """Remove what writers of *path* left that were killed."""
+    import time
+
+    folder, name = os.path.split(path)
+    before = time.time() - LEFT_S
+    for each in os.listdir(folder):
+        if each.startswith(f"{name}.") and each.endswith(".tmp"):
+            left = os.path.join(folder, each)
+            if os.stat(left).st_mtime < before:
+                os.remove(left)
 
 
 def _code_of(pattern: str, flags: int) -> Any:

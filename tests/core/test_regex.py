@@ -2,8 +2,10 @@
 
 import json
 import marshal
+import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -115,3 +117,14 @@ def test_without_compiled_modules_nothing_is_kept(shop):
 
     assert [shop.ask(), shop.ask()] == [True, True]
     assert not shop.kept.exists()
+
+
+def test_the_next_write_removes_what_a_killed_one_left(shop):
+    left, being_written = (Path(f"{shop.kept}.{pid}-c0ffee.tmp") for pid in (7, 8))
+    for path in (left, being_written):
+        path.touch()
+    os.utime(left, (time.time() - 61,) * 2)
+
+    shop.ask()
+
+    assert [left.exists(), being_written.exists(), shop.kept.exists()] == [False, True, True]
