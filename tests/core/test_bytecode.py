@@ -1,5 +1,6 @@
 """The file of compiled modules: the same modules as ever, or no part in it at all."""
 
+import marshal
 import os
 import subprocess
 import sys
@@ -80,13 +81,35 @@ def test_every_module_comes_out_of_the_file(shop):
     }
 
 
-def test_docstrings_are_left_out(shop):
-    shop.write("till.py", "WORTH = 5\ndef pay():\n    'Pay.'\n")
+READ_BY_PEOPLE = """
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from shop.goods import Purse
+else:
+    Purse = dict
+
+class Price:
+    euros: Purse
+
+def pay(price: Price, *, tip: int = 1) -> Purse:
+    'Pay.'
+    assert price is None
+    return Purse(tip=tip)
+"""
+
+
+def test_what_only_people_and_checkers_read_is_left_out(shop):
+    shop.write("till.py", READ_BY_PEOPLE)
     bytecode.write(str(shop.package))
     code = Bundle(str(shop.package)).read("shop.till")
     exec(code, found := {"__name__": "shop.till"})
 
-    assert (found["WORTH"], found["pay"].__doc__) == (5, None)
+    assert found["pay"](Price := found["Price"]) == {"tip": 1}
+    assert (found["pay"].__doc__, found["pay"].__annotations__) == (None, {})
+    assert Price.__annotations__ == {"euros": "Purse"}
+    assert b"shop.goods" not in marshal.dumps(code)
 
 
 def test_without_the_file_modules_load_as_ever(shop):
