@@ -122,7 +122,7 @@ def _notes(adoption: Adoption) -> Iterator[str]:
         yield f"{found.path}:{found.line} {preview(found.why, MANY_CHARS)}"
     yield from _more(len(adoption.disagreements))
     yield from adoption.lost
-    if adoption.is_taken and adoption.stopping and not adoption.may_stop:
+    if adoption.is_taken and adoption.stopping and not adoption.has_answer:
         yield (
             f"{counted(adoption.stopping, 'line')} may stop calls once you say so, in your own"
             " terminal or as /ademem:adopt yes: `ademem adopt --yes`"

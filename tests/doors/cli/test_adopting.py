@@ -62,6 +62,7 @@ def test_search_names_them_too(files):
 def test_a_person_says_yes_and_no(files):
     assert files.json("adopt", "--yes")["may_stop"]
     assert not files.json("adopt", "--no")["may_stop"]
+    assert "once you say so" not in files("adopt", "--no")
     files("adopt", "--yes", "--no")
     assert files.exit_code == 2
 
