@@ -342,6 +342,8 @@ def test_the_passing_pages_of_a_memory_bank_are_a_status(tree):
         pytest.param("Edit src/a.py with care", [], id="without backticks"),
         pytest.param("Mind `src/gone.py`", [], id="not in the tree"),
         pytest.param("All of `src/`", ["dir src"], id="a folder"),
+        pytest.param("Never edit `dist/` by hand", ["dir dist"], id="a folder that git ignores"),
+        pytest.param("Never edit `made/` or `dist`", [], id="a folder that nothing names"),
         pytest.param("All of `src/*.py`", ["glob src"], id="a glob"),
         pytest.param("All `*.py`", ["suffix .py"], id="a suffix"),
         pytest.param("Before `git push`", ["program git"], id="a command"),
@@ -364,6 +366,7 @@ def test_the_passing_pages_of_a_memory_bank_are_a_status(tree):
 )
 def test_places_are_what_stands_in_backticks_or_is_forbidden_and_is_there(tree, text, places):
     tree.add("src/a.py", "")
+    tree.add(".gitignore", "/dist/\n*.log\n")
     tree.add("Makefile", "db:\n\ttrue\n")
     tree.add("package.json", '{"scripts": {"lint": "x"}}')
     tree.add("AGENTS.md", f"- {text}\n")

@@ -52,6 +52,18 @@ class Files:
         self.paths = frozenset(paths)
         self.folders = frozenset(folder for path in self.paths for folder in _folders_above(path))
         self._scripts: dict[str, frozenset[str]] = {}
+        self._ignored: dict[str, frozenset[str]] = {}
+
+    def find_ignored(self, path: str, folder: str) -> Binding | None:
+        """Return a folder, with a slash at its end, that git ignores there or in the root."""
+        plain = path.removeprefix("./").rstrip("/")
+        for base in dict.fromkeys((folder, "")):
+            if base not in self._ignored:
+                found = f"{base}.gitignore" in self.paths and _ignored_names(self.root, base)
+                self._ignored[base] = frozenset(found or ())
+            if plain in self._ignored[base]:
+                return Binding(kind="dir", key=base + plain)
+        return None
 
     def scripts(self, folder: str) -> frozenset[str]:
         """Return targets and scripts of a folder, as `make:x` and `script:x`."""
@@ -181,6 +193,9 @@ def _places_of(span: str, folder: str, files: Files) -> Iterator[Binding]:
         if place := files.find(span, folder):
             yield place
             return
+        if span.endswith("/") and (place := files.find_ignored(span, folder)):
+            yield place
+            return
         if "/" in span and "." in span and not span.startswith("./"):
             return
     if not _PLAIN.fullmatch(span.partition(" <")[0]):
@@ -242,6 +257,14 @@ def _folders_above(path: str) -> Iterator[str]:
     while at >= 0:
         yield path[:at]
         at = path.find("/", at + 1)
+
+
+def _ignored_names(root: str, folder: str) -> list[str]:
+    """Return the paths that the `.gitignore` of a folder names in full."""
+    path = os.path.join(root, folder, ".gitignore")
+    with suppress(OSError, ValueError), open(path, encoding="utf-8") as file:
+        return [line.strip().strip("/") for line in file.read(MANIFEST_BYTES).splitlines()]
+    return []
 
 
 def _package_scripts(path: str) -> list[str]:
