@@ -212,11 +212,26 @@ def _with_memories(runtime: Runtime) -> Iterable[Disagreement]:
 
 
 def _says(row: sqlite3.Row, text: str) -> bool:
-    """Tell whether an item, or a sentence of it, has the words of a text in their order."""
+    """Tell whether an item, or a sentence of it, has the words of a text in their order.
+
+    Other words may stand between them, but for those that turn the sense.
+    """
     import re
 
     from ademem.core.text import list_words
 
     whole = row["text"]
     said = (whole, adopted.in_context(row), *re.split(r"(?<=[.!?])\s+|\n", whole))
-    return any(list_words(each) == list_words(text) for each in said)
+    wanted = list_words(text)
+    return any(_adds_nothing_else(list_words(each), wanted) for each in said)
+
+
+def _adds_nothing_else(words: Sequence[str], wanted: Sequence[str]) -> bool:
+    """Tell whether *words* are those that are *wanted*, with words between that turn no sense."""
+    left = list(wanted)
+    for word in words:
+        if left and word == left[0]:
+            del left[0]
+        elif mentions.turns_sense(word):
+            return False
+    return not left

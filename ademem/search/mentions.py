@@ -192,7 +192,7 @@ class _Token:
     """A word, or what stands in backticks, with what it is wherever it stands."""
 
     __slots__ = (
-        *("raw", "is_marked", "word", "cjk", "rejects", "steers"),
+        *("raw", "is_marked", "is_plain", "word", "cjk", "rejects", "steers"),
         *("may_lead", "announces", "named", "alone"),
     )
 
@@ -200,22 +200,26 @@ class _Token:
         self.raw = raw
         """As written, without the signs around it."""
         self.is_marked = is_marked
+        self.is_plain = not is_marked and raw.isascii() and raw.isalpha() and raw.islower()
+        """It can be nothing but a word: most of a text is."""
         self.word = word = "" if is_marked else raw.lower()
         self.cjk = word if is_cjk(word) else ""
         self.rejects = _rejects(word)
         self.steers = self.rejects or word in _STEERING
         """It says something of what stands beside it."""
-        is_program = not is_marked and regex.fullmatch(_PROGRAM, raw) is not None
+        is_program = self.is_plain or (not is_marked and regex.fullmatch(_PROGRAM, raw) is not None)
         self.may_lead = is_program and (raw in _PROGRAMS or raw in _LEADING)
         """A command may begin with it."""
         self.announces = _announced_by(word)
-        self.named = _named_by(raw)
+        self.named = raw if self.is_plain and len(raw) <= LONGEST else _named_by(raw)
         self.alone = self._read("", is_under=False)
         """What it mentions between any other words than those that tell of a place."""
 
     def _read(self, announced: str, *, is_under: bool) -> Mention | None:
         if self.named is None:
             return None
+        if self.is_plain and not announced and not is_under:
+            return Mention(kind=WORD, text=self.raw) if len(self.raw) > 1 else None
         return (_marked if self.is_marked else _plain)(self.named, announced, is_under)
 
     def mention(self, announced: str, *, is_under: bool) -> Mention | None:
@@ -406,6 +410,11 @@ def binds(text: str) -> bool:
 
 def _is_order(clause: list[_Token], at: int) -> bool:
     return not at or clause[at - 1].word in _BEFORE_VERB or clause[at - 1].rejects
+
+
+def turns_sense(word: str) -> bool:
+    """Tell of a word that negates or limits what stands beside it, and of a number."""
+    return _rejects(word) or word in _UNTIL or any(map(str.isdigit, word))
 
 
 def _rejects(word: str) -> bool:

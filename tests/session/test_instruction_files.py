@@ -451,17 +451,32 @@ def test_a_line_that_names_what_is_gone_is_told(files):
     assert "`src/gone.py`" in found.why
 
 
-def test_a_line_and_a_memory_that_say_otherwise_are_told(files, world):
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param("The API listens on port 9090", id="another number"),
+        pytest.param("The API never listens on port 8080", id="no more"),
+        pytest.param("The API listens on port 8080 or 9090", id="one more"),
+    ],
+)
+def test_a_line_and_a_memory_that_say_otherwise_are_told(files, world, line):
     world.know("The API listens on port 8080")
-    files.write(".cursorrules", "- The API listens on port 9090\n")
+    files.write(".cursorrules", f"- {line}\n")
     adoption = files.adopt()
 
     assert [(each.path, each.line) for each in adoption.disagreements] == [(".cursorrules", 1)]
 
 
-def test_a_line_and_a_memory_of_the_same_words_agree(files, world):
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param("**The API** listens on port 8080. Ask before you change that.", id="a part"),
+        pytest.param("The API still listens on the port 8080", id="with words more"),
+    ],
+)
+def test_a_line_and_a_memory_that_say_the_same_agree(files, world, line):
     world.know("The API listens on port 8080")
-    files.write(".cursorrules", "- **The API** listens on port 8080. Ask before you change that.\n")
+    files.write(".cursorrules", f"- {line}\n")
 
     assert files.adopt().disagreements == ()
 
