@@ -10,7 +10,6 @@ from functools import cached_property
 from ademem.core import confined, git, regex
 from ademem.core.memory import Category, Status
 from ademem.core.project import Project
-from ademem.core.redaction import redact
 from ademem.core.repository import under_way
 from ademem.core.settings import GateSettings, MirrorSettings
 from ademem.core.text import sha256_hex, unique
@@ -335,15 +334,12 @@ def secrets(subject: Subject) -> Iterator[Problem]:
     """Report secrets by line, or by file where several lines make one."""
     project = subject.place.project
     is_recorded = not subject.fresh and is_writable(project)
-    for block in find_secrets(subject.texts, project, is_recorded=is_recorded):
-        lines: Iterable[tuple[int | None, str]] = enumerate(block.text.split("\n"), block.first)
-        by_line = {number: names for number, line in lines if (names := redact(line).found)}
-        for number, names in (by_line or {None: block.found}).items():
-            message = (
-                f"has what looks like a secret ({', '.join(unique(names))}); take it out, and"
-                " renew it if it was pushed"
-            )
-            yield Problem(path=block.path, line=number, message=message)
+    for secret in find_secrets(subject.texts, project, is_recorded=is_recorded):
+        message = (
+            f"has what looks like a secret ({', '.join(unique(secret.names))}); take it out, and"
+            " renew it if it was pushed"
+        )
+        yield Problem(path=secret.path, line=secret.line, message=message)
 
 
 def ignored_files(subject: Subject) -> Iterator[Problem]:
