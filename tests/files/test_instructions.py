@@ -384,6 +384,14 @@ def test_a_path_is_read_in_the_folder_of_its_file_first(tree):
     assert [each.key for each in item.places] == ["pkg/src/a.py"]
 
 
+def test_a_folder_that_git_ignores_anywhere_is_that_of_the_text(tree):
+    tree.add(".gitignore", "dist/\n\n/site\n")
+    tree.add("pkg/AGENTS.md", "- Never edit `dist/` or `site/` behind `/`\n")
+    (item,) = tree.read().items
+
+    assert [each.key for each in item.places] == ["pkg/dist", "site"]
+
+
 def test_what_a_text_names_and_the_project_lacks_is_told(tree):
     tree.add("src/a.py", "")
     tree.add("Makefile", "db:\n\ttrue\n")

@@ -57,11 +57,13 @@ class Files:
     def find_ignored(self, path: str, folder: str) -> Binding | None:
         """Return a folder, with a slash at its end, that git ignores there or in the root."""
         plain = path.removeprefix("./").rstrip("/")
-        for base in dict.fromkeys((folder, "")):
+        for base in dict.fromkeys((folder, "")) if plain else ():
             if base not in self._ignored:
                 found = f"{base}.gitignore" in self.paths and _ignored_names(self.root, base)
                 self._ignored[base] = frozenset(found or ())
             if plain in self._ignored[base]:
+                return Binding(kind="dir", key=(base if "/" in plain else folder) + plain)
+            if f"/{plain}" in self._ignored[base]:
                 return Binding(kind="dir", key=base + plain)
         return None
 
@@ -263,7 +265,7 @@ def _ignored_names(root: str, folder: str) -> list[str]:
     """Return the paths that the `.gitignore` of a folder names in full."""
     path = os.path.join(root, folder, ".gitignore")
     with suppress(OSError, ValueError), open(path, encoding="utf-8") as file:
-        return [line.strip().strip("/") for line in file.read(MANIFEST_BYTES).splitlines()]
+        return [line.strip().rstrip("/") for line in file.read(MANIFEST_BYTES).splitlines()]
     return []
 
 
