@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ademem.core.client import reads_agents
 from ademem.core.clock import stamp
-from ademem.core.json_text import array, flat
+from ademem.core.json_text import array, compact
 from ademem.core.value import Value
 from ademem.store import Store
 from ademem.store.bindings import Binding, note_change
@@ -212,14 +212,16 @@ def _columns_of(places: Iterable[tuple[Binding, bool]]) -> set[tuple[str, str, s
 def _add(store: Store, root: str, items: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     """Add items and return their numbers by id.
 
-    One statement adds all: the word index takes twice as long for the same rows one by one.
+    One statement adds all: the word index takes twice as long for the same rows one by one. Of
+    arrays SQLite finds a value twice as fast as by a name.
     """
-    values = ", ".join(f"json_extract(value, '$.{name}')" for name in COLUMNS)
+    values = ", ".join(f"json_extract(value, '$[{at}]')" for at in range(len(COLUMNS)))
+    rows = [[item[name] for name in COLUMNS] for item in items]
     query = (
         f"insert into adopted (root, {', '.join(COLUMNS)}) select ?, {values} from json_each(?)"
         " returning id, seq"
     )
-    return store.pairs(query, (root, f"[{','.join(map(flat, items))}]"))
+    return store.pairs(query, (root, compact(rows)))
 
 
 def _change(store: Store, root: str, row: sqlite3.Row, item: Mapping[str, Any]) -> bool:
