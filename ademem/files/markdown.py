@@ -128,8 +128,17 @@ def parse_page(
     is_left_out: Callable[[list[str]], bool] = lambda _block: False,
 ) -> Iterator[ListItem | FreeText]:
     """Any bullet at the margin begins an item, which indented and wrapped lines continue."""
+    return parse_blocks(split_blocks(lines), is_sheet=is_sheet, is_left_out=is_left_out)
+
+
+def parse_blocks(
+    blocks: Iterable[tuple[int, list[str]]],
+    *,
+    is_sheet: bool = False,
+    is_left_out: Callable[[list[str]], bool] = lambda _block: False,
+) -> Iterator[ListItem | FreeText]:
     after = None
-    for start, block in split_blocks(lines):
+    for start, block in blocks:
         if is_left_out(block):
             continue
         if bullet := _BULLET.match(block[0]):

@@ -15,7 +15,7 @@ from ademem.core.text import clean, preview
 from ademem.core.value import Value
 from ademem.files import FOLDER, LINE_FILES, SHEET, knowledge, markdown
 from ademem.files.knowledge import from_line, is_hidden
-from ademem.files.markdown import ListItem, parse_page
+from ademem.files.markdown import ListItem, parse_blocks
 from ademem.files.texts import OVERSIZE, Problem, Texts, clean_lines, split_lines
 
 TYPE_CHECKING = False
@@ -300,8 +300,13 @@ def _ids_in_changed_lines(now: Texts, before: Texts, path: str) -> set[str]:
 
 
 def _blocks_in(texts: Texts, path: str) -> set[str]:
-    blocks = markdown.split_blocks(clean_lines(texts.get(path) or ""))
-    return {"\n".join(block) for _, block in blocks}
+    return {"\n".join(block) for _, block in _split_page(texts.get(path) or "")}
+
+
+@lru_cache(maxsize=8)
+def _split_page(text: str) -> list[tuple[int, list[str]]]:
+    """Return the blocks of a page, which is compared first and parsed then."""
+    return list(markdown.split_blocks(clean_lines(text)))
 
 
 def snapshot(
@@ -491,7 +496,7 @@ def _parse_items(
     category = own = topic_of(path)
     if own is None:
         return
-    for part in parse_page(clean_lines(text), is_left_out=is_left_out):
+    for part in parse_blocks(_split_page(text), is_left_out=is_left_out):
         if isinstance(part, ListItem):
             yield PlacedItem(path=path, category=own if part.id else category or own, item=part)
         else:
