@@ -252,6 +252,7 @@ def main() -> None:
     sizes = [int(size) for size in given.sizes.split(",")]
     with tempfile.TemporaryDirectory() as temporary:
         folder = given.folder or Path(temporary)
+        os.environ["ADEMEM_DATA_DIR"] = str(folder / "data")  # the person's may be large
         columns = [measure(folder, size, given.only) for size in sizes]
     steps = math.log(sizes[-1] / sizes[0]) if len(sizes) > 1 else math.inf
     for name, first in columns[0].items():
