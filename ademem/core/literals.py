@@ -29,6 +29,7 @@ class Literals:
         """Literals by their first two characters; of one with blanks its longest part."""
         self._with_blanks: dict[str, list[str]] = {}
         """Those by that part, which is in a word."""
+        self._signs: list[str] = []
         self._without: set[str] = set()
         """Words without any; most are."""
         self._with: dict[str, list[str]] = {}
@@ -49,9 +50,10 @@ class Literals:
                 each, part = part, max(part.split(), key=len)
                 self._with_blanks.setdefault(part, []).append(each)
             self._by_start.setdefault(part[:2], []).append(part)
+        self._signs = [start for start in self._by_start if len(start) == 1]
 
     def _find_by_words(self, text: str) -> frozenset[str]:
-        parts = {sign for sign in self._by_start if len(sign) == 1 and sign in text}
+        parts = {sign for sign in self._signs if sign in text}
         for word in set(text.split()).difference(self._without):
             known = self._with.get(word)
             parts.update(self._find_in(word) if known is None else known)
