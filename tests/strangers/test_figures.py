@@ -201,8 +201,10 @@ def test_a_recall_says_no_to_questions_of_another_subject(
             pytest.param("blood", True, (34, 55), (7, 2, 9), id="blood bank, model"),
             pytest.param("audio", True, (30, 58), (3, 3, 6), id="audio, model"),
             pytest.param("audio", False, (22, 50), (11, 3, 4), id="audio, words"),
+            pytest.param("avalanche", True, (44, 57), (4, 2, 13), id="avalanche, model"),
+            pytest.param("snow", True, (31, 54), (4, 2, 7), id="snow stations, model"),
         ],
-        share=4,
+        share=6,
     ),
 )
 def test_a_team_is_shown_what_helps_and_told_no_of_what_its_notes_do_not_have(
