@@ -22,15 +22,6 @@ if TYPE_CHECKING:
 
 MOST_EVIDENCE = 3
 FOR, AGAINST, NEITHER = "for", "against", ""
-_PROOFS = {
-    "said": "you said it",
-    "claude_add": "Claude wrote it down",
-    "client_file": "Claude keeps it in its own memory",
-    "reader": "it was read in the session",
-    "error_met": "the same error was met",
-    "commit": "a commit says it",
-}
-"""What each kind of evidence is, in words."""
 
 
 class Point(Value):
@@ -133,9 +124,8 @@ def tell_proof(evidence: Evidence, memory: Memory, now: datetime) -> str:
 
     A quote that is the text of the memory is not repeated.
     """
-    what = _PROOFS.get(evidence.kind, evidence.kind)
     at = f", {tell_day(parse(evidence.at), now)}" if evidence.at else ""
     read = " (after reading an outside source)" if evidence.tainted else ""
     is_same = fold(evidence.quote) == fold(memory.content)
     quote = f": “{evidence.quote}”" if evidence.quote and not is_same else ""
-    return f"{what}{at}{read}{quote}"
+    return f"{evidence.what}{at}{read}{quote}"

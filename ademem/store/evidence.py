@@ -35,6 +35,16 @@ class EvidenceKind(StrEnum):
     COMMIT = "commit"
 
 
+_IN_WORDS: dict[str, str] = {
+    EvidenceKind.SAID: "you said it",
+    EvidenceKind.CLAUDE_ADD: "Claude wrote it down",
+    EvidenceKind.CLIENT_FILE: "Claude keeps it in its own memory",
+    EvidenceKind.READER: "it was read in the session",
+    EvidenceKind.ERROR_MET: "the same error was met",
+    EvidenceKind.COMMIT: "a commit says it",
+}
+
+
 class Evidence(Value):
     memory_id: str
     kind: str
@@ -48,11 +58,15 @@ class Evidence(Value):
     at: str = ""
 
     @property
+    def what(self) -> str:
+        return _IN_WORDS.get(self.kind, self.kind)
+
+    @property
     def line(self) -> str:
         label = " (after reading an outside source)" if self.tainted else ""
         where = f" in {self.message}" if self.kind == EvidenceKind.CLIENT_FILE else ""
         quote = f": “{self.quote}”" if self.quote else ""
-        return f"{self.kind} on {self.at[:10]}{where}{label}{quote}"
+        return f"{self.what} on {self.at[:10]}{where}{label}{quote}"
 
     @property
     def row(self) -> dict[str, str | bool]:

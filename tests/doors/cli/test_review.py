@@ -357,8 +357,9 @@ def test_what_supports_a_candidate_stands_below_it(ademem):
     found = ademem.json("get", id)
 
     assert "unconfirmed (supported): agent\n" in listed
-    assert "    said on 2026-01-31: “flags are in flags.toml”" in listed
-    assert "evidence: said on 2026-01-31" in ademem("get", id)
+    assert "    you said it on 2026-01-31: “flags are in flags.toml”" in listed
+    assert "Claude wrote it down on " in listed
+    assert "evidence: you said it on 2026-01-31" in ademem("get", id)
     assert (found["stage"], found["status"]) == ("supported", "candidate")
     assert [each["kind"] for each in found["evidence"]] == ["said", "claude_add"]
     (row,) = ademem.json("list", "--status", "candidate")["memories"]
