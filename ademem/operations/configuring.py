@@ -67,7 +67,7 @@ class UntrustedParts(Value):
     settings: dict[str, Any]
     """Of `config.toml`, without those that the person agreed to."""
     local: SourceValues | None
-    """A `config.local.toml` that was not written here."""
+    """A `config.local.toml` that is not noted as the person's."""
     memories: int
     """Unaccepted memories of the files, except quarantined ones."""
     briefs: tuple[str, ...]
@@ -187,7 +187,7 @@ def _write_shared(here: Project, key: str, value: Any, environment: Mapping[str,
 
 def _write_local(here: Project, key: str, value: Any, environment: Mapping[str, str]) -> str:
     if _find_unnoted(here, environment):
-        why = f"{here.local_config} was not written by `ademem config set` here"
+        why = f"{here.local_config} {NOT_NOTED}"
         raise AdememError(why, "`ademem trust --settings` shows it and asks")
     ignore(here)
     _write(here.home_root, here.local_config, key, value)
@@ -195,6 +195,10 @@ def _write_local(here: Project, key: str, value: Any, environment: Mapping[str, 
     return here.local_config
 
 
+NOT_NOTED = (
+    "is not noted as yours: `ademem config set` did not write it, or `ademem uninstall` dropped the"
+    " note"
+)
 PROJECT_LIMIT = "lifecycle.project_limit"
 ROOM = 1.25
 """Memories for which a raised limit has room, as a share of those that live."""

@@ -99,11 +99,22 @@ def test_setting_one_key_agrees_to_no_other_that_waits(person):
 def test_a_local_file_that_somebody_else_wrote_is_not_made_yours_by_a_change(person):
     person.file("config.local.toml", '[guard]\nmode = "off"\n')
 
-    assert "was not written by `ademem config set` here" in person(
+    assert "is not noted as yours: `ademem config set` did not write it" in person(
         "config", "set", "search.limit", "7"
     )
     assert person.ademem.exit_code == 4
     assert person.get("guard.mode") == "consult"
+
+
+def test_after_an_uninstall_a_value_that_waits_says_why_and_what_to_do(person):
+    person("config", "set", "search.limit", "7")
+    person("uninstall")
+    person("install")
+
+    assert person.get("search.limit") != 7
+    assert "or `ademem uninstall` dropped the note" in person("config", "set", "search.limit", "8")
+    assert "search.limit = 7" in person("trust", "--settings", answers="y\n")
+    assert person.get("search.limit") == 7
 
 
 @pytest.mark.parametrize(
