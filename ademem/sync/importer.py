@@ -245,14 +245,14 @@ def update_store(
         )
         report = replace(report, outdated=tuple(sorted(outdated)))
         texts = _without_refused(texts, report)
-    if unreadable := _find_unreadable(set(found).difference(there), project):
+    if unreadable := find_unreadable(set(found).difference(there), project):
         report = replace(report, problems=(*report.problems, *unreadable))
     follow_branches(place, store, now)
     follow_trust(provenance, now)
     return report, Texts() if force else texts
 
 
-def _find_unreadable(paths: Iterable[str], project: Project) -> list[Problem]:
+def find_unreadable(paths: Iterable[str], project: Project) -> list[Problem]:
     """Return a problem for each file that is not UTF-8; notices name those that are refused."""
     message = "is not UTF-8 text, so nothing of it is imported; save it as UTF-8 or restore it"
     return [

@@ -60,6 +60,7 @@ from ademem.sync.git_history import GitHistory, is_committed_text
 from ademem.sync.importer import (
     ImportReport,
     Progress,
+    find_unreadable,
     import_files,
     lock_path,
     save_agreement,
@@ -276,9 +277,15 @@ def preview(runtime: Runtime, *, force: bool = False) -> Preview:
 
 
 def compare_with_copy(runtime: Runtime) -> Preview:
-    place = Place(runtime.project, runtime.settings.mirror)
-    found = survey(runtime.store, place, present_text(runtime.project))
-    return Preview(taken=ImportReport(), files=tuple(file for file in found if not file.is_current))
+    """Compare the files with a store that was made of them alone."""
+    place, there = Place(runtime.project, runtime.settings.mirror), present(runtime.project)
+    texts = only_text(there)
+    unreadable = find_unreadable(set(there).difference(texts), runtime.project)
+    found = survey(runtime.store, place, texts)
+    return Preview(
+        taken=ImportReport(problems=tuple(unreadable)),
+        files=tuple(file for file in found if not file.is_current),
+    )
 
 
 def import_into_copy(

@@ -105,6 +105,15 @@ def test_a_fresh_clone_is_looked_at_without_a_trace(clone, command):
     assert everything(clone.root) == before
 
 
+def test_a_preview_in_a_fresh_clone_names_a_file_in_another_encoding(clone):
+    (clone.root / FACTS).write_bytes((clone.root / FACTS).read_text().encode("utf-16"))
+
+    assert f"{FACTS}:1: is not UTF-8 text, so nothing of it" in clone(
+        "files", "import", "--dry-run"
+    )
+    assert clone.exit_code == 1
+
+
 def test_a_fresh_clone_of_sound_files_is_sound(clone):
     assert clone("files", "check") == "the files are sound\n"
     assert clone("files", "check", "--diff") == "up to date\n"
