@@ -10,7 +10,7 @@ from itertools import islice
 
 from ademem.core import regex
 from ademem.core.errors import suppress
-from ademem.core.text import is_cjk
+from ademem.core.text import have_same_words, is_cjk
 from ademem.search.lexical import choose_terms, read_postings, word_information
 from ademem.search.query import STOP_WORDS
 from ademem.store import full_text
@@ -40,7 +40,8 @@ def by_characters(text: str, store: Store) -> list[int]:
 
     The order is that of the weighted Jaccard similarity, in which a group counts by the inverse
     frequency among the rows that BM25 ranks first: in a few rows BM25 takes any group for common.
-    Groups that a row does not share count as those of the statement do on average.
+    Groups that a row does not share count as those of the statement do on average. The same words
+    are first, also before fewer that have all groups.
     """
     mine = list_grams(text)
     contents = full_text.read_contents(store, _find_rows(text, store))
@@ -54,7 +55,8 @@ def by_characters(text: str, store: Store) -> list[int]:
         both = sum(weight[gram] for gram in shared[seq])
         return both / (total + total / len(mine) * len(texts[seq]) - both)
 
-    return sorted(texts, key=share, reverse=True)
+    identical = {seq for seq, content in contents if have_same_words(text, content)}
+    return sorted(texts, key=lambda seq: (seq in identical, share(seq)), reverse=True)
 
 
 def _find_rows(text: str, store: Store) -> list[int]:

@@ -26,6 +26,13 @@ def test_another_form_of_a_word_brings_a_memory_of_a_small_store_near(store, kee
     assert by_characters("画面の値段は税込みです", store)[0] == fourth
 
 
+def test_the_same_words_come_before_fewer_that_hold_every_group_of_three(store, keep):
+    keep("Build docs")
+    known = keep("The build is of the docs")
+
+    assert by_characters("the build is of the docs.", store)[0] == known.seq
+
+
 def test_words_that_most_memories_begin_with_hide_none_that_few_have(store, keep):
     known = keep("Release notes are written by Ada")
     for number in range(MOST_POSTINGS + 1):
