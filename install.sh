@@ -172,8 +172,9 @@ install() {
   install_package
   [ "$dry_run" ] || shorten_script
   add_link
-  run "$prefix/bin/ademem" init --project "$project"
+  # In this order, so that `init` does not advise what follows.
   run "$prefix/bin/ademem" install --project "$project" ${where:+"$where"}
+  run "$prefix/bin/ademem" init --project "$project"
   [ -z "$mcp" ] || run "$prefix/bin/ademem" install --mcp claude --project "$project"
   install_model
   run "$prefix/bin/ademem" doctor --project "$project"

@@ -11,7 +11,7 @@ from typing import Annotated, Any, NamedTuple
 from ademem import operations
 from ademem.core import plugins, who
 from ademem.core import project as project_
-from ademem.core.errors import AdememError, UsageError
+from ademem.core.errors import AdememError, UsageError, suppress
 from ademem.core.settings import (
     key_of,
 )
@@ -62,12 +62,20 @@ def init(project: Project = None) -> None:
             if not confirm(f"{error}. Enrol it all the same?"):
                 raise AdememError("no answer was given") from error
     done = operations.init(root, by=who.of_process())
-    lines = [*done, f"{root} is enrolled; `ademem install` registers the hooks"]
+    lines = [*done, f"{root} is enrolled{_advise_hooks(root)}"]
     lines += _offer_adoption(root)
     lines += _offer_replay(root)
     if not project and root != os.path.realpath(here):
         lines.append("`ademem init --project .` makes a project of this folder alone")
     show.report({"root": root, "done": list(done)}, lines)
+
+
+def _advise_hooks(root: str) -> str:
+    """Return the next step after `init`, unless hooks are registered already."""
+    with suppress(AdememError):  # settings that cannot be read, which `install` reports
+        if any(install_.find_commands(root, where) for where in Where):
+            return ""
+    return "; `ademem install` registers the hooks"
 
 
 def _offer_adoption(root: str) -> Iterator[str]:
@@ -400,7 +408,7 @@ def _setting_lines(arrived: UntrustedParts) -> Iterator[str]:
 
 
 def _local_lines(arrived: UntrustedParts) -> Iterator[str]:
-    yield "config.local.toml was not written by `ademem config set` here. It sets:"
+    yield f"config.local.toml {configuring.NOT_NOTED}. It sets:"
     if arrived.local:
         yield from _value_lines(arrived.local.values)
         yield from (f"  ignored: {warning}" for warning in arrived.local.warnings)

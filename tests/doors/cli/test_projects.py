@@ -29,7 +29,9 @@ def test_a_home_folder_that_is_a_repository_is_no_project_of_what_is_in_it(ademe
     subprocess.run(["git", "init", "--quiet"], cwd=tmp_path / "home", check=True)
     ademem.monkeypatch.chdir(inside)
 
-    assert f"{inside} is enrolled" in ademem("init")
+    assert f"{inside} is enrolled; `ademem install` registers the hooks\n" in ademem("init")
+    ademem("install")
+    assert f"{inside} is enrolled\n" in ademem("init")
 
 
 def test_projects_are_listed_searched_proposed_and_forgotten(ademem, tmp_path):
