@@ -20,6 +20,8 @@ OPAQUE_CHARS = 28
 LENGTHS = (4, 5, 7, 9, 12, 16, 20, 28, 40, 64)
 _HEX = frozenset("0123456789abcdefABCDEF")
 _SIGNS = frozenset("!@#$%^&*?~+=")
+_NO_KEYS = dict.fromkeys(map(ord, "#*"))
+"""Keys of a door beside its digits."""
 _NO_JOINS = dict.fromkeys(map(ord, "/-_.:"))
 _NEVER = frozenset("()[]{}<>;")
 NOT_SECRET = ("./", "..", "x:", "ssh-", "age1", "AAAA", "MII", "SHA", "sha", "md5", "h1:", "eyJ")
@@ -94,7 +96,7 @@ def _mask(value: str) -> str:
         return mask + str(min(len(value), 9))
     if _is_digest(value):
         return "hex" + str(len(value)) if len(value) > COMMIT_CHARS else "commit"
-    if " " not in value and len(value) >= OPAQUE_CHARS:
+    if " " not in value and len(value) >= OPAQUE_CHARS and not _is_slug(value):
         return "opaque"
     return "random" if _is_random(value, mask) else _shorten(mask)
 
@@ -140,7 +142,7 @@ def _is_color(value: str) -> bool:
 def _is_reference(value: str) -> bool:
     if value[0] == "*" and value[1:].isdigit():
         return False  # typed at a door, "*4711"
-    return value[0] in "$%&@*~/:<{[(" or "://" in value or value.startswith(NOT_SECRET)
+    return value[0] in "$%&@*~/:<{[(\\" or "://" in value or value.startswith(NOT_SECRET)
 
 
 def is_groups_of_digits(value: str) -> bool:
@@ -157,7 +159,7 @@ def _is_number(value: str) -> bool:
     """Tell of versions, dates, times and sizes."""
     if is_groups_of_digits(value):
         return False
-    if value.strip("#*").isdigit():
+    if value.translate(_NO_KEYS).isdigit():
         return len(value) > MOST_DIGITS
     parts = value.lstrip("vV").replace("-", ".").replace("/", ".").split(".")
     is_dotted = len(parts) > 1 and parts[0].isdigit() and parts[1][:1].isdigit()

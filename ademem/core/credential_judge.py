@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 WEIGHTS = os.path.join(os.path.dirname(__file__), "judges", "credentials.json")
 AFTER_CHARS, BEFORE_CHARS = 220, 110
 """Characters behind and before a name in which a candidate lies."""
-MOST_WORDS, MOST_WORDS_BEFORE, MOST_WORDS_OF_PLAIN = 14, 6, 1
+MOST_WORDS, MOST_WORDS_BEFORE, MOST_WORDS_OF_PLAIN = 18, 10, 1
 """Words between a name and a candidate: behind it, before it, and if the candidate is a word."""
 PINS = ("pin", "pincode", "puk", "пин", "暗証", "geheimzahl", "clave")
 """Names of passwords of digits alone; those of others stand right behind their name."""
@@ -63,7 +63,7 @@ _QUOTED = (
 _GROUPS_OF_DIGITS = (
     r"(?<![\w.,:/-])(?:\d(?:-\d){3,5}|\d\d(?:[ -]\d\d){1,3}|\d{3}(?:[ -]\d{3}){1,3}"
     r"|\d{4}(?:[ -]\d{4}){1,3})"
-    r"(?![\w,:/-]|[ .]\d)"
+    r"(?![\w:/-]|[ .,]\d)"
 )
 _CLAUSE = r"[^.;!?\n。！？]{0,120}"
 _PHRASE = r"[^\W\d_]+(?: (?:[^\W\d_]+|\d{1,4})){2,8}(?= ?(?:[.,;!?()\n—–-]|\Z))"
@@ -82,6 +82,8 @@ _PUBLIC = (
     *("cache", "partition", "primary", "foreign", "sort", "dedup", "idempot"),
 )
 """What tells of a key or a value of chance that it opens nothing."""
+_JOINS = frozenset("=:/")
+_NAME_OR_USER = r"[A-Za-z_.-]{2,}[=:](?=.{4})|[a-z]{2,}/(?=[^/@]{5,}$)"
 _IDENTIFIER = r"(?:v\d)?[A-Za-z_.-]+(?:\d[A-Z_][A-Za-z_]*)?[_-]?(?:v?\d)?"
 
 
@@ -139,11 +141,10 @@ class Reading:
             each = self.strip_token(found)
             if not each.is_plain:
                 yield each
-            token = found[0]
-            if "=" not in token and ":" not in token:
+            if _JOINS.isdisjoint(found[0]):
                 continue
             start, end = each.start, each.end
-            name = regex.match(r"[A-Za-z_.-]{2,}[=:](?=.{4})", text[start:end])
+            name = regex.match(_NAME_OR_USER, text[start:end])
             if name and not text.startswith(NOT_SECRET, start):
                 yield Candidate(text, start + name.end(), end)
 
@@ -178,11 +179,19 @@ class Reading:
         before = self.text[max(0, each.start - 4) : each.start].rstrip(" ")
         if before.endswith(("{{", "${")):
             return True
+        value = self.text[each.start : each.end]
+        is_word = not any(map(str.isdigit, value))
+        if is_word and self._is_in_template(each.start):
+            return True
         first = bisect_left(self.nouns, each.start)
         if first == len(self.nouns) or self.nouns[first] >= each.end:
             return False
-        value = self.text[each.start : each.end]
-        return not any(map(str.isdigit, value)) or regex.fullmatch(_IDENTIFIER, value) is not None
+        return is_word or regex.fullmatch(_IDENTIFIER, value) is not None
+
+    def _is_in_template(self, at: int) -> bool:
+        """Tell of `{{ lookup("a.module", …) }}`."""
+        line = self.text[self.text.rfind("\n", 0, at) + 1 : at]
+        return line.rfind("{{") > line.rfind("}}")
 
     def has_break(self, start: int, end: int) -> bool:
         return bisect_left(self.breaks, end) > bisect_left(self.breaks, start)
@@ -213,6 +222,7 @@ class Name:
             self.end += 1
         self.prefix, self.suffix = text[self.start : noun.start], text[noun.end : self.end]
         self.kind, self.stem = noun.kind, noun.stem
+        self.is_variable = "_" in self.prefix and self.prefix.isupper() and not self.suffix
         near = text[max(0, noun.start - 24) : self.end + 16].lower()
         self.is_public = any(word in near.replace("publish", "") for word in _PUBLIC)
 
@@ -301,15 +311,20 @@ class _Place:
         return self.text[self.start : self.end]
 
     def is_near(self) -> bool:
-        if self.text[self.each.end : self.each.end + 1] in ("(", "["):
-            return False  # a call
+        if self._is_call():
+            return False
         if self._is_of_another_list():
             return False
         if self.is_before:
-            return self.words <= MOST_WORDS_BEFORE and not self.breaks
+            return self.words <= MOST_WORDS_BEFORE and not self.breaks and "=" not in self.gap
         if not self.words:
             return "\n" not in self.gap or self.gap.strip()[:1] == ":"
         return self.words <= MOST_WORDS and not self._is_of_another_name()
+
+    def _is_call(self) -> bool:
+        """Tell of `name(…`; a bracket before an ideograph opens a remark."""
+        behind = self.text[self.each.end : self.each.end + 2]
+        return behind[:1] in ("(", "[") and behind.isascii()
 
     def _is_of_another_list(self) -> bool:
         return self.each.is_item and (self.words > 0 or "[" not in self.gap)
@@ -320,7 +335,7 @@ class _Place:
 
     def is_of_kind(self, name: Name, form: Form) -> bool:
         """Tell whether such a name can have such a value: a key is no code of a door."""
-        if form.is_slug and name.stem == "key" and not name.prefix:
+        if form.is_slug and self._names_other_than(name):
             return False
         if form.mask == "commit":
             return not self.words and not self.is_before
@@ -336,6 +351,11 @@ class _Place:
             return False
         return name.kind in ("code", "password")
 
+    def _names_other_than(self, name: Name) -> bool:
+        """Tell of a key of a table, and of a command behind a login: `… && sts get-identity`."""
+        is_key = name.stem == "key" and not name.prefix
+        return is_key or (name.kind == "login" and self.breaks)
+
     def features(self, name: Name, form: Form) -> list[str]:
         gap, side = self.gap, "lr"[not self.is_before]
         count, kind = str(min(self.words, 6) + (self.words > FAR)), name.kind
@@ -349,6 +369,8 @@ class _Place:
             link = "sep" + "".join(gap.split()).strip("\"'`])>")[:2] + "q" * self.each.is_quoted
             link = "--" + link if name.prefix[:2] == "--" else link
             found += [link, "rsep=" + " ".join(gap.split())[:6]]
+        if name.is_variable:
+            found += [f"{form.mask}*{link}*variable"]
         return [
             *found,
             f"p{form.parts}*{link}*{kind}",

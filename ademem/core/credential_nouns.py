@@ -105,4 +105,10 @@ def _places(text: str, lowered: str, stems: Collection[str]) -> Iterator[Noun]:
 def _is_edge(text: str, at: int) -> bool:
     """Tell whether a word of prose or of a name begins or ends here."""
     before, after = text[at - 1 : at], text[at : at + 1]
-    return not (before.isalpha() and after.isalpha()) or (before.islower() and after.isupper())
+    is_word = before.isalpha() and after.isalpha()
+    is_inside = is_word and _is_ideograph(before) == _is_ideograph(after)
+    return not is_inside or (before.islower() and after.isupper())
+
+
+def _is_ideograph(char: str) -> bool:
+    return char >= "\u2e80"

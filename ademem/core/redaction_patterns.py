@@ -74,11 +74,13 @@ _PASSWORD = _assignment(
     ),
 )
 
-_SECRET = _assignment(
+_KEYS = (
     r"(?:api|access|secret|auth|encryption|signing|private|account|service|master|shared|admin"
-    r"|app|client|session|hmac|jwt|license|deploy)"
-    r"[_ -]?key|secret|(?<!publickey)token|credentials?"
-    rf"|{FOREIGN_KEYS}",
+    r"|app|client|session|hmac|jwt|license|deploy)[_ -]?key"
+)
+
+_SECRET = _assignment(
+    rf"{_KEYS}|secret|(?<!publickey)token|credentials?|{FOREIGN_KEYS}",
     quoted=rf"(?=\S{{8}}){OPAQUE}",
     bare=rf"(?={_BARE}{{8}}){OPAQUE}",
 )
@@ -121,6 +123,7 @@ _COMMANDS = (
     ("mysql|mariadb", _login(r"(?:mysql|mariadb)[\w-]*", "-p")),
     ("docker login|podman login", _login(r"(?:docker|podman)\s+login", r"(?:-p|--password)[ =]")),
     ("sshpass", _login("sshpass", r"-p\s*")),
+    ("convertto-securestring", rf"(?i)\bConvertTo-SecureString\s+(?:-String\s+)?{_ARGUMENT}"),
     ("openssl", _login("openssl", r"-pass(?:in|out)?\s+pass:")),
     ("redis-cli", _login("redis-cli", r"-a\s+")),
     ("ldap", _login(r"ldap\w+", r"-w\s*")),
@@ -411,6 +414,12 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
         (":5432:", ":*:"),
         r"(?<!\S)[\w.*-]{1,253}:(?:\d{2,5}|\*):[^:\s]{1,63}:[^:\s]{1,63}:((?![<{$])[^\s:]{3,})(?!\S)",
     ),
+    (  # of Vault, 32 bytes each
+        "secret",
+        ("unseal",),
+        r"(?i)unseal[^\n]{0,40}:(?:\s+keys:)?\s+(?:-\s+)?[\"']?"
+        r"([a-z0-9+/]{43}=(?:[\"']?\s+(?:-\s+)?[\"']?[a-z0-9+/]{43}=)*)",
+    ),
     ("secret", ("appid=",), r"[?&]appid=([0-9a-f]{32})" + _END),  # of OpenWeather
     (  # of a registry, in Docker's `config.json`
         "secret",
@@ -421,6 +430,11 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
         "secret",
         ("_KEY'", "_SALT'"),
         r"(?:AUTH|LOGGED_IN|NONCE)_(?:KEY|SALT)',\s*'([^'\n]{32,})'",
+    ),
+    (  # of a database, between semicolons, as ADO.NET reads it
+        "password",
+        (";password=", ";pwd="),
+        r"(?i);(?:password|pwd)=(?![$<{%])([^;\"\n]{5,});",
     ),
     ("secret", ("?key=", "&key="), rf"[?&]key=(?=[\w-]{{20}}){OPAQUE}([\w-]+)"),
     (
@@ -483,7 +497,7 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
         ("#define", "setx ", "variable ", "name: ", 'name": '),
         rf"(?i)(?:(?:#define|\bsetx)[ \t]+[\w]*(?:{_NAMES})\w*[ \t]+"
         rf"|\bvariable[ \t]+\"[^\"\n]*(?:{_NAMES})[^\"\n]*\"\s*\{{[^}}]{{0,300}}?\bdefault\s*=\s*"
-        rf"|\bname[\"']?:[ \t]*[\"']?[\w.-]*(?:{_NAMES})[\w.-]*[\"']?,?\s{{0,40}}"
+        rf"|\bname[\"']?:[ \t]*[\"']?[\w.-]*(?:{_NAMES}|{_KEYS})[\w.-]*[\"']?,?\s{{0,40}}"
         rf"[\"']?value[\"']?:[ \t]*)"
         rf"{_REFERENCE}(?:[\"'](?:{_DIGIT}|{_SYMBOL}|{_MIXED})([^\"'\n]{{5,}})[\"']"
         rf"|(?:{_DIGIT}{_LETTER}|{_MIXED})({_BARE}{{6,}}))",
@@ -520,7 +534,7 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
         "netrc",
         ("login",),
         r"(?:\bmachine\s+(?:localhost|[\w-]{1,63}\.[\w.-]{1,255})|(?m:^)default)"
-        r"\s+login\s+\S{1,255}\s+password\s+(\S+)",
+        r"\s+login\s+\S{1,255}\s+password\s+(?!<)(\S+)",
     ),
     (
         "password",
@@ -554,6 +568,8 @@ LONG = (
     rf"(?!{_WORDS}){_BOTH_CASES}[A-Za-z0-9]{{32,}}[\w-]*",
     # a bot's id, time and signature, as Discord joins them
     r"(?<![\w.-])[MNO][\w-]{22,27}\.[\w-]{6}\.[\w-]{27,}",
+    # eight groups of digits, with which BitLocker is recovered
+    r"(?<![\w-])\d{6}(?:-\d{6}){7}(?![\w-])",
     # quoted on the line of a name: `withToken("…")`, `key = decode("…")`
     r"(?i:key|token|secret)s?(?<!(?i:public)[_ -](?i:key))(?<!(?i:public)(?i:key))\b"
     r"[^\n\"'`]{0,40}[\"'`]"

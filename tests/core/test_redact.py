@@ -349,6 +349,19 @@ SECRETS = [
     ),
     secret("password", "new PDO($dsn, 'shop', '", "Tiger!77", "')", id="pdo"),
     secret("password", 'getConnection(url, "shop", "', "Tiger!77", '")', id="connection"),
+    *(
+        secret("password", f"Server=db;User=shop{sign}", "Tiger!77", ";Database=shop", id=sign)
+        for sign in (";Password=", ";Pwd=")
+    ),
+    secret(
+        "secret",
+        "vault_unseal:\n  keys:\n    - ",
+        f"{MIX[:43]}=\n    - {MIX[1:44]}=",
+        "\n  threshold: 2",
+        id="keys to unseal a vault",
+    ),
+    secret("secret", "disk: ", "-".join(["270416"] * 8), " (bitlocker)", id="bitlocker"),
+    secret("password", "ConvertTo-SecureString '", "oven-mitt", "' -AsPlainText", id="powershell"),
     secret("password", 'new mysqli($host, "shop", "', "Tiger!77", '", "shop")', id="mysqli"),
     secret("password", "sshpass -p '", "oven-mitt", "' ssh pi@10.0.0.7", id="sshpass"),
     secret("secret", "https://x/data?id=4&appid=", HEX[:32], "&units=metric", id="weather"),
