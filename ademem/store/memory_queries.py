@@ -257,6 +257,12 @@ def has_session_text(store: Store, session_id: str, dedupe_key: str) -> bool:
     return store.has_row(query, (session_id, dedupe_key))
 
 
+def is_said_elsewhere(store: Store, id: str, content: str) -> bool:
+    """Tell whether a live memory other than that of the *id* has this text."""
+    query = f"select 1 from unified_memories where content = ? and id <> ? and {LIVE} limit 1"
+    return store.has_row(query, (content, id))
+
+
 def find_error(store: Store, fingerprint: str | None, owner: str | None) -> Memory | None:
     where = (
         "source_id = :fingerprint and status <> 'archived' and deleted_at is null"

@@ -211,6 +211,8 @@ class _Comparison:
                 is_edit = earlier is not None and item.values[2] == earlier.values[2]
             elif item.values[2] not in self._now.all_texts():  # it has another already
                 yield _difference(item, _add, placed=item, is_second=True)
+            elif self._history.by_hand:
+                yield _difference(item, _refuse_same, id=id, text=item.values[2])
 
     def _find_edited(
         self, id: str, earlier: PlacedItem | None
@@ -329,6 +331,12 @@ def _without_lost(
     if count == 1 and before:
         lost -= before.losing_texts
     return tuple(item for item in edited if item.values[2] not in lost)
+
+
+def _refuse_same(context: ImportContext, id: str, text: str) -> None:
+    """Refuse a person's text for a memory of which there is another item, as a change to it."""
+    if memory_queries.is_said_elsewhere(context.act.store, id, text):
+        raise CannotDo("another live memory says the same", "`ademem recall` finds it")
 
 
 def _changed_fields(current: Memory, now: PlacedItem, before: PlacedItem | None) -> dict[str, Any]:

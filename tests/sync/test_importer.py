@@ -599,6 +599,19 @@ def test_reverting_the_commit_that_added_an_entry_archives_it_and_reverting_that
     assert row.id in repository.read(GOTCHAS)
 
 
+def test_a_moved_item_that_says_what_another_does_is_reported_until_it_is_changed(repository):
+    row, other = gotcha(repository), repository.know("the cache is small")
+    repository.refresh()
+    item = repository.item(GOTCHAS, row)
+    repository.edit(GOTCHAS, item, "")
+    repository.edit(FACTS, repository.item(FACTS, other), f"- {other.content}\n\n{item}")
+    repository.edit(FACTS, row.content, other.content)
+    for _ in range(2):
+        (problem,) = repository.taken().problems
+
+        assert (problem.path, problem.message) == (FACTS, "another live memory says the same")
+
+
 def test_what_was_refused_here_comes_back_only_when_a_teammate_confirmed_it(
     repository, tmp_path_factory
 ):
