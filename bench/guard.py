@@ -30,6 +30,7 @@ from e2e.script import Call, bash, delegate, helper, model, person, write
 from e2e.world import World, opened
 
 from ademem.core import who
+from ademem.core.actor import By, Who
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -291,7 +292,7 @@ PLANTED: tuple[Planted, ...] = (
 PROGRAMS = ("npm", "npx", "pnpm", "docker", "terraform", "kubectl", "make")
 
 
-BY_PERSON = who.Who(by=who.By.PERSON, why="a person sets the project up")
+BY_PERSON = Who(by=By.PERSON, why="a person sets the project up")
 
 
 @contextmanager

@@ -76,8 +76,8 @@ with suppress(SystemExit), redirect_stdout(io.StringIO()):
     except ImportError:
         from ademem.cli import main
     with suppress(ImportError):  # a person types it, as far as the checkout asks
-        from ademem.core import who
-        person = who.Who(by=who.By.PERSON, why="typed")
+        from ademem.core.actor import By, Who
+        person = Who(by=By.PERSON, why="typed")
         who.of_process = lambda: person
     main()
 print(modules())

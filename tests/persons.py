@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ademem.core import who
-from ademem.core.who import CALLED_BY_MODEL, NOT_ASKED, Who
+from ademem.core.actor import CALLED_BY_MODEL, NOT_ASKED, Who
 
 PERSON = Who(by=who.By.PERSON, why="a test says so")
 AGENT = Who(by=who.By.AGENT, why="a test says so")

@@ -756,6 +756,27 @@ def test_a_prompt_loads_the_ranking_only_where_no_process_with_a_model_ranks(day
     assert "expire in UTC" in said
 
 
+@pytest.mark.parametrize(
+    ("event", "payload", "needless"),
+    [
+        pytest.param(
+            *("user_prompt_submit", {"prompt": "Look at the login", "prompt_id": "p2"}),
+            "guard.acts guard.shell search.binding core.client_memory",
+            id="a prompt that names no act",
+        ),
+        pytest.param(
+            *("stop", {"last_assistant_message": "Done."}),
+            "core.redaction core.who search.binding store.memory_queries store.sessions",
+            id="the end of a turn",
+        ),
+    ],
+)
+def test_a_hook_leaves_out_what_a_rare_call_needs(day, event, payload, needless):
+    _, loaded, _ = day.fire(event, payload)
+
+    assert {f"ademem.{name}" for name in needless.split()}.isdisjoint(loaded)
+
+
 def test_a_file_of_settings_is_parsed_once(day):
     (day.root / ".ade/config.toml").write_text("[search]\nlimit = 3\n[ai]\nmodel = 'small'\n")
     _, first, _ = day.fire("pre_tool_use", EDIT)

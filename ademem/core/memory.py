@@ -69,6 +69,8 @@ TYPES = {
 }
 """Categories of Engram's other observation types, which become tags."""
 
+SHORT_ID = 6
+"""Digits of an id in a command that is offered."""
 MAX_TITLED_BYTES = 50_000
 
 MAX_KEY_CHARS = 2000

@@ -6,6 +6,7 @@ import os
 
 from ademem.core import confined, repository
 from ademem.core.errors import NO_PROJECT, AdememError, NotEnrolled, suppress
+from ademem.core.text import sha256_hex
 from ademem.core.value import Value
 
 TYPE_CHECKING = False
@@ -259,10 +260,9 @@ def was_read(project: Project) -> bool:
 def _listing(project: Project, refs: Iterable[str]) -> str:
     lines = list_files(project)
     if lines:
-        from ademem.core.redaction import redact
-
-        name = repository.branch(project.root)
-        lines.append(f"{_HEAD} {redact(name).text if name else repository.commit(project.root)}")
+        name = repository.branch(project.root)  # its digest, as a name may have a secret
+        head = sha256_hex(name) if name else repository.commit(project.root)
+        lines.append(f"{_HEAD} {head}")
     top = repository.git_root(project.root)
     shared = repository.common_dir(top) if top else None
     lines += [f"{_REF}{ref} {shared and repository.tip(shared, ref)}" for ref in refs]

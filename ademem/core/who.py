@@ -11,9 +11,10 @@ from __future__ import annotations
 import os
 import sys
 
+from ademem.core.actor import By, Who
 from ademem.core.caching import cache
 from ademem.core.errors import AdememError, suppress
-from ademem.core.value import StrEnum, Value
+from ademem.core.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,32 +22,6 @@ if TYPE_CHECKING:
 
     Read = Callable[[int], "Process | None"]
 
-
-class By(StrEnum):
-    PERSON = "person"
-    AGENT = "agent"
-    UNKNOWN = "unknown"
-
-
-class Who(Value):
-    by: By
-    why: str
-    """The reason, as it stands behind "this is a person's because …"."""
-    is_proven: bool = True
-    """False for an event of a hook that no client is known to have sent."""
-    where: str = ""
-    """The program in which a person typed a command."""
-
-    @property
-    def is_person(self) -> bool:
-        return self.by is By.PERSON
-
-
-NOT_ASKED = Who(by=By.UNKNOWN, why="the door did not ask", is_proven=False)
-CALLED_BY_MODEL = Who(by=By.AGENT, why="a model calls it")
-OTHER_CLIENT = Who(
-    by=By.UNKNOWN, why="this client starts its hooks with a pipe, which names no maker"
-)
 
 CLIENTS = frozenset(
     "aider amp claude claude-code codex copilot crush cursor-agent droid gemini gemini-cli goose"

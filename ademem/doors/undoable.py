@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from ademem.core import who
+from ademem.core.actor import Who
 from ademem.core.clock import stamp
 from ademem.core.errors import AdememError, Conflict, NoSuchMemory, UsageError
 from ademem.core.memory import Memory
 from ademem.core.text import counted, preview
 from ademem.core.value import Value, as_dict, replace
-from ademem.core.who import Who
 from ademem.operations import curation, placing, searching
 from ademem.operations.curation import DECISIONS
 from ademem.search import binding

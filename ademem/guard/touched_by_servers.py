@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ademem.core import regex
 from ademem.core.value import replace
-from ademem.guard import acts, mutation, programs, writers
+from ademem.guard import act_names, mutation, programs, writers
 from ademem.guard.touch import NEW, OLD, Touch, absolute, are_new, texts_below
 from ademem.guard.touched_by_commands import touch_command
 
@@ -46,7 +46,7 @@ def touch(tool: str, given: dict[str, Any], cwd: str, settings: GuardSettings) -
     return replace(
         found,
         writes=writes,
-        acts=found.acts | set(acts.find_acts(name)),
+        acts=found.acts | set(act_names.find_acts(name)),
         text="\n".join([*texts_below(given, NEW), *texts_below(given, _PATCHES)]) or found.text,
         removed="\n".join(texts_below(given, OLD)),
         changes=True,

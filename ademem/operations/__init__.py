@@ -6,9 +6,9 @@ import os
 from functools import partial
 
 from ademem.core import clock, project
+from ademem.core.actor import Who
 from ademem.core.errors import NotEnrolled, suppress
 from ademem.core.project import files_edited, import_waits
-from ademem.core.who import Who
 from ademem.store import agreements, database
 from ademem.store.runtime import Runtime, is_writable, move_personal, open_runtime, program
 

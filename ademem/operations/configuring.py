@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import Any
 
 from ademem.core import confined, project, shared_files, trust, who
+from ademem.core.actor import NOT_ASKED, By, Who
 from ademem.core.errors import AdememError
 from ademem.core.memory import Scope
 from ademem.core.project import Project
@@ -31,7 +32,6 @@ from ademem.core.settings import (
     value_of,
 )
 from ademem.core.value import Value
-from ademem.core.who import NOT_ASKED, Who
 from ademem.files import enrolment, ignore
 from ademem.operations import curation, find_project, open_memories
 from ademem.operations.curation import Accepted
@@ -149,7 +149,7 @@ def set_value(
     by: Who = NOT_ASKED,
 ) -> Changed:
     value = as_value(key, text)
-    is_of_script = by.by is who.By.UNKNOWN and by is not NOT_ASKED
+    is_of_script = by.by is By.UNKNOWN and by is not NOT_ASKED
     if not key_of(key).is_shared and not (
         is_of_script and _is_stricter(key, value, where, root, environment)
     ):

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from ademem import __version__
 from ademem.core import anchor, who
+from ademem.core.actor import By
 from ademem.core.errors import Deleted, NoSuchMemory, NotFound, UsageError, suppress
 from ademem.core.memory import (
     MAIN_AGENT,
@@ -333,7 +334,7 @@ def list_revisions(runtime: Runtime, call: Call, id: Id) -> list[Row]:
     from ademem.operations import curation
 
     rows = curation.list_revisions(runtime, id)
-    is_read_by_model = runtime.by.by is who.By.AGENT or call.door != TERMINAL
+    is_read_by_model = runtime.by.by is By.AGENT or call.door != TERMINAL
     if runtime.by.is_person or not is_read_by_model:
         return rows
     return [
@@ -576,7 +577,7 @@ def add(
 
     related = {"repeats": repeats, "replaces": replaces, "contradicts": contradicts}
     stated = changed(stating.read_relation(**related), heard=heard)
-    origin, by_agent = call.origin(), runtime.by.by is who.By.AGENT
+    origin, by_agent = call.origin(), runtime.by.by is By.AGENT
     is_typed = origin.trust is Trust.USER
     if is_typed and not (category or type):
         from ademem.capture.record import category_of

@@ -12,9 +12,9 @@ from itertools import combinations
 from typing import Any
 
 from ademem.core import project, who
+from ademem.core.actor import NOT_ASKED, Who
 from ademem.core.errors import AdememError, NotFound, UsageError
 from ademem.core.value import Value, as_dict
-from ademem.core.who import NOT_ASKED, Who
 from ademem.files import enrolment
 from ademem.files.enrolment import RegisteredProject
 from ademem.operations.files import import_files, refresh_files

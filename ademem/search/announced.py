@@ -37,9 +37,9 @@ def announced(
     paths = _paths_in(words)
     named: set[str] = set()
     if kinds & {"act", "program"} and not is_question:
-        from ademem.guard import acts
+        from ademem.guard.act_names import find_acts
 
-        named = set(acts.find_acts(prompt[:READ_CHARS]))
+        named = set(find_acts(prompt[:READ_CHARS]))
     keys = _keys_of(kinds, paths, words, named)
     rows = table.at_keys(store, keys, agent) if keys else []
     found = [row for row in rows if _holds(row, paths, words, named)]

@@ -7,7 +7,7 @@ surely only reads, `words` and `pieces` are asked in the same way, of a command 
 edit whose lines share a rare word with their memory: it names one of `weak`, and its text has one
 of `rare`.
 
-A reader, a session or a subagent, to whom some was said has lists with the rest, `<reader>.words`.
+A reader, a session or a subagent, to whom some was said has lists with the rest (`reader_lists`).
 They hold more than there is rather than less; one that is stale or missing costs time.
 """
 
@@ -22,10 +22,12 @@ from ademem.core import confined, plugins, regex
 from ademem.core.bytecode import rooms_state
 from ademem.core.clock import Deadline
 from ademem.core.errors import UsageError, suppress
-from ademem.core.memory import Trust
+from ademem.core.memory import SHORT_ID, Trust
 from ademem.core.text import sha256_hex
 from ademem.core.value import replace
+from ademem.search import reader_lists
 from ademem.search.common_words import rare_words
+from ademem.search.reader_lists import LISTS
 from ademem.store import Store, adopted
 from ademem.store import bindings as table
 from ademem.store.bindings import BROAD, MOST, SESSION, STRENGTHS, Binding
@@ -33,7 +35,6 @@ from ademem.store.bindings import BROAD, MOST, SESSION, STRENGTHS, Binding
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
-    from datetime import datetime
 
     from ademem.core.client import TurnKey
     from ademem.core.memory import Memory
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     _Lines = dict[str, dict[str, None]]
     """Strings of each list, in the order in which they were added."""
 
-LISTS = ("always", "runs", "words", "writers", "pieces", "trees", "texts", "weak", "rare")
 ALWAYS = (
     *("\\\\", ".ade", "ademem", "settings", "promote"),
     *(".a", ".[", ".?", ".*", ".{", ".$", ".'"),  # what may stand for the name of our folder
@@ -62,7 +62,6 @@ ANYTHING = ""
 RENAMING = frozenset("npm pnpm yarn bun cnpm conda cargo pip python".split())
 """Programs whose subcommands have several names, or that have a number behind their own; here, as
 a session that starts does not load the vocabulary of acts."""
-MAX_AGE_S = 7 * 86_400
 DERIVE_S = 0.2
 """Seconds in which a hook or a command derives bindings; the worker does what is left."""
 TRIES = 3
@@ -225,12 +224,6 @@ def refresh(runtime: Runtime, seconds: float = DERIVE_S) -> None:
         renew_lists(runtime)
 
 
-def refresh_shown(runtime: Runtime) -> None:
-    """Derive what calls may meet; candidates wait for a command or the worker."""
-    if table.is_shown_due(runtime.store):
-        refresh(runtime)
-
-
 def describe(binding: Binding) -> str:
     """Write a binding as `--at` reads it."""
     from ademem.search import binding_keys
@@ -245,8 +238,6 @@ def tell_place(binding: Binding, tick: str = "") -> str:
     return binding_keys.tell(binding, tick)
 
 
-SHORT_ID = 6
-"""Digits of an id in a command that is offered."""
 TICK = "`"
 
 
@@ -301,7 +292,7 @@ def write_lists(project: Project, store: Store) -> None:
         state = _state_of(project, store)
         lists = _listed(project, store)
         if _write(project, "", lists):
-            prune_lists(project)
+            reader_lists.prune(project)
         with suppress(OSError):
             signed = _sign(state, map(_text_of, lists.values()))
             confined.write_text(project.root, _state_path(project), signed, sync=False)
@@ -311,7 +302,7 @@ def write_lists(project: Project, store: Store) -> None:
 
 def _forget_commands(project: Project) -> None:
     with suppress(OSError):
-        confined.remove(project.root, commands_path(project))
+        confined.remove(project.root, reader_lists.commands_path(project))
 
 
 def _state_of(project: Project, store: Store) -> str:
@@ -331,7 +322,8 @@ def _sign(state: str, texts: Iterable[str]) -> str:
 
 def _are_current(project: Project, store: Store) -> bool:
     """Tell whether the lists that are there were written of what the store has now."""
-    paths = (*(os.path.join(_folder(project), name) for name in LISTS), _state_path(project))
+    folder = reader_lists.folder(project)
+    paths = (*(os.path.join(folder, name) for name in LISTS), _state_path(project))
     with suppress(OSError, UnicodeDecodeError):
         *texts, signed = (confined.read_text(project.root, path) for path in paths)
         there = [text for text in texts if text is not None]
@@ -343,44 +335,18 @@ def _state_path(project: Project) -> str:
     return os.path.join(project.run, "listed")
 
 
-def commands_path(project: Project) -> str:
-    """Return the list of commands that met nothing; see `session/unbound_commands.py`."""
-    return os.path.join(_folder(project), "unbound.commands")
-
-
 def write_rest(project: Project, store: Store, key: TurnKey, said: Iterable[str]) -> None:
     """Write the lists of a reader without what was *said*; before that those of all are its own."""
     said = set(said)
     if not said:
-        remove_lists(project, key)
-    elif reader := _reader(key):
+        reader_lists.remove(project, key)
+    elif reader := reader_lists.name(key):
         state = _state_of(project, store)
         _write(project, f"{reader}.", _listed(project, store, said))
         with suppress(OSError):
-            confined.remove(project.root, _after_path(project, key))
+            confined.remove(project.root, reader_lists.after_path(project, key))
         if _state_of(project, store) != state:  # whoever changed it removed the lists before
-            remove_lists(project, key)
-
-
-def keep_lists(project: Project, key: TurnKey, after: str) -> None:
-    """Let the lists of a session hold for its next prompt, if the conversation goes on there.
-
-    *after* is the entry of the transcript that the prompt follows, unless the person goes back to
-    an earlier one; the shell looks whether it does, and notes by an empty file that it did. Without
-    that note of the prompt before, or without an entry, the lists are removed.
-    """
-    path = _after_path(project, key)
-    if not after or may_be_rewound(project, key):
-        remove_lists(project, key)
-    elif not lacks_lists(project, key):
-        try:
-            confined.write_text(project.root, path, f"{after}\n", mode=0o600, sync=False)
-        except OSError:
-            remove_lists(project, key)
-
-
-def _after_path(project: Project, key: TurnKey) -> str:
-    return f"{_folder(project)}/{_reader(key)}.after"
+            reader_lists.remove(project, key)
 
 
 def _listed(project: Project, store: Store, hidden: Iterable[str] = ()) -> dict[str, list[str]]:
@@ -396,36 +362,6 @@ def _listed(project: Project, store: Store, hidden: Iterable[str] = ()) -> dict[
     weak = table.list_weak(store, hidden, most=MOST_WEAK) if len(sure) <= MOST_LINES else []
     is_small = len(sure) <= MOST_LINES and len(weak) < MOST_WEAK
     return list_lines(sure if is_small else None, weak)
-
-
-def lacks_lists(project: Project, key: TurnKey) -> bool:
-    """Tell whether there are lists, and none of the reader that hold."""
-    folder, root = _folder(project), project.root
-    if not confined.is_folder(root, folder):
-        return False
-    own = f"{folder}/{_reader(key)}.{LISTS[0]}"
-    return may_be_rewound(project, key) or not confined.is_file(root, own)
-
-
-def may_be_rewound(project: Project, key: TurnKey) -> bool:
-    """Tell whether the conversation was not seen to go on since the last prompt."""
-    with suppress(OSError):
-        after = confined.status(project.root, _after_path(project, key))
-        return bool(after and after.st_size)
-    return False
-
-
-def remove_lists(project: Project, key: TurnKey) -> None:
-    for name in (*LISTS, "after"):
-        with suppress(OSError):
-            confined.remove(project.root, f"{_folder(project)}/{_reader(key)}.{name}")
-
-
-def prune_lists(project: Project, now: datetime | None = None) -> None:
-    """Delete the lists of readers, where *now* is given those of long ago."""
-    before = now.timestamp() - MAX_AGE_S if now else float("inf")
-    with suppress(OSError):
-        confined.prune(project.root, _folder(project), before, having=".")
 
 
 def list_lines(
@@ -537,9 +473,9 @@ def _cases(text: str) -> list[str]:
 
 def _sorted_out(names: Iterable[str]) -> dict[str, list[str]]:
     """List stems and programs with a number behind their name as pieces, all others as words."""
-    from ademem.guard import acts
+    from ademem.guard import act_names, acts
 
-    stems = {*acts.NAMED, *acts.STEMS.values(), *RENAMING}
+    stems = {*act_names.NAMED, *acts.STEMS.values(), *RENAMING}
     sorts: dict[str, list[str]] = {"runs": [], "always": []}
     for name in sorted(names):
         sorts["always" if name in stems else "runs"].append(name)
@@ -580,7 +516,7 @@ def _write(project: Project, prefix: str, lists: dict[str, list[str]]) -> bool:
     """Return whether a list changed; where one cannot be written, memories are missed."""
     changed = False
     for name, lines in lists.items():
-        path = os.path.join(_folder(project), prefix + name)
+        path = os.path.join(reader_lists.folder(project), prefix + name)
         try:
             changed |= confined.write_text(project.root, path, _text_of(lines), sync=False)
         except OSError:
@@ -590,12 +526,3 @@ def _write(project: Project, prefix: str, lists: dict[str, list[str]]) -> bool:
 
 def _text_of(lines: Iterable[str]) -> str:
     return "".join(f"{line}\n" for line in lines)
-
-
-def _reader(key: TurnKey) -> str:
-    name = key.agent_id or key.session_id
-    return name if name.replace("-", "").replace("_", "").isalnum() else ""
-
-
-def _folder(project: Project) -> str:
-    return os.path.join(project.run, "keys")

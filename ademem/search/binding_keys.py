@@ -7,6 +7,7 @@ from ademem.core.errors import UsageError
 from ademem.core.text import unique
 from ademem.core.value import replace
 from ademem.guard import acts
+from ademem.guard.act_names import ACTS
 from ademem.search import mentions
 from ademem.search.hint_patterns import MOST_STARS, command_words
 from ademem.store.bindings import Binding
@@ -152,8 +153,8 @@ def _parse_named(kind: str, rest: str, key: str) -> Binding:
     if not rest:
         raise NoKey(f"{key!r} has nothing behind the colon")
     if kind == "act":
-        if rest not in acts.ACTS:
-            raise NoKey(f"there is no act {rest!r}", f"acts are {', '.join(acts.ACTS)}")
+        if rest not in ACTS:
+            raise NoKey(f"there is no act {rest!r}", f"acts are {', '.join(ACTS)}")
         return Binding(kind="act", key=rest)
     if kind == "text":
         return of_literal(rest) or _refuse_literal(rest)

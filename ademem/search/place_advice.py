@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ademem.core.memory import SHORT_ID
 from ademem.core.text import in_one_line
 from ademem.search import binding_keys, mentions, places
-from ademem.search.binding import SHORT_ID, TICK
+from ademem.search.binding import TICK
 from ademem.store.bindings import BROAD
 
 TYPE_CHECKING = False

@@ -8,7 +8,7 @@ from ademem.core import regex
 from ademem.core.errors import suppress
 from ademem.core.text import split_humps, word_set
 from ademem.core.value import replace
-from ademem.guard import acts
+from ademem.guard import act_names, acts
 from ademem.search import mentions
 from ademem.search.binding_keys import (
     SHORTEST_LITERAL,
@@ -477,8 +477,8 @@ def _acts(text: str) -> Iterator[Binding]:
     is_order = mentions.gives_order(text)
     dense = regex.sub(r"\n\s+", "\n", text[:READ_CHARS])
     openings = regex.findall(r"(?:^|[.;:,!?\n]\s*)((?:\S+\s*){1,3})", dense)
-    opening = {act for words in openings for act in acts.find_acts(words)}
-    for act in acts.acts_in(text):
+    opening = {act for words in openings for act in act_names.find_acts(words)}
+    for act in act_names.acts_in(text):
         is_sure = (is_order or act in opening) and act not in _NOUNS
         yield Binding(kind="act", key=act, strength="named" if is_sure else "worded")
 

@@ -14,7 +14,7 @@ from ademem.core.memory import DIALOGUE, PROCEDURE, Memory, Status, Tier, decaye
 from ademem.core.text import jaccard, words
 from ademem.core.value import Value, replace
 from ademem.search import evidence
-from ademem.store import Store, memories, memory_queries, relations
+from ademem.store import Store, memories, relations
 from ademem.store.filters import UNARCHIVED, Filters, visible_rows
 
 TYPE_CHECKING = False
@@ -686,7 +686,11 @@ def _name_proposals(hits: list[Hit], store: Store) -> list[Hit]:
 
 
 def _visible_by_id(ids: Collection[str], store: Store, filters: Filters) -> list[Memory]:
-    found = memory_queries.by_ids(store, ids) if ids else []
+    if not ids:
+        return []
+    from ademem.store import memory_queries
+
+    found = memory_queries.by_ids(store, ids)
     rows = [memory.seq for memory in found]
     seen = visible_rows(rows, store, filters, filters.statuses or UNARCHIVED, len(rows))
     return [memory for memory in found if memory.seq in seen]

@@ -6,9 +6,9 @@ import os
 import sys
 
 from ademem.core import client, clock, clone_variables, project, regex, trust
+from ademem.core.actor import CALLED_BY_MODEL, NOT_ASKED
 from ademem.core.errors import AdememError, NotEnrolled, suppress
 from ademem.core.settings import load_configuration
-from ademem.core.who import CALLED_BY_MODEL, NOT_ASKED, of_hook
 from ademem.store.runtime import Runtime, is_writable, open_runtime
 
 TYPE_CHECKING = False
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import datetime
 
+    from ademem.core.actor import Who
     from ademem.core.project import Project
-    from ademem.core.who import Who
 
     Handle = Callable[[client.Payload, Runtime], "str | None"]
 
@@ -48,8 +48,11 @@ def run(handle: Handle) -> None:
 
 def _ask_who(handle: Handle) -> Who:
     """Ask who sent an event in which a person may speak; calls of tools are an agent's."""
-    event = handle.__module__.rpartition(".")[2]
-    return of_hook(os.environ) if event in READ_ONLY else CALLED_BY_MODEL
+    if handle.__module__.rpartition(".")[2] not in READ_ONLY:
+        return CALLED_BY_MODEL
+    from ademem.core.who import of_hook
+
+    return of_hook(os.environ)
 
 
 def answer(
@@ -153,9 +156,9 @@ def _handle(event: str, handle: Handle, payload: client.Payload, runtime: Runtim
         version = idle_turns.look(event, payload, runtime)
     text = handle(payload, runtime) or ""
     if event in WRITING:
-        from ademem.search import binding
+        from ademem.session import shown_places
 
-        binding.refresh_shown(runtime)
+        shown_places.refresh(runtime)
     if text:
         from ademem.store import logs  # most hooks print nothing
 

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from ademem.capture.teaching import may_teach
 from ademem.core import untrusted
-from ademem.core.memory import Memory, Origin, Stage
+from ademem.core.memory import SHORT_ID, Memory, Origin, Stage
 from ademem.core.text import dedupe_key, in_one_line, jaccard, preview, sha256_hex, words
 from ademem.core.value import Value
-from ademem.search.binding import SHORT_ID
-from ademem.store import ledger, memory_queries
+from ademem.store import ledger
 from ademem.store.runtime import program
 
 TYPE_CHECKING = False
@@ -65,6 +64,8 @@ def _may_ask(sentence: str, session_id: str, runtime: Runtime) -> bool:
 
 
 def _find_waiting(sentence: str, runtime: Runtime) -> Memory | None:
+    from ademem.store import memory_queries  # few prompts state something
+
     mine, key = words(sentence), dedupe_key(sentence)
     heard = memory_queries.list_heard(runtime.store, but=key)
     shares = {id: jaccard(mine, words(text)) for id, text in heard.items()}

@@ -9,11 +9,17 @@ from ademem.core.memory import STOP, is_rule
 from ademem.core.value import replace
 from ademem.guard import touch as touches
 from ademem.guard.policy import Carry, Finding, Show, ToolCall, Wait, consult
-from ademem.search import binding as bindings
-from ademem.search import meeting
+from ademem.search import meeting, reader_lists
 from ademem.search.common_words import rare_words
 from ademem.search.meeting import GIVEN, GUESSED, NAMED, WORDED, Met
-from ademem.session import announcing, flags, hint_events, linked_files, unbound_commands
+from ademem.session import (
+    announcing,
+    flags,
+    hint_events,
+    linked_files,
+    shown_places,
+    unbound_commands,
+)
 from ademem.session.turn_tracking import log_decision, set_flag
 from ademem.store import ledger, logs, memories, outcomes, turns
 from ademem.store.bindings import BROAD
@@ -44,7 +50,7 @@ SHARED = 1
 
 def before_call(call: ToolCall, payload: Payload, key: TurnKey, runtime: Runtime) -> str | None:
     """Return a denial, or what is said beside the call; None where no memory applies to it."""
-    bindings.refresh_shown(runtime)
+    shown_places.refresh(runtime)
     touch = touches.touch(
         payload.tool_name, payload.tool_input, payload.cwd, runtime.settings.guard
     )
@@ -56,7 +62,7 @@ def before_call(call: ToolCall, payload: Payload, key: TurnKey, runtime: Runtime
     elif touch.looked_up and not touch.writes:
         unbound_commands.note(payload, touch, runtime)
     is_settled = passes and _note_passed(call, touch, found, key, payload, runtime)
-    if answer or is_settled or bindings.lacks_lists(runtime.project, key):
+    if answer or is_settled or reader_lists.lacks(runtime.project, key):
         write_rest_lists(payload, key, runtime)
     return answer
 
@@ -99,7 +105,7 @@ def write_rest_lists(payload: Payload, key: TurnKey, runtime: Runtime) -> None:
         from ademem.session import conversation_branch
 
         left = conversation_branch.find_left(payload.transcript_path, payload.tool_use_id)
-        if left is None and bindings.may_be_rewound(runtime.project, key):
+        if left is None and reader_lists.may_be_rewound(runtime.project, key):
             return
         said = logs.list_said(store, key, runtime.now, left) if left else said
     said -= outcomes.list_waiting(store, key)
@@ -108,7 +114,9 @@ def write_rest_lists(payload: Payload, key: TurnKey, runtime: Runtime) -> None:
         from ademem.store import adopted
 
         hidden |= adopted.find_said(store, runtime.project.root, said)
-    bindings.write_rest(runtime.project, store, key, hidden)
+    from ademem.search import binding
+
+    binding.write_rest(runtime.project, store, key, hidden)
 
 
 def find(touch: Touch, payload: Payload, runtime: Runtime) -> list[Met]:
@@ -382,10 +390,12 @@ def _carry(
         why = f"carried {', '.join(memory.id for memory in carried)}"
         log_decision(call, key, "deny", why, runtime)
         flags.set_carrying(runtime.project, True)
+    from ademem.search import binding
+
     entries = hint_events.format_entries(carried, runtime.store, hint_events.ENTRY_CHARS)
     reason = denials.explain(
         carried,
-        bindings.tell_place(found[0].binding, bindings.TICK),
+        binding.tell_place(found[0].binding, binding.TICK),
         entries,
         runtime.now,
         is_ruled=is_ruled,

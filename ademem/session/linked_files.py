@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import os
 
-from ademem.core import client_memory
+from ademem.core.actor import OTHER_CLIENT
 from ademem.core.errors import suppress
 from ademem.core.json_text import quoted
 from ademem.core.memory import CLIENT_FILE
-from ademem.core.who import OTHER_CLIENT
 from ademem.store import client_files, ledger
 from ademem.store.client_files import Link
 
@@ -33,6 +32,8 @@ def loaded_ids(runtime: Runtime, agent: str = "") -> frozenset[str]:
     """Return the ids of memories whose text the client gives to its main thread, or to an agent."""
     if runtime.by == OTHER_CLIENT or not client_files.has_any(runtime.store):
         return frozenset()
+    from ademem.core import client_memory
+
     project, environment = runtime.project, runtime.environment
     if not client_memory.is_on(project, environment):
         return frozenset()

@@ -16,7 +16,7 @@ from ademem.core.project import import_waits
 from ademem.core.repository import git_root, under_way
 from ademem.core.settings import summarize_warnings
 from ademem.core.text import counted, opening, preview, truncate
-from ademem.store import admission, ledger, sessions
+from ademem.store import admission, ledger
 from ademem.store.memories import any_kept_copy
 from ademem.store.runtime import Runtime, program
 
@@ -261,6 +261,8 @@ def describe_sender(runtime: Runtime) -> list[str]:
     """Tell once for a database that its client is not recognised, and what follows."""
     by = runtime.by
     if not runtime.is_read_only:
+        from ademem.store import sessions
+
         sessions.note_sender(runtime.store, "" if by.is_proven else by.why, runtime.now)
     if by.is_proven or not trust.claim_notice(
         f"sender {by.why}", runtime.project.database, runtime.environment

@@ -13,13 +13,8 @@ from ademem.core.errors import suppress
 from ademem.core.project import files_changed, import_waits
 from ademem.core.repository import branch
 from ademem.files import ignore, skill_files
-from ademem.search.binding import (
-    DERIVE_S,
-    prune_lists,
-    remove_lists,
-    renew_lists,
-    update_bindings,
-)
+from ademem.search import reader_lists
+from ademem.search.binding import DERIVE_S, renew_lists, update_bindings
 from ademem.session import briefing, flags, notices, shell_notes
 from ademem.session.briefing import make_reader
 from ademem.session.folder_weights import folder_of
@@ -129,8 +124,8 @@ def _renew(key: TurnKey, directory: str, runtime: Runtime) -> bool:
     if has_anchors(runtime.store):
         jobs.queue(runtime.store, "anchors", "project", runtime.now)
     renew_lists(runtime, is_start=True)
-    remove_lists(runtime.project, key)
-    prune_lists(runtime.project, runtime.now)
+    reader_lists.remove(runtime.project, key)
+    reader_lists.prune(runtime.project, runtime.now)
     has_skills = skill_files.have_changed(runtime.project)
     if has_skills:
         jobs.queue(runtime.store, "skills", "project", runtime.now)

@@ -36,11 +36,11 @@ def follow(payload: Payload, runtime: Runtime) -> None:
     with suppress(OSError):
         confined.remove(project.root, path)
     from ademem.search import binding
-    from ademem.session import session_start
+    from ademem.session import session_start, shown_places
 
     session_start.import_changes(runtime, Deadline(time.monotonic, READING_S))
     session_start.follow_instructions(runtime)
-    binding.refresh_shown(runtime)
+    shown_places.refresh(runtime)
     binding.write_lists(project, runtime.store)
 
 

@@ -11,7 +11,7 @@ from ademem.core.memory import HEARD
 from ademem.core.project import files_changed
 from ademem.session import flags, linked_files
 from ademem.session.turn_tracking import key_of, mark_read
-from ademem.store import agreements, jobs, ledger, memory_queries, outcomes, turns
+from ademem.store import agreements, jobs, ledger, outcomes, turns
 from ademem.store.runtime import Runtime, program
 
 TYPE_CHECKING = False
@@ -74,6 +74,7 @@ def _should_ask(payload: Payload, runtime: Runtime) -> bool:
     if turn is None or turn.turn_class != "required":
         return False
     from ademem.core import git
+    from ademem.store import memory_queries
 
     if not git.output(runtime.project.root, "status", "--porcelain"):
         return False

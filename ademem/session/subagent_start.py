@@ -6,7 +6,7 @@ from ademem.core import client
 from ademem.core.client import Payload, TurnKey
 from ademem.core.repository import branch
 from ademem.files import project_brief
-from ademem.search.binding import remove_lists
+from ademem.search import reader_lists
 from ademem.session import briefing
 from ademem.session.briefing import make_reader
 from ademem.session.turn_tracking import set_flag
@@ -56,5 +56,5 @@ def handle(payload: Payload, runtime: Runtime) -> str:
     if is_new:
         set_flag(key, runtime)
     else:
-        remove_lists(runtime.project, key)
+        reader_lists.remove(runtime.project, key)
     return client.context("SubagentStart" if is_new else "SessionStart", brief.text)

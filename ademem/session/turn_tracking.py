@@ -10,7 +10,7 @@ from ademem.core.clock import timedelta
 from ademem.core.value import as_dict
 from ademem.guard.policy import SEARCHES, SHELL_TOOLS, ToolCall, own_tool
 from ademem.session import flags
-from ademem.store import ledger, logs, sessions, turns
+from ademem.store import ledger, logs, turns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,6 +50,8 @@ def key_of(payload: Payload, runtime: Runtime) -> TurnKey:
 def new_key(payload: Payload, runtime: Runtime) -> TurnKey:
     prompt_id = payload.prompt_id
     if not prompt_id:
+        from ademem.store import sessions  # clients of today name their prompts
+
         prompt_id = f"prompt-{sessions.count_prompts(runtime.store, payload.session_id) + 1}"
     return TurnKey(session_id=payload.session_id, prompt_id=prompt_id)
 

@@ -13,7 +13,7 @@ import stat
 from ademem.core import confined
 from ademem.core.errors import suppress
 from ademem.core.value import replace
-from ademem.search import binding, meeting
+from ademem.search import meeting, reader_lists
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def note(payload: Payload, touch: Touch, runtime: Runtime) -> None:
         return
     if meeting.has_binding(replace(touch, changes=True), project.root, runtime.store):
         return
-    path = binding.commands_path(project)
+    path = reader_lists.commands_path(project)
     with suppress(OSError, UnicodeDecodeError):
         if not _is_current(path, project.root):
             confined.remove(project.root, path)

@@ -11,7 +11,7 @@ from ademem.core.text import sha256_hex, truncate, whole_words
 from ademem.core.typed_text import is_machine_text
 from ademem.core.value import Value, replace
 from ademem.guard.prompts import TurnClass, classify
-from ademem.search.binding import keep_lists
+from ademem.search import reader_lists
 from ademem.search.query import keywords, names_key, names_subject
 from ademem.session import asking, conversation_branch, linked_files
 from ademem.session.turn_tracking import mark_read, new_key, set_flag
@@ -87,7 +87,7 @@ def _answer_typed(payload: Payload, runtime: Runtime) -> str | None:
         text = "\n".join(lines)
         _record_text(text, dictated, found, key, runtime)
     after = conversation_branch.find_last(payload.transcript_path)
-    keep_lists(runtime.project, TurnKey(session_id=key.session_id), after)
+    reader_lists.keep(runtime.project, TurnKey(session_id=key.session_id), after)
     set_flag(key, runtime)
     told = _tell(payload, dictated, bool(heard), [memory for memory, _ in found.hits], runtime)
     return client.context("UserPromptSubmit", text, told) or None

@@ -9,13 +9,13 @@ from __future__ import annotations
 import os
 import sys
 
+from ademem.core.actor import NOT_ASKED, Who
 from ademem.core.errors import NoSuchMemory, suppress
 from ademem.core.project import Project
 from ademem.core.repository import staging
 from ademem.core.settings import MirrorSettings, Settings, load_configuration
 from ademem.core.text import clean
 from ademem.core.trust import has_personal, personal_folder
-from ademem.core.who import NOT_ASKED, Who
 from ademem.store import Store, database
 from ademem.store.opening import open_store
 

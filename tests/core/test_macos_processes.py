@@ -8,7 +8,8 @@ import struct
 import pytest
 
 from ademem.core import macos_processes, who
-from ademem.core.who import By, of_command, of_hook
+from ademem.core.actor import By
+from ademem.core.who import of_command, of_hook
 
 TTY = 0x10000003
 APPLICATION = "/Applications/Visual Studio Code.app/Contents/Frameworks/Code Helper"

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from ademem.core import who
-from ademem.core.who import By, Process, client_in, of_command, of_hook
+from ademem.core.actor import By
+from ademem.core.who import Process, client_in, of_command, of_hook
 from tests import persons
 
 ROOT = Path(__file__).parents[2]

@@ -6,16 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ademem.guard.acts import (
-    ACTS,
-    COMMANDS,
-    FAMILIES,
-    acts_in,
-    acts_of,
-    families_of,
-    find_acts,
-    programs_of,
-)
+from ademem.guard.act_names import ACTS, acts_in, find_acts
+from ademem.guard.acts import COMMANDS, FAMILIES, acts_of, families_of, programs_of
 from tests.examples import examples
 
 

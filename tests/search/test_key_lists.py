@@ -19,6 +19,7 @@ from ademem.core.value import replace
 from ademem.guard import acts
 from ademem.guard.touch import touch
 from ademem.search import binding as lists
+from ademem.search import reader_lists
 from ademem.search.meeting import meet
 from ademem.store import bindings as table
 from ademem.store import memories
@@ -84,7 +85,7 @@ def listed(tmp_path):
 def test_a_project_that_knows_nothing_lists_what_python_always_reads(listed):
     listed.know("Tokens expire in UTC")
 
-    empty = {name: [] for name in lists.LISTS}
+    empty = {name: [] for name in reader_lists.LISTS}
     assert listed.files() == empty | {"always": list(lists.ALWAYS)}
 
 
@@ -107,11 +108,11 @@ def test_a_program_whose_subcommands_have_several_names_is_listed_by_its_own():
 def test_a_reader_has_lists_of_what_is_left(listed):
     told = listed.know("one", file_scope_pattern="src/*")
     listed.know("two", file_scope_pattern="docs/*")
-    assert lists.lacks_lists(listed.project, SESSION)
+    assert reader_lists.lacks(listed.project, SESSION)
     lists.write_rest(listed.project, listed.store, SESSION, {told.id})
     lists.write_rest(listed.project, listed.store, AGENT, set())
 
-    assert not lists.lacks_lists(listed.project, SESSION)
+    assert not reader_lists.lacks(listed.project, SESSION)
     assert [name in listed.files()["s1.words"] for name in ("src", "docs")] == [False, True]
     assert "a1.words" not in listed.files()  # nothing was said to it: the lists of all are its own
 
@@ -211,7 +212,7 @@ def test_a_start_writes_lists_that_another_version_of_their_modules_compiled(
     listed.know("Never edit docs/licence.md")
     source.write_text("FAMILIES = {'test': 'tox'}\n")
     with monkeypatch.context() as patch:
-        patch.setattr(lists, "_listed", lambda *_: {name: ["tox"] for name in lists.LISTS})
+        patch.setattr(lists, "_listed", lambda *_: {name: ["tox"] for name in reader_lists.LISTS})
         lists.renew_lists(builders.opened(listed.project, listed.store), is_start=True)
 
     assert listed.files()["words"] == ["tox"]
@@ -253,25 +254,25 @@ def test_who_forgot_starts_anew_alone(listed):
     told = listed.know("one", file_scope_pattern="src/*")
     for key in (SESSION, AGENT):
         lists.write_rest(listed.project, listed.store, key, {told.id})
-    lists.remove_lists(listed.project, SESSION)
+    reader_lists.remove(listed.project, SESSION)
 
     assert [name for name in listed.files() if "." in name] == sorted(
-        f"a1.{name}" for name in lists.LISTS
+        f"a1.{name}" for name in reader_lists.LISTS
     )
 
 
 def test_lists_of_readers_long_gone_are_removed(listed):
     told = listed.know("one", file_scope_pattern="src/*")
-    for key, age in ((SESSION, 0), (AGENT, lists.MAX_AGE_S + 1)):
+    for key, age in ((SESSION, 0), (AGENT, reader_lists.MAX_AGE_S + 1)):
         lists.write_rest(listed.project, listed.store, key, {told.id})
         moment = (NOW - timedelta(seconds=age)).timestamp()
-        for kind in lists.LISTS:
+        for kind in reader_lists.LISTS:
             name = f"{key.agent_id or key.session_id}.{kind}"
             os.utime(listed.folder / name, (moment, moment))
-    lists.prune_lists(listed.project, NOW)
+    reader_lists.prune(listed.project, NOW)
 
     assert [name for name in listed.files() if "." in name] == sorted(
-        f"s1.{name}" for name in lists.LISTS
+        f"s1.{name}" for name in reader_lists.LISTS
     )
 
 
@@ -296,14 +297,14 @@ def test_what_is_forgotten_for_good_leaves_no_word_in_the_lists(listed):
 def test_a_reader_whose_name_is_no_name_has_no_lists(listed, key):
     listed.know("one", file_scope_pattern="src/*")
     lists.write_rest(listed.project, listed.store, key, ())
-    lists.remove_lists(listed.project, key)
+    reader_lists.remove(listed.project, key)
 
-    assert list(listed.files()) == sorted(lists.LISTS)
+    assert list(listed.files()) == sorted(reader_lists.LISTS)
 
 
 def test_too_many_lines_and_memories_that_are_not_read_yet_let_everything_through():
     many = [Binding(kind="suffix", key=f".{n}") for n in range(lists.MOST_LINES)]
-    anything = {name: [lists.ANYTHING] for name in lists.LISTS}
+    anything = {name: [lists.ANYTHING] for name in reader_lists.LISTS}
 
     assert lists.list_lines(many) == anything
     assert lists.list_lines(None) == anything

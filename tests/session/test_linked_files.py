@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ademem.core import client_memory
+from ademem.core.actor import OTHER_CLIENT
 from ademem.core.memory import Draft
-from ademem.core.who import OTHER_CLIENT
 from ademem.operations import curation, writing
 from ademem.session import linked_files
 from ademem.store import transitions

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from ademem.core import project
-from ademem.core.who import OTHER_CLIENT
+from ademem.core.actor import OTHER_CLIENT
 from ademem.operations import curation, doctor, searching
 from tests import persons
 

@@ -6,8 +6,9 @@ import os
 import sys
 
 from ademem.core import untrusted, who
+from ademem.core.actor import By
 from ademem.core.errors import NO, REFUSED, USAGE
-from ademem.core.memory import CAME_FROM_HUB, CAME_WITH_FILES, Memory, flags, is_rule
+from ademem.core.memory import CAME_FROM_HUB, CAME_WITH_FILES, SHORT_ID, Memory, flags, is_rule
 from ademem.core.project import files_edited
 from ademem.core.text import preview
 from ademem.core.untrusted import visible
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     Row = TypeVar("Row")
 
 NEAR_CHARS = 100
-SHORT_ID = 6
 COUNTS: dict[str, int] = {}
 
 as_json = False
@@ -56,7 +56,7 @@ QUERY_CHARS = 120
 
 def to_model() -> bool:
     """Tell whether this is a shell of a coding agent's client."""
-    return who.of_process().by is who.By.AGENT
+    return who.of_process().by is By.AGENT
 
 
 def wants_json(arguments: Sequence[str]) -> bool:
@@ -171,7 +171,7 @@ def notices(runtime: Runtime) -> None:
 
 def unread_edits(runtime: Runtime) -> None:
     project = runtime.project
-    if not files_edited(project) or runtime.by.by is who.By.AGENT:
+    if not files_edited(project) or runtime.by.by is By.AGENT:
         return
     from ademem.operations import upkeep
 

@@ -15,9 +15,10 @@ from typing import Any, BinaryIO
 
 from ademem import operations
 from ademem.core import clock
+from ademem.core.actor import CALLED_BY_MODEL, NOT_ASKED, By, Who
 from ademem.core.errors import AdememError
 from ademem.core.project import Project
-from ademem.core.who import CALLED_BY_MODEL, NOT_ASKED, By, Who, describe, of_peer
+from ademem.core.who import describe, of_peer
 from ademem.doors import calls
 from ademem.operations.arguments import check_arguments
 from ademem.plugins.ade import messages as rpc

@@ -8,10 +8,10 @@ import sys
 
 from ademem import session
 from ademem.core import clock, clone_variables, confined, project
+from ademem.core.actor import OTHER_CLIENT, Who
 from ademem.core.json_text import loads
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value
-from ademem.core.who import OTHER_CLIENT, Who
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

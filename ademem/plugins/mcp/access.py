@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 from ademem import operations
 from ademem.capture import provenance
 from ademem.core import project
+from ademem.core.actor import CALLED_BY_MODEL
 from ademem.core.client import SESSION, TurnKey, safe_id
 from ademem.core.errors import NO_PROJECT, AdememError, Conflict, NotEnrolled
 from ademem.core.memory import Origin
 from ademem.core.settings import load_configuration
 from ademem.core.untrusted import escape
-from ademem.core.who import CALLED_BY_MODEL
 from ademem.doors.calls import NOTICE, WriteRate, describe_refusal
 from ademem.plugins.mcp.settings import McpSettings
 from ademem.store import Store, logs, turns

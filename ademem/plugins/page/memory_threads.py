@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 
 from ademem import operations
 from ademem.core import clock, confined, process, trust
+from ademem.core.actor import NOT_ASKED, Who
 from ademem.core.client import SESSION
 from ademem.core.errors import AdememError, UnusableStore
 from ademem.core.value import Value
-from ademem.core.who import NOT_ASKED, Who
 from ademem.doors.undoable import Done
 from ademem.operations import reports
 from ademem.operations.doctor import Finding

@@ -22,10 +22,10 @@ from starlette.types import Scope
 
 from ademem.core import clock, confined, shared_files
 from ademem.core import project as project_
+from ademem.core.actor import NOT_ASKED, Who
 from ademem.core.errors import Conflict
 from ademem.core.project import Project
 from ademem.core.value import replace
-from ademem.core.who import NOT_ASKED, Who
 from ademem.doors.undoable import (
     UNFORESEEN,
     Done,

@@ -13,7 +13,7 @@ import pytest
 
 from ademem import operations
 from ademem.operations.install import registration
-from ademem.search.binding import LISTS
+from ademem.search.reader_lists import LISTS
 from tests import persons
 
 HOOKS = Path(__file__).parents[3] / "hooks"
