@@ -275,7 +275,7 @@ def test_what_is_sure_to_run_if_all_goes_well(text, expected):
         pytest.param(
             "echo x y | xargs a", ["echo x y", "a x y"], id="xargs with words it is given"
         ),
-        pytest.param("ls | xargs -I% a % b", ["ls", "a % b"], id="xargs with a mark"),
+        pytest.param("ls | xargs -I% a % b", ["ls", "a {} b"], id="xargs with a mark"),
         pytest.param("sh -c 'a; b'", ["a", "b"], id="sh"),
         pytest.param("bash -euo pipefail -c 'a' x", ["a"], id="bash with options"),
         pytest.param("bash -s <<'E'\na\nE", ["a"], id="bash with a heredoc"),

@@ -235,7 +235,7 @@ class _Walk:
             sources = _searched_by(command) or _searched_in(word.text) or self.listed
             return [Written(word=each) for each in dict.fromkeys(sources)]
         if "{}" in word.text:
-            return [replace(written, word=replace(word, text=word.text.partition("{}")[0] or "."))]
+            return [replace(written, word=_with_found(word))]
         return [written]
 
     def _files_of_patch(self, folder: Word, patch: Word) -> list[Written]:
@@ -260,12 +260,14 @@ class _Walk:
         self.acts.update(acts.acts_named(name))
 
     def _run_targets(self, words: Sequence[str], folder: str) -> None:
+        if {"-n", "--dry-run", "--just-print"} & {*words}:
+            return
         makefiles = [value for option, value in pairwise(words) if option == "-f"]
         variables = dict(word.partition("=")[::2] for word in words if "=" in word)
         paths = (absolute(name, folder) for name in makefiles or _MAKEFILES)
         text = next(filter(None, map(self._look_up, paths)), "")
         recipes = _recipes(text, variables)
-        for target in _targets(words, makefiles) or list(recipes)[:1]:
+        for target in _targets(words) or list(recipes)[:1]:
             self._note_run(f"make:{target}", target)
             self._read_recipe(recipes.get(target, ""), folder)
 
@@ -307,14 +309,31 @@ def _is_search_result(word: Word) -> bool:
     return word.expands and regex.fullmatch(_UNKNOWN, word.text) is not None
 
 
+def _with_found(word: Word) -> Word:
+    """Return the folder of a path that a search completes, or a pattern for a part of a name."""
+    head = word.text.partition("{}")[0]
+    if not head or head.endswith("/"):
+        return replace(word, text=head or ".")
+    return replace(word, text=word.text.replace("{}", "*"), expands=True)
+
+
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 
 
-def _targets(words: Sequence[str], makefiles: Sequence[str]) -> list[str]:
-    operands = (word for word in words if not is_option(word) and "=" not in word)
-    return [word for word in operands if word not in makefiles]
+_MAKE_VALUED = "-f --file -C --directory -I -o -W".split()
 
 
+def _targets(words: Iterable[str]) -> list[str]:
+    operands = _operands(words, _MAKE_VALUED)
+    return [word for word in operands if "=" not in word and not word.isdecimal()]
+
+
+def _operands(words: Iterable[str], valued: list[str]) -> list[str]:
+    bare = shell.without_values((Word(text=word) for word in words), valued)
+    return [word.text for word in bare if not is_option(word.text)]
+
+
+_PACKAGE_VALUED = [*wrappers.PACKAGE.valued.split(), "--cwd"]
 _SCRIPT_ALIASES = {"t": "test", "tst": "test"}
 _NPM_VERBS = ("test", "start", "stop", "restart")
 """Scripts that npm runs without `run`."""
@@ -325,7 +344,7 @@ def _script_asked(name: str, words: Sequence[str]) -> tuple[str | None, bool]:
 
     Without `run` it may be a command of the manager; None where it is sure to be one.
     """
-    operands = [word for word in words if not is_option(word)] if "--help" not in words else []
+    operands = _operands(words, _PACKAGE_VALUED) if "--help" not in words else []
     is_run = operands[:1] and operands[0] in ("run", "run-script", "rum", "urn")
     wanted = operands[1:2] if is_run else operands[:1]
     if not wanted:
@@ -394,9 +413,16 @@ def _script_of(command: Command, folder: str) -> str:
     program = command.words[0]
     typed = program.text
     if acts.program_name(typed) in INTERPRETERS:
-        return _interpreted_file(command.words[1:], folder)
+        return _interpreted_file((*command.words[1:], *_fed_file(command)), folder)
     is_own = typed[:1] not in ("/", "~") or typed.startswith(f"{folder}/")
     return typed if "/" in typed and is_own and not program.expands else ""
+
+
+def _fed_file(command: Command) -> list[Word]:
+    """Return the file that an interpreter reads: `sh < x.sh`, `cat x.sh | sh`."""
+    source = command.source
+    piped = source.words[1:] if source and source.name == "cat" and len(source.words) == 2 else ()
+    return [*piped, *(each.target for each in command.redirects if each.operator == "<")]
 
 
 _CODE_OPTIONS = ("-c", "-e", "-r", "-p", "--eval")
@@ -463,8 +489,8 @@ def _recipes(text: str, given: dict[str, str]) -> dict[str, str]:
     recipes = {}
     for target, rule in rules.items():
         if not target.startswith(".") and "%" not in target:
-            needed = (line for need in rule.needs if need in rules for line in rules[need].lines)
-            whole = "\n".join([*needed, *rule.lines])
+            needed = (line for need in rule.needs if need in rules for line in rules[need].of(need))
+            whole = "\n".join([*needed, *rule.of(target)])
             recipes[target] = regex.sub(r"\$[({](\w+)[)}]", value_of, whole).replace("$$", "$")
     return recipes
 
@@ -474,6 +500,12 @@ class _Rule:
         self.needs: list[str] = []
         """Names of its prerequisites."""
         self.lines: list[str] = []
+
+    def of(self, target: str) -> Iterator[str]:
+        """Yield the lines with the names of the target and of what it needs."""
+        names = {"$@": target, "$<": " ".join(self.needs[:1]), "$^": " ".join(self.needs)}
+        for line in self.lines:
+            yield regex.sub(r"(?<!\$)\$[@<^]", lambda found: names[found[0]], line)
 
 
 def _read_rules(text: str) -> dict[str, _Rule]:

@@ -15,7 +15,7 @@ from ademem.guard.shell import Command, Prefix, Word, is_option
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 _CONTAINER = (
     "-v -e -w -p -u -h -l -c -m -a --volume --env --workdir --publish --user --hostname"
@@ -24,7 +24,7 @@ _CONTAINER = (
     " --restart --gpus --ipc --pid --shm-size --tmpfs --ulimit --device --cap-add --cap-drop --dns"
     " --expose --link --log-driver --security-opt --userns --volumes-from --stop-signal --runtime"
 )
-_PACKAGE = Prefix(valued="-p --package -w --workspace --filter -F --prefix -C --dir")
+PACKAGE = Prefix(valued="-p --package -w --workspace --filter -F --prefix -C --dir")
 _ENVIRONMENT = Prefix(valued="--from -n -p --name --prefix --env -e --python --project --with")
 _PLAIN = Prefix()
 _ONE = Prefix(operands=1)
@@ -37,10 +37,8 @@ RUNNERS = {
         Prefix(valued=f"{_CONTAINER} -T", operands=1),
     ),
     "docker container exec": Prefix(valued="-e -u -w --env --user --workdir", operands=1),
-    **dict.fromkeys(
-        ("npx", "bunx", "pnpx", "npm exec", "npm x", "pnpm exec", "pnpm dlx"), _PACKAGE
-    ),
-    **dict.fromkeys(("yarn exec", "yarn dlx", "bun x", "yarn run", "corepack"), _PACKAGE),
+    **dict.fromkeys(("npx", "bunx", "pnpx", "npm exec", "npm x", "pnpm exec", "pnpm dlx"), PACKAGE),
+    **dict.fromkeys(("yarn exec", "yarn dlx", "bun x", "yarn run", "corepack"), PACKAGE),
     **dict.fromkeys(
         ("uvx", "pipx run", "uv tool run", "hatch run", "pdm run", "rye run"), _ENVIRONMENT
     ),
@@ -119,6 +117,8 @@ def inner_commands(command: Command) -> Iterator[Command]:
     for names, read in _READERS:
         if name in names:
             yield from read(command)
+    if writers.runs_code(command):
+        yield from _in_code(command)
 
 
 def _behind_runner(command: Command, name: str) -> Iterator[Command]:
@@ -278,6 +278,38 @@ def _behind_file(command: Command) -> Iterator[Command]:
 def _fed(command: Command) -> Iterator[Command]:
     if command.stdin:
         yield from shell.parse(command.stdin.text) or ()
+
+
+_STARTS = (
+    r"\b(?:system|p?open[23]?|run|call|check_\w+|exec(?!ute)\w*|spawn\w*)\s*[( ]\s*(?=[\[frb\"'`])"
+)
+"""Calls of standard libraries that start a program; what they open may also be a file."""
+_LITERAL = r"[\s,\[(]*[frb]?(?:\"([^\"]{1,2000})\"|'([^']{1,2000})'|`([^`]{1,2000})`)"
+
+
+def _in_code(command: Command) -> Iterator[Command]:
+    """Yield the commands that code starts as a text or as words: `os.system("npm ci")`."""
+    for code in writers.codes_of(command):
+        for found in regex.finditer(_STARTS, code, regex.IGNORECASE):
+            words = list(_literals(code[found.end() :]))
+            if words and " " in words[0]:
+                yield from _of_known_programs(shell.parse(words[0]) or ())
+            elif words:
+                one = Command(words=tuple(Word(text=word, quoted=True) for word in words))
+                yield from _of_known_programs([one])
+
+
+def _literals(code: str) -> Iterator[str]:
+    while found := regex.match(_LITERAL, code):
+        yield next(filter(None, found.groups()))
+        code = code[found.end() :]
+
+
+def _of_known_programs(script: Iterable[Command]) -> Iterator[Command]:
+    for command in script:
+        name = command.name
+        if name in shell.SHELLS or name in writers.WRITERS or acts.has_program(name):
+            yield command
 
 
 def _entered(command: Command) -> Iterator[Command]:

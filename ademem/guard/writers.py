@@ -163,7 +163,9 @@ def _tree(arguments: Arguments) -> Iterator[Written]:
 
 
 def _target(arguments: Arguments, *, sources: Sequence[Word], target: Word) -> Iterator[Written]:
-    names = tuple(posixpath.basename(word.text.rstrip("/")) for word in sources)
+    is_whole = arguments.has("--parents", whole=True)
+    paths = (word.text.strip("/") for word in sources)
+    names = tuple(path if is_whole else posixpath.basename(path) for path in paths)
     yield Written(word=target, into=names, fills=True)
 
 
@@ -961,6 +963,12 @@ def _written_by_words(command: Command) -> Iterator[Written]:
         return
     if not any(arguments.has(option, whole=True) for option in writer.unless.split()):
         yield from writer.pick(arguments)
+
+
+def codes_of(command: Command) -> list[str]:
+    """Return the texts that an interpreter gets as code."""
+    _, words = key_of(command)
+    return _codes(Arguments(words, _CODE.valued, command))
 
 
 def runs_code(command: Command) -> bool:

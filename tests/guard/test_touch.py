@@ -25,6 +25,9 @@ tidy: deps
 db:
 \tdropdb app && \\
 \t  createdb app
+copies: src/app.py src/tool.py
+\tcp $< $@
+\tsed -i s/a/b/ src/tool.py
 """
 PACKAGE = '{"scripts": {"setup": "npm install", "wipe": "rimraf legacy", "test": "vitest run"}}'
 DIFF = "--- a/legacy/app.py\n+++ b/legacy/app.py\n@@ -1 +1 @@\n-a\n+b\n"
@@ -39,6 +42,9 @@ def tree(tmp_path_factory):
         (root / name).write_text("a\n")
     (root / "Makefile").write_text(MAKEFILE)
     (root / "package.json").write_text(PACKAGE)
+    (root / "legacy/Makefile").write_text("all:\n\ttouch made\n")
+    (root / "web").mkdir()
+    (root / "web/package.json").write_text('{"scripts": {"gen": "echo x > gen.txt"}}')
     (root / "fix.patch").write_text(DIFF)
     return root
 
@@ -300,6 +306,15 @@ def test_scripts_targets_and_rarer_programs_write_what_a_reader_says(tmp_path):
         ),
         pytest.param("python -c \"print(open('src/app.py').read())\"", [], id="code that reads"),
         pytest.param("awk '{print > \"out.txt\"}' src/app.py", ["out.txt"], id="a script's output"),
+        pytest.param(
+            "cp --parents src/app.py legacy", ["legacy/src/app.py"], id="whole paths in a folder"
+        ),
+        pytest.param("seq 2 | xargs -I% touch src/%", ["src"], id="found names in a folder"),
+        pytest.param("seq 2 | xargs -I% touch src/a%.py", ["src/app.py"], id="a part of a name"),
+        pytest.param("make -j 4 copies", ["copies", "src/tool.py"], id="names of a rule"),
+        pytest.param("make -n copies", [], id="a target that is printed alone"),
+        pytest.param("make -C legacy", ["legacy/made"], id="the target of another folder"),
+        pytest.param("npm --prefix web run gen", ["web/gen.txt"], id="a script of another folder"),
     ],
 )
 def test_paths_are_absolute_and_as_precise_as_the_tree_allows(bash, tree, command, paths):
@@ -332,10 +347,32 @@ def test_powershell_names_files_by_parameters_and_places(bash, tree, command, pa
         pytest.param("bin/dev test", ["bin/dev"], id="a program of the tree"),
         pytest.param("/usr/bin/env x; /usr/bin/git status", [], id="programs of the machine"),
         pytest.param("node -e 'x()'", [], id="code"),
+        pytest.param("cat x.sh | sh", ["x.sh"], id="a file in a pipe"),
+        pytest.param("bash < x.sh", ["x.sh"], id="a file as input"),
+        pytest.param("python x.py < a.txt", ["x.py"], id="a file as input of a script"),
     ],
 )
 def test_scripts_are_named_by_their_path(bash, tree, command, runs):
     assert [*bash(command).runs] == [str(tree / path) for path in runs]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "python3 -c \"import os; os.system('cd src && npm install x')\"",
+        "python3 - <<'E'\nfrom subprocess import run\nrun(['npm', 'install', 'x'], check=True)\nE",
+        "node -e \"require('child_process').spawnSync('npm', ['install', 'x'])\"",
+        "ruby -e 'system \"npm install x\"'",
+    ],
+)
+def test_code_runs_what_it_starts(bash, command):
+    assert ("npm", "install", "x") in bash(command).argvs
+
+
+def test_code_runs_nothing_that_it_prints_or_asks_a_database(bash):
+    code = "print('npm install x'); db.execute('rm x'); call('delete it')"
+
+    assert bash(f'python3 -c "{code}"').acts == set()
 
 
 def test_a_target_and_a_script_are_named_and_read_one_level_deep(bash):

@@ -337,7 +337,13 @@ def _add_input(inner: Command, options: tuple[Word, ...]) -> Command:
 
 
 def _mark_placeholders(words: tuple[Word, ...], mark: str) -> tuple[Word, ...]:
-    return tuple(replace(word, expands=word.expands or mark in word.text) for word in words)
+    """Write `{}` for the mark that stands for what is found."""
+    return tuple(
+        replace(word, text=word.text.replace(mark, "{}"), expands=True)
+        if mark in word.text
+        else word
+        for word in words
+    )
 
 
 def _commands_of_exec(command: Command) -> Iterator[Command]:
