@@ -25,7 +25,7 @@ _NO_KEYS = dict.fromkeys(map(ord, "#*"))
 _NO_JOINS = dict.fromkeys(map(ord, "/-_.:"))
 _NEVER = frozenset("()[]{}<>;")
 NOT_SECRET = ("./", "..", "x:", "ssh-", "age1", "AAAA", "MII", "SHA", "sha", "md5", "h1:", "eyJ")
-_SQLSTATE = r"(?:[0-5][0-9A-Z]|F0|HV|P0|XX)(?:0[029][0-9A-Z]|P[0-2]\d)"
+_SQLSTATE = r"(?:[0-5][0-9A-Z]|F0|HV|P0|XX)(?:0[02][0-9A-Z]|09[01]|P[0-2]\d)"
 _CLASSES = dict.fromkeys("-_", "-") | dict.fromkeys("./:,", ".") | {" ": " "}
 
 

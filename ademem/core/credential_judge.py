@@ -58,6 +58,7 @@ _QUOTED = (
     r'"((?:[^"\\\n]|\\.){4,120})"'
     r"|(?<!\w)'((?:[^'\\\n]|\\.|''){4,120})'(?!\w)"
     r"|[`„“«「]\s?([^`“”»」\n]{4,120}?)\s?[`“”»」]"
+    r'|"""\n[ \t]*([^"\n]{4,120})'
     r"|:[ \t]*[|>][+-]?[ \t]*\n[ \t]+(\S[^\n]{3,120})"  # a block of YAML
 )
 _GROUPS_OF_DIGITS = (
@@ -83,7 +84,7 @@ _PUBLIC = (
 )
 """What tells of a key or a value of chance that it opens nothing."""
 _JOINS = frozenset("=:/")
-_NAME_OR_USER = r"[A-Za-z_.-]{2,}[=:](?=.{4})|[a-z]{2,}/(?=[^/@]{5,}$)"
+_NAME_OR_USER = r"(?:[A-Za-z_.-]{2,}=)?[A-Za-z_.-]{2,}[=:](?=.{4})|[a-z]{2,}/(?=[^/@]{5,}$)"
 _IDENTIFIER = r"(?:v\d)?[A-Za-z_.-]+(?:\d[A-Z_][A-Za-z_]*)?[_-]?(?:v?\d)?"
 
 
@@ -318,7 +319,7 @@ class _Place:
         if self.is_before:
             return self.words <= MOST_WORDS_BEFORE and not self.breaks and "=" not in self.gap
         if not self.words:
-            return "\n" not in self.gap or self.gap.strip()[:1] == ":"
+            return "\n" not in self.gap or self.gap.strip()[:1] == ":" or '"""' in self.gap
         return self.words <= MOST_WORDS and not self._is_of_another_name()
 
     def _is_call(self) -> bool:

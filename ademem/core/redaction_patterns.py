@@ -203,7 +203,7 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (  # the second half of a pair, beside the first
         "aws-secret-key",
         ("AKIA", "ASIA"),
-        r"(?:AKIA|ASIA)[A-Z0-9]{16}\b[^\n]{0,40}?(?<![\w/+])([A-Za-z0-9/+]{40})(?![\w/+=])",
+        r"(?:AKIA|ASIA)[A-Z0-9]{16}\b\s{0,4}[^\n]{0,40}?(?<![\w/+])([A-Za-z0-9/+]{40})(?![\w/+=])",
     ),
     (
         "aws-session-token",
@@ -420,6 +420,12 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
         r"(?i)unseal[^\n]{0,40}:(?:\s+keys:)?\s+(?:-\s+)?[\"']?"
         r"([a-z0-9+/]{43}=(?:[\"']?\s+(?:-\s+)?[\"']?[a-z0-9+/]{43}=)*)",
     ),
+    (  # a numbered seed phrase above the line that says what it is
+        "secret",
+        ("seed", "wallet"),
+        r"(?m)^((?:[ \t]*\d\d?[.)][ \t]+[a-z]{3,8}[ \t]*\n){11,23}[ \t]*\d\d[.)][ \t]+[a-z]{3,8})"
+        r"[ \t]*\n[^\n]{0,60}(?i:seed|wallet)",
+    ),
     ("secret", ("appid=",), r"[?&]appid=([0-9a-f]{32})" + _END),  # of OpenWeather
     (  # of a registry, in Docker's `config.json`
         "secret",
@@ -494,10 +500,10 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("signature", ("-signature=",), r"(?i)-signature=([\w%]{40,})"),
     (
         "password",
-        ("#define", "setx ", "variable ", "name: ", 'name": '),
+        ("#define", "setx ", "variable ", "name: ", 'name": ', "key: ", 'key": '),
         rf"(?i)(?:(?:#define|\bsetx)[ \t]+[\w]*(?:{_NAMES})\w*[ \t]+"
         rf"|\bvariable[ \t]+\"[^\"\n]*(?:{_NAMES})[^\"\n]*\"\s*\{{[^}}]{{0,300}}?\bdefault\s*=\s*"
-        rf"|\bname[\"']?:[ \t]*[\"']?[\w.-]*(?:{_NAMES}|{_KEYS})[\w.-]*[\"']?,?\s{{0,40}}"
+        rf"|\b(?:name|key)[\"']?:[ \t]*[\"']?[\w.-]*(?:{_NAMES}|{_KEYS})[\w.-]*[\"']?,?\s{{0,40}}"
         rf"[\"']?value[\"']?:[ \t]*)"
         rf"{_REFERENCE}(?:[\"'](?:{_DIGIT}|{_SYMBOL}|{_MIXED})([^\"'\n]{{5,}})[\"']"
         rf"|(?:{_DIGIT}{_LETTER}|{_MIXED})({_BARE}{{6,}}))",

@@ -360,6 +360,28 @@ SECRETS = [
         "\n  threshold: 2",
         id="keys to unseal a vault",
     ),
+    *(
+        secret(
+            "secret",
+            "to keep:\n",
+            "\n".join(
+                f"{at}. {word}" for at, word in enumerate(["otter", "maple", "kettle"] * 4, 1)
+            ),
+            f"\n({kept} of the till)",
+            id=f"numbered words above {kept}",
+        )
+        for kept in ("seed", "wallet")
+    ),
+    *(
+        secret("password", f"{key}password{quote}, {value}", "blue_Kettle_31", quote, id=key)
+        for key, quote, value in (
+            ('{"key": "', '"', '"value": "'),
+            ('{key: "', '"', 'value: "'),
+        )
+    ),
+    secret("secret", 'cookie_secret = """\n', MIX[:43] + "=", '"""', id="toml, a line below"),
+    secret("password", "kubectl create … --from-literal=pass=", "oven-mitt7", id="in an option"),
+    secret("password", "kod do domofonu: ", "2709K", ", od podwórza", id="code with a letter"),
     secret("secret", "disk: ", "-".join(["270416"] * 8), " (bitlocker)", id="bitlocker"),
     secret("password", "ConvertTo-SecureString '", "oven-mitt", "' -AsPlainText", id="powershell"),
     secret("password", 'new mysqli($host, "shop", "', "Tiger!77", '", "shop")', id="mysqli"),
@@ -528,6 +550,12 @@ def test_the_second_half_of_a_pair_is_known_by_the_first(id_name, id, name, valu
     left = redact(f"the new pair: {id} / {value} (eu)").text
 
     assert left.endswith(f" / [redacted:{name}] (eu)")
+
+
+def test_the_second_half_of_a_pair_may_stand_on_the_next_line():
+    left = redact(f"AKIA{CAPS[:16]}\n{MIX[:40]}\nregion eu").text
+
+    assert left.endswith("\n[redacted:aws-secret-key]\nregion eu")
 
 
 @pytest.mark.parametrize("neighbour", ["\\n", "\\t", "%3D", "(", "日本"])

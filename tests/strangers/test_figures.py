@@ -270,13 +270,15 @@ def test_secrets_are_redacted_and_what_looks_like_one_stays():
         pytest.param("c", 4, 0, id="third"),
         pytest.param("d", 1, 0, id="fourth"),
         pytest.param("e", 3, 0, id="fifth"),
-        pytest.param("f", 5, 2, id="sixth"),
+        pytest.param("f", 6, 2, id="sixth"),
         pytest.param("g", 6, 0, id="seventh"),
         pytest.param("h", 2, 1, id="eighth"),
         pytest.param("i", 5, 0, id="ninth"),
         pytest.param("j", 4, 1, id="tenth"),
         pytest.param("k", 3, 0, id="eleventh"),
         pytest.param("l", 3, 0, id="twelfth"),
+        pytest.param("m", 2, 0, id="thirteenth"),
+        pytest.param("n", 6, 1, id="fourteenth"),
     ],
 )
 def test_secrets_of_an_author_are_redacted_and_what_looks_like_one_stays(
