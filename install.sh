@@ -172,9 +172,9 @@ install() {
   install_package
   [ "$dry_run" ] || shorten_script
   add_link
-  # In this order, so that `init` does not advise what follows.
-  run "$prefix/bin/ademem" install --project "$project" ${where:+"$where"}
+  # In this order, as hooks are registered for an enrolled project.
   run "$prefix/bin/ademem" init --project "$project"
+  run "$prefix/bin/ademem" install --project "$project" ${where:+"$where"}
   [ -z "$mcp" ] || run "$prefix/bin/ademem" install --mcp claude --project "$project"
   install_model
   run "$prefix/bin/ademem" doctor --project "$project"

@@ -102,8 +102,8 @@ def test_one_run_installs_enrols_registers_and_proves_it(machine):
     assert (done.returncode, done.stderr) == (0, "")
     assert f"{INSTALLS} {SCRIPT.parent}" in machine.asked("python")
     assert machine.asked("ademem") == [
-        f"install --project {machine.project}",
         f"init --project {machine.project}",
+        f"install --project {machine.project}",
         f"model install --project {machine.project}",
         f"doctor --project {machine.project}",
     ]
