@@ -5,8 +5,8 @@
 
 A person types 20 prompts; Read and Grep are 40 % of the calls, Bash 35 %, Edit and Write 25 %. The
 project has 30 memories at files and commands, and hooks run as the client runs them: those of the
-settings that `ademem install` wrote whose matcher has the tool. The unit is the processor time of
-`python -I -c "import json, sqlite3"`. A hook that costs half of it or more has started Python.
+settings that `ademem install` wrote whose matcher and rule have the call. The unit is the processor
+time of `python -I -c "import json, sqlite3"`. A hook that costs half of it has started Python.
 `--said` writes what each hook answered, so that two trees can be compared with `diff`; `--trace`
 counts written bytes and syncs with strace, in a run that is not timed. PROGRAM is of an
 installation as people have it, best of a wheel: a checkout starts hooks more slowly. `--settings`
@@ -35,6 +35,7 @@ import time
 import uuid
 from collections import Counter
 from contextlib import suppress
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -79,9 +80,15 @@ class Hook(NamedTuple):
     event: str
     matcher: str
     command: str
+    rule: str = ""
+    """A tool and a glob of its files: `Write(//**/*.md)`."""
 
-    def runs_at(self, tool: str) -> bool:
-        return self.matcher in ("", "*") or bool(re.search(self.matcher, tool))
+    def runs_at(self, tool: str, payload: dict[str, Any]) -> bool:
+        if self.matcher not in ("", "*") and not re.search(self.matcher, tool):
+            return False
+        named, _, glob = self.rule.rstrip(")").partition("(/")
+        path = str(payload.get("tool_input", {}).get("file_path", ""))
+        return not self.rule or (named == tool and fnmatch(path, glob))
 
 
 class Ran(NamedTuple):
@@ -115,7 +122,7 @@ class Project:
         path = Path(file) if file else self.root / ".claude/settings.local.json"
         settings = json.loads(path.read_text())["hooks"]
         return [
-            Hook(event, group.get("matcher", ""), each["command"])
+            Hook(event, group.get("matcher", ""), each["command"], each.get("if", ""))
             for event, groups in settings.items()
             for group in groups
             for each in group["hooks"]
@@ -290,7 +297,7 @@ def live(project: Project, settings: str, trace: Path | None = None) -> list[Ran
     ran, hooks = [], project.list_hooks(settings)
     for event, tool, payload in Day(project).events():
         for hook in hooks:
-            if hook.event == event and hook.runs_at(tool):
+            if hook.event == event and hook.runs_at(tool, payload):
                 before = spent()
                 said = run_hook(hook, payload, project.root, trace)
                 ran.append(Ran(event, tool, spent() - before, said))

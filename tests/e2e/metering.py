@@ -51,7 +51,7 @@ class Meter:
         """
         settings = json.loads(self._settings.read_text())
         for groups in settings["hooks"].values():
-            for handler in groups[0]["hooks"]:
+            for handler in (each for group in groups for each in group["hooks"]):
                 command = handler["command"]
                 name = re.search(r"(?:hook=|/ademem )(\w+)", command)[1]
                 measured = f"{self._measuring(name)} sh -c {shlex.quote(command)}"

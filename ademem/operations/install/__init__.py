@@ -64,8 +64,8 @@ class Target(Value):
     path: str
     record: tuple[str, str]
     """Path of the record, and the folder below which no link may lead to it, if any."""
-    groups: dict[str, registration.Settings]
-    """The entry of each event."""
+    groups: dict[str, list[registration.Settings]]
+    """The entries of each event."""
     permissions: tuple[str, ...] = ()
 
 
@@ -207,9 +207,7 @@ def own_commands() -> dict[str, str]:
         python=quote(sys.executable),
         hooks=quote(hooks_folder()),
     )
-    return registration.list_commands(
-        {"hooks": {event: [group] for event, group in groups.items()}}
-    )
+    return registration.list_commands({"hooks": groups})
 
 
 def settings_path(project: str, where: Where) -> str:

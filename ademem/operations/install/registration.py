@@ -23,6 +23,8 @@ class Event(NamedTuple):
     script: str = ""
     is_late: bool = False
     """It runs beside the session; what it prints reaches a later request of the turn."""
+    calls: tuple[str, ...] = ()
+    """Permission rules: the client starts the hook at calls that meet one, by default at all."""
 
     @property
     def hook(self) -> str:
@@ -31,7 +33,10 @@ class Event(NamedTuple):
 
 
 _SHELLS = "Bash|PowerShell|Monitor"
-_NOTED = f"^(Write|Edit|MultiEdit|{_SHELLS}|WebFetch|WebSearch|mcp__.*)$"
+_WRITERS = ("Write", "Edit", "MultiEdit")
+_OTHERS = f"{_SHELLS}|WebFetch|WebSearch|mcp__.*"
+_TEXTS = tuple(f"{tool}(//**/*.md)" for tool in _WRITERS)
+"""Calls that write what may be a file of the client's memory, in any folder."""
 
 EVENTS = (
     Event("SessionStart", "briefing"),
@@ -40,7 +45,8 @@ EVENTS = (
         *("PreToolUse", "checking memory"),
         f"^(Write|Edit|MultiEdit|NotebookEdit|{_SHELLS}|mcp__.*)$",
     ),
-    Event("PostToolUse", "noting lessons", _NOTED),
+    Event("PostToolUse", "noting lessons", f"^({_OTHERS})$"),
+    Event("PostToolUse", "noting lessons", f"^({'|'.join(_WRITERS)})$", calls=_TEXTS),
     Event("PostToolUseFailure", "looking up the error", f"^({_SHELLS}|mcp__.*)$"),
     Event("PostToolBatch", "ending the calls"),
     Event("PreCompact", "preparing the summary"),
@@ -56,7 +62,11 @@ NEWER = (
     Event("FileChanged", "noting a changed file"),
     Event("CwdChanged", "watching files"),
     Event("InstructionsLoaded", "noting instructions"),
-    Event("PostToolUse", "recalling", _NOTED, script="late_recall", is_late=True),
+    Event(
+        *("PostToolUse", "recalling", f"^({'|'.join(_WRITERS)}|{_OTHERS})$"),
+        script="late_recall",
+        is_late=True,
+    ),
 )
 """What a client knows from that version on. An older one asks the person about the file, and
 a plugin's would disable its hooks (observed in 2.1.197)."""
@@ -83,12 +93,12 @@ _BY_NAME = "/ademem pre_compact"
 
 def make_groups(
     *, python: str, hooks: str, events: Iterable[Event] = EVENTS, is_closed: bool = False
-) -> dict[str, Settings]:
-    """Return the entry of each event; *python* and *hooks* are quoted for the shell.
+) -> dict[str, list[Settings]]:
+    """Return the entries of each event; *python* and *hooks* are quoted for the shell.
 
     With *is_closed*, a call is blocked whose hook cannot answer.
     """
-    groups: dict[str, Settings] = {}
+    groups: dict[str, list[Settings]] = {}
     for event in events:
         blocks = is_closed and event.hook == "pre_tool_use"
         command = f"hook={event.hook} python={python} hooks={hooks}; {_START}"
@@ -101,7 +111,8 @@ def make_groups(
         handler |= {"onFailure": "block"} if blocks else {}
         handler |= {"asyncRewake": True} if event.is_late else {}
         matcher = {"matcher": event.matcher} if event.matcher else {}
-        groups.setdefault(event.name, matcher | {"hooks": []})["hooks"].append(handler)
+        handlers = [handler | {"if": rule} for rule in event.calls] or [handler]
+        groups.setdefault(event.name, []).append(matcher | {"hooks": handlers})
     return groups
 
 
@@ -121,9 +132,9 @@ def _short_command(python: str, hooks: str) -> str:
 
 
 def add_entries(
-    text: str, wanted: dict[str, Settings], permissions: Sequence[str] = PERMISSIONS
+    text: str, wanted: dict[str, list[Settings]], permissions: Sequence[str] = PERMISSIONS
 ) -> str:
-    for event, group in wanted.items():
+    for event, group in _pairs(wanted):
         text = json_text.append(text, ("hooks", event), group)
     allowed = _read_permissions(json_text.parse(text))
     missing = [permission for permission in permissions if permission not in allowed]
@@ -158,15 +169,20 @@ def remove_entries(text: str, original: str | None) -> str:
 
 
 def is_current(
-    settings: Settings, wanted: dict[str, Settings], permissions: Sequence[str] = PERMISSIONS
+    settings: Settings, wanted: dict[str, list[Settings]], permissions: Sequence[str] = PERMISSIONS
 ) -> bool:
     """Tell whether our entries are just the wanted ones, at any position."""
     found = [(path[1], entry) for path, entry in _our_hooks(settings)]
+    pairs = _pairs(wanted)
     return (
-        len(found) == len(wanted)
-        and all(item in found for item in wanted.items())
+        len(found) == len(pairs)
+        and all(pair in found for pair in pairs)
         and set(permissions) <= set(map(str, _read_permissions(settings)))
     )
+
+
+def _pairs(wanted: dict[str, list[Settings]]) -> list[tuple[str, Settings]]:
+    return [(event, group) for event, groups in wanted.items() for group in groups]
 
 
 def list_commands(settings: Settings) -> dict[str, str]:

@@ -71,10 +71,9 @@ def remove_from_codex(*, dry_run: bool = False) -> Change:
 def add_to_gemini(*, python: str, hooks: str, dry_run: bool = False) -> Change:
     """Gemini CLI has milliseconds, and a name for the status line."""
     groups = make_groups(python=quote(python), hooks=quote(hooks), events=GEMINI)
-    for group in groups.values():
-        for handler in group["hooks"]:
-            handler["timeout"] *= 1000
-            handler["name"] = handler.pop("statusMessage")
+    for handler in (each for of in groups.values() for group in of for each in group["hooks"]):
+        handler["timeout"] *= 1000
+        handler["name"] = handler.pop("statusMessage")
     target = Target(path=gemini_path(), record=(record_of_user("gemini"), ""), groups=groups)
     return register(target, dry_run=dry_run)
 

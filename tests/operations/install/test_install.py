@@ -79,6 +79,9 @@ def take(project, where=Where.LOCAL, **other):
     return uninstall(str(project), where, **other)
 
 
+REGISTERED = {event.name for event in EVENTS}
+
+
 def count(project, where=Where.LOCAL):
     return len(find_commands(str(project), where))
 
@@ -90,7 +93,7 @@ def test_uninstall_gives_every_byte_back(project, local, text):
     local.write_bytes(text.encode())
 
     put(project)
-    assert count(project) == len(EVENTS)
+    assert count(project) == len(REGISTERED)
 
     take(project)
     assert local.read_bytes() == text.encode()
@@ -114,7 +117,7 @@ def test_newer_events_are_registered_where_the_client_knows_them(
     put(project)
     found = find_commands(str(project), Where.LOCAL)
 
-    newer = {event.name for event in NEWER} - {event.name for event in EVENTS}
+    newer = {event.name for event in NEWER} - REGISTERED
     assert newer & found.keys() == (newer if known else set())
     assert "hook=pre_tool_use " in found.get("PreSkillShellCommand", "hook=pre_tool_use ")
     assert "hook=post_tool_use " in found["PostToolUse"]
@@ -141,7 +144,7 @@ def test_a_call_is_blocked_whose_hook_cannot_answer_where_the_guard_fails_closed
     (home / ".config/ademem/config.toml").write_text(f'[guard]\nfail = "{fail}"\n')
     put(project, where, hooks="/gone")
     groups = json.loads(Path(settings_path(str(project), where)).read_text())["hooks"]
-    handlers = {event: group["hooks"][0] for event, (group,) in groups.items()}
+    handlers = {event: of_event[0]["hooks"][0] for event, of_event in groups.items()}
 
     blocking = {event for event, each in handlers.items() if each.get("onFailure") == "block"}
     assert blocking == ({"PreToolUse"} if blocks else set())
@@ -224,7 +227,7 @@ def test_another_interpreter_takes_the_place_of_the_old_one(project, local):
 
     assert put(project).changes
     assert "/old" not in local.read_text()
-    assert count(project) == len(EVENTS)
+    assert count(project) == len(REGISTERED)
 
     take(project)
     assert local.read_text() == FOREIGN
@@ -348,7 +351,7 @@ def test_the_user_s_settings_need_no_project(tmp_path, home, monkeypatch):
 
     put(tmp_path, Where.USER)
 
-    assert count(tmp_path, Where.USER) == len(EVENTS)
+    assert count(tmp_path, Where.USER) == len(REGISTERED)
     assert (home / "elsewhere/settings.json").exists()
 
 
@@ -366,7 +369,7 @@ def test_three_installs_stand_side_by_side(project):
 
     take(project, Where.SHARED)
 
-    assert [count(project, where) for where in Where] == [len(EVENTS), 0, len(EVENTS)]
+    assert [count(project, where) for where in Where] == [len(REGISTERED), 0, len(REGISTERED)]
 
 
 def test_the_hooks_of_this_checkout_are_found():

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from copy import deepcopy
@@ -20,8 +21,8 @@ OURS = registration.make_groups(python="/venv/bin/python", hooks="/venv/share/ho
 def with_ours(settings: dict) -> dict:
     """What the installed file has to say, worked out without any text."""
     settings = deepcopy(settings)
-    for event, group in OURS.items():
-        settings.setdefault("hooks", {}).setdefault(event, []).append(deepcopy(group))
+    for event, groups in OURS.items():
+        settings.setdefault("hooks", {}).setdefault(event, []).extend(deepcopy(groups))
     allowed = settings.setdefault("permissions", {}).setdefault("allow", [])
     missing = [permission for permission in PERMISSIONS if permission not in allowed]
     allowed += missing if len(missing) == len(PERMISSIONS) else reversed(missing)
@@ -53,6 +54,16 @@ def of_others(settings: dict) -> dict:
     return settings | {"hooks": hooks, "permissions": permissions | {"allow": allow}}
 
 
+def test_after_an_edit_the_client_starts_a_hook_for_texts_alone():
+    of_others, of_edits = OURS["PostToolUse"]
+
+    assert [each.get("if") for each in of_others["hooks"]] == [None]
+    assert not re.search(of_others["matcher"], "Edit")
+    tools = ("Write", "Edit", "MultiEdit")
+    assert [each["if"] for each in of_edits["hooks"]] == [f"{tool}(//**/*.md)" for tool in tools]
+    assert all(re.search(of_edits["matcher"], tool) for tool in tools)
+
+
 def test_entries_that_are_there_are_recognised_wherever_they_stand():
     settings = with_ours({})
     settings["hooks"]["Stop"].insert(0, FOREIGN)
@@ -61,8 +72,7 @@ def test_entries_that_are_there_are_recognised_wherever_they_stand():
 
 
 def _other_python(settings):
-    old = registration.make_groups(python="/old/python", hooks="/old")
-    settings["hooks"] = {event: [group] for event, group in old.items()}
+    settings["hooks"] = registration.make_groups(python="/old/python", hooks="/old")
 
 
 def _doubled(settings):
@@ -149,7 +159,7 @@ def test_the_command_that_the_client_shows_after_a_compaction_is_short(
     monkeypatch.setenv("HOME", "/h/me")
     groups = registration.make_groups(python=python, hooks=hooks)
 
-    assert groups["PreCompact"]["hooks"][0]["command"] == f"{shown} pre_compact"
+    assert groups["PreCompact"][0]["hooks"][0]["command"] == f"{shown} pre_compact"
 
 
 def test_a_hook_that_is_started_by_its_name_finds_the_python_beside_it(tmp_path):
@@ -159,9 +169,8 @@ def test_a_hook_that_is_started_by_its_name_finds_the_python_beside_it(tmp_path)
     python.write_text('#!/bin/sh\necho "$2"\n')
     python.chmod(0o755)
     (tmp_path / ".ade").mkdir()
-    (command,) = registration.make_groups(python=str(python), hooks=str(hooks))["PreCompact"][
-        "hooks"
-    ]
+    (group,) = registration.make_groups(python=str(python), hooks=str(hooks))["PreCompact"]
+    (command,) = group["hooks"]
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
     ran = subprocess.run(
         ["sh", "-c", command["command"]],

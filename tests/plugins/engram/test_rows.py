@@ -481,7 +481,7 @@ def test_e33_each_registered_hook_ends_well_whatever_it_reads(ademem, said):
     settings = json.loads((ademem.root / ".claude/settings.local.json").read_text())
     for event, groups in settings["hooks"].items():
         payload = {"session_id": "s1", "cwd": str(ademem.root), "hook_event_name": event}
-        (handler,) = groups[0]["hooks"]
+        handler = groups[0]["hooks"][0]
         ended = subprocess.run(
             ["sh", "-c", handler["command"]],
             input=json.dumps(payload) if said == "valid" else said,

@@ -12,7 +12,7 @@ def test_the_plugin_registers_what_the_installer_registers():
     plugin = json.loads((ROOT / "hooks/hooks.json").read_text())
 
     wanted = registration.make_groups(python="", hooks='"${CLAUDE_PLUGIN_ROOT}/hooks"')
-    assert plugin["hooks"] == {event: [group] for event, group in wanted.items()}
+    assert plugin["hooks"] == wanted
 
 
 def test_every_registered_hook_has_its_script():

@@ -48,7 +48,8 @@ class Machine:
         python, hooks = self.python and quote(str(self.python)), quote(str(self.hooks))
         groups = registration.make_groups(python=python, hooks=hooks, events=events)
         late = event == LATE
-        return groups["PostToolUse" if late else event]["hooks"][-1 if late else 0]["command"]
+        group = groups["PostToolUse" if late else event][-1 if late else 0]
+        return group["hooks"][0]["command"]
 
     def start(self, event: str, payload: bytes, /, cwd: Path | None = None, **environment: str):
         there = {"PATH": "/usr/bin:/bin", "CLAUDE_PROJECT_DIR": str(self.project)} | environment
@@ -624,7 +625,7 @@ def test_without_a_named_interpreter_the_one_of_the_prefix_is_used(machine, tmp_
     (tmp_path / "prefix/bin").mkdir(parents=True)
     machine.python.rename(tmp_path / "prefix/bin/python")
     machine.python = tmp_path / "prefix/bin/python"
-    line = registration.make_groups(python="", hooks=quote(str(HOOKS)))["Stop"]["hooks"][0][
+    line = registration.make_groups(python="", hooks=quote(str(HOOKS)))["Stop"][0]["hooks"][0][
         "command"
     ]
     machine.command = lambda event: line
