@@ -12,8 +12,16 @@ FOREIGN_KEYS = r"(?:clave|chave|chiave|llave|klucz|sleutel|schlüssel|ключ)(
 
 # A key starts where a word does, also behind an escaped line break or a percent-encoded sign.
 _EDGE = r"(?:(?<![\w-])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))"
+
+
 # One with a known prefix may also stand behind a hyphen, as in a branch or a file's name.
-_START = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))"
+def _start(literal: str = "") -> str:
+    """Return a pattern of such a place, in front of a literal that was read."""
+    signs = (r"(?<![A-Za-z0-9]", r"(?<=\\[nrt]", "(?<=%[0-9A-Fa-f]{2}")
+    return f"(?:{'|'.join(f'{sign}{literal})' for sign in signs)})"
+
+
+_START = _start()
 _END = r"(?![\w-])"
 # Only what repeats one sign is possessive: with choices inside, groups fail before Python 3.11.5.
 _QUOTE = r"""\\{0,3}["'`]"""
@@ -161,13 +169,11 @@ _COMMANDS = (
 
 
 def _key(name: str, prefixes: str, rest: str, start: str = "") -> tuple[str, tuple[str, ...], str]:
-    literal = prefixes.replace(".", r"\.")
-    if start == _START and "|" not in prefixes:
-        start, literal = (
-            "",
-            literal + _START.replace(")|", f"{literal})|").replace("))", f"{literal}))"),
-        )
-    return name, tuple(prefixes.split("|")), rf"{start}(?:{literal}){rest}"
+    named = tuple(prefixes.split("|"))
+    literal = "(?:" + prefixes.replace(".", r"\.") + ")"
+    if start == _START and len(set(map(len, named))) == 1:  # `re` skips to a literal, not behind
+        start, literal = "", literal + _start(literal)
+    return name, named, f"{start}{literal}{rest}"
 
 
 _PAIR = r"[\w.-]{1,64}="
@@ -358,7 +364,7 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (
         "basic-auth",
         ("auth", "basic "),
-        r"""(?i)(?:(?<![a-z])_?auth["']?[ \t]*[:=][ \t]*["']?|\bbasic[ \t]+)"""
+        r"""(?i)(?-i:[aAbB])(?:(?<![a-z]a)uth["']?[ \t]*[:=][ \t]*["']?|(?<=\bb)asic[ \t]+)"""
         r"([a-z0-9+/]{8,}={0,2})(?![\w+/=-])",
     ),
     (
@@ -406,7 +412,7 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (
         "cookie",
         ("sess", "connect.sid"),
-        r"(?i)(?:sess(?:ion)?(?:_?id)?|\bconnect\.sid)="
+        r"(?i)(?-i:[sScC])(?:(?<=s)ess(?:ion)?(?:_?id)?|(?<=\bc)onnect\.sid)="
         rf"(?!{_UUID}){_COOKIE}({_VALUE})",
     ),
     (
@@ -511,7 +517,8 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (
         "pin",
         ("pin", "puk"),
-        r"(?i)(?<![a-z])(?:pin|puk)(?:_?code)?[\"']?[ \t]*[:=][ \t]*[\"']?(\d{4,12})(?![\w.])",
+        r"(?i)(?-i:[pP])(?<![a-z]p)(?:in|uk)(?:_?code)?[\"']?[ \t]*[:=][ \t]*[\"']?"
+        r"(\d{4,12})(?![\w.])",
     ),
     (  # the value when a variable is missing, or the second argument: `get("TOKEN", "…")`
         "secret",
