@@ -152,7 +152,7 @@ _LEADING = _VERBS.keys() | {group.partition(" ")[0] for group in SUBCOMMANDS}
 """Words before the verbs of programs with subcommands."""
 FILE_WRITERS = frozenset("cp ln mv rm rmdir shred tee touch truncate".split())
 """Programs that say nothing without the file that they change."""
-_PROGRAMS = (
+PROGRAMS = (
     REPLACEABLE | _VERBS.keys() | word_set(" ".join(READERS)) | word_set(" ".join(SUBCOMMANDS))
 )
 _MANY_VERBS = frozenset(command.partition(" ")[0] for command in SUBCOMMANDS)
@@ -173,14 +173,14 @@ def has_many_verbs(program: str) -> bool:
     return program in _MANY_VERBS
 
 
-def find_mentions(text: str) -> list[Mention]:
-    """Return what a text mentions, in its order."""
+def find_mentions(text: str, *, plain_words: bool = False) -> list[Mention]:
+    """Return what a text mentions, in its order; words that name nothing only if *plain_words*."""
     found: list[Mention] = []
     for line in _readable(text).split("\n"):
         stance = NEUTRAL
         is_introduced = False
         for clause, is_introduction in _clauses(line):
-            mentions, stance = _read_clause(clause, stance)
+            mentions, stance = _read_clause(clause, stance, plain_words)
             if is_introduced and len(clause) == len(mentions) == 1:  # "to build: `make all`"
                 mentions = [_with(each, each.stance or RECOMMENDED, True) for each in mentions]
             found += mentions
@@ -193,7 +193,7 @@ class _Token:
 
     __slots__ = (
         *("raw", "is_marked", "is_plain", "word", "cjk", "rejects", "steers"),
-        *("may_lead", "announces", "named", "alone"),
+        *("may_lead", "announces", "tells_place", "names_nothing", "named", "alone"),
     )
 
     def __init__(self, raw: str, is_marked: bool) -> None:
@@ -208,9 +208,13 @@ class _Token:
         self.steers = self.rejects or word in _STEERING
         """It says something of what stands beside it."""
         is_program = self.is_plain or (not is_marked and regex.fullmatch(_PROGRAM, raw) is not None)
-        self.may_lead = is_program and (raw in _PROGRAMS or raw in _LEADING)
+        self.may_lead = is_program and (raw in PROGRAMS or raw in _LEADING)
         """A command may begin with it."""
         self.announces = _announced_by(word)
+        self.tells_place = bool(self.announces) or word in _UNDER
+        """It says that a word beside it is a place."""
+        is_other = self.may_lead or self.steers or raw in REPLACEABLE
+        self.names_nothing = self.is_plain and not is_other
         self.named = raw if self.is_plain and len(raw) <= LONGEST else _named_by(raw)
         self.alone = self._read("", is_under=False)
         """What it mentions between any other words than those that tell of a place."""
@@ -315,8 +319,11 @@ class _Clause:
         """A negation has not met what it forbids."""
         self.is_run = False
         self.placing_at = -9
+        self.has_words = False
+        """Words that name nothing were passed over."""
         self.forbidden_before = 0
         """Number of mentions that stand before a negation which forbids them: "npm must not"."""
+        self.forbids_before = False
 
     def read_word(self, at: int) -> bool:
         """Apply a word that says something of what it stands beside; False for any other."""
@@ -341,6 +348,7 @@ class _Clause:
         self.stance, self.is_open = FORBIDDEN, True
         if word in _FORBIDDEN_BEHIND or _word_at(self.tokens, at - 1) in _MODAL:
             self.forbidden_before = len(self.mentions)
+            self.forbids_before = bool(self.mentions) or self.has_words
 
     def _use(self, verb: str) -> None:
         self.is_run = verb in RUNNING
@@ -360,16 +368,23 @@ class _Clause:
     def list_mentions(self) -> list[Mention]:
         mentions = self.mentions
         behind = mentions[self.forbidden_before :]
-        if self.forbidden_before and all(each.kind == WORD for each in behind):
+        if self.forbids_before and all(each.kind == WORD for each in behind):
             mentions = [_with(each, each.stance or FORBIDDEN, each.is_run) for each in mentions]
         return _read_ends(self.tokens, mentions)
 
 
-def _read_clause(tokens: list[_Token], introduced: int) -> tuple[list[Mention], int]:
+def _read_clause(
+    tokens: list[_Token], introduced: int, plain_words: bool
+) -> tuple[list[Mention], int]:
     """Return the mentions of a clause, and what it recommends to the one behind its colon."""
     clause = _Clause(tokens, introduced)
+    reads_all = plain_words or any(token.tells_place for token in tokens)
     at = 0
     while at < len(tokens):
+        if tokens[at].names_nothing and not reads_all:
+            clause.has_words |= tokens[at].alone is not None
+            at += 1
+            continue
         mention, used = _plain_command(tokens, at) if tokens[at].may_lead else (None, 1)
         if mention is None and not (tokens[at].steers and clause.read_word(at)):
             mention = _mention_at(tokens, at)
@@ -419,6 +434,8 @@ def turns_sense(word: str) -> bool:
 
 def _rejects(word: str) -> bool:
     """Tell whether a word negates: "don't" does, `--no-verify` and "no-op" are names."""
+    if word.isalpha() and word.isascii():
+        return word.lower() in _REJECTING
     is_name = "-" in word or "_" in word or "/" in word
     return not is_name and not split_words(word).isdisjoint(_REJECTING)
 
@@ -490,7 +507,7 @@ def _marked(raw: str, announced: str, is_under: bool) -> Mention | None:
         return Mention(kind=CODE, text=raw, is_marked=True)
     if regex.fullmatch(_NAME, raw):
         return Mention(kind=NAME, text=raw, is_marked=True)
-    if raw in _PROGRAMS:
+    if raw in PROGRAMS:
         return Mention(kind=PROGRAM, text=raw, is_marked=True)
     if regex.fullmatch(_PLAIN_WORD, raw):
         is_program = regex.fullmatch(_PROGRAM, raw) is not None
@@ -519,7 +536,7 @@ def _plain_command(clause: list[_Token], at: int) -> tuple[Mention | None, int]:
         return None, 1
     behind_verbs = _end_of_verbs(clause, at)
     end = _end_of_options(clause, behind_verbs)
-    is_program = behind_verbs > at + 1 or first in _PROGRAMS
+    is_program = behind_verbs > at + 1 or first in PROGRAMS
     if not is_program or end == at + 1:
         return None, 1
     if first in FILE_WRITERS and end < len(clause) and not clause[end].is_marked:

@@ -16,12 +16,12 @@ from ademem.core.json_text import loads
 from ademem.guard import acts
 from ademem.guard.programs import SUBCOMMANDS
 from ademem.search.binding_keys import NoKey, of_command, of_path
-from ademem.search.mentions import FILE_WRITERS, REPLACEABLE, binds, has_many_verbs
+from ademem.search.mentions import FILE_WRITERS, PROGRAMS, REPLACEABLE, binds, has_many_verbs
 from ademem.store.bindings import Binding
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ademem.files.instructions.verdicts import Verdicts
 
@@ -31,6 +31,7 @@ MANIFEST_BYTES = 64_000
 _SPAN = regex.compile(r"(?<!`)`([^`\n]{1,200})`(?!`)")
 _PATH = regex.compile(r"[\w.@+\[\]()$/{},*?-]+")
 _PLAIN = regex.compile(r"[\w./:=@%+,~-]+(?: [\w./:=@%+,~-]+)*")
+_LAST_PARTS = regex.compile(r"[\w.-]++(?!/[\w.-])")
 _PROGRAMS = frozenset(
     (
         *(
@@ -86,6 +87,11 @@ class Files:
         return ":" not in key and self.find(key, folder) is not None
 
     @cached_property
+    def name_parts(self) -> frozenset[str]:
+        """What the names of files and folders are made of."""
+        return frozenset(_name_parts("\n".join((*self.paths, *self.folders))))
+
+    @cached_property
     def by_name(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
         for path in sorted(self.paths):
@@ -127,7 +133,8 @@ def find_places(text: str, folder: str, files: Files, verdicts: Verdicts) -> lis
     return list(found.values())[:MOST] or _places_of_order(text, folder, files, verdicts)
 
 
-def _spans_in(text: str) -> list[str]:
+@lru_cache(maxsize=8)
+def _spans_in(text: str) -> Sequence[str]:
     """Return what stands in backticks, without the prompt of a shell."""
     spans = dict.fromkeys(_SPAN.findall(text)) if "`" in text else ()
     return [span.strip().removeprefix("$ ") for span in spans]
@@ -140,8 +147,27 @@ def _places_of_order(text: str, folder: str, files: Files, verdicts: Verdicts) -
     words = (word.strip(".,:;!?") for word in text.lower().split())
     if not any(word in _PROGRAMS or "/" in word or "." in word for word in words):
         return []
+    if not _may_name_place(text, files):
+        return []
     found = (_in_project(each, folder, files) for each in verdicts.forbidden_in(text))
     return [place for place in found if place][:MOST]
+
+
+def _may_name_place(text: str, files: Files) -> bool:
+    """Tell cheaply of most texts that they name neither a program nor a path of the project.
+
+    A path is looked for by its last part. Code with blanks may be a command of any program, and
+    of a script without blanks between its words no part is sure.
+    """
+    if not text.isascii() or any(" " in span for span in _spans_in(text)):
+        return True
+    parts = _name_parts(text)
+    return not (files.name_parts.isdisjoint(parts) and PROGRAMS.isdisjoint(map(str.lower, parts)))
+
+
+def _name_parts(text: str) -> set[str]:
+    """Return what the last names of paths are made of between signs, without dots around it."""
+    return {part.strip(".") for part in _LAST_PARTS.findall(text)}
 
 
 def _in_project(place: Binding, folder: str, files: Files) -> Binding | None:

@@ -360,6 +360,7 @@ class _Reader:
                 scope=scope,
                 load=load.value,
                 places=tuple(places),
+                sources=(),
                 merged=held.is_same or id in held.ids,
                 live=is_live,
                 missing=tuple(find_missing(each.text, folder, self.listed)),

@@ -20,7 +20,7 @@ def names_in(text: str) -> frozenset[str]:
     """
     found = set(find_names(text))
     rare = rare_words(text)
-    for each in mentions.find_mentions(text):
+    for each in mentions.find_mentions(text, plain_words=True):
         is_recommended = each.stance == mentions.RECOMMENDED and each.text.lower() in rare
         is_program = each.text in mentions.REPLACEABLE
         if each.kind != mentions.WORD or is_program or is_recommended:
@@ -31,7 +31,11 @@ def names_in(text: str) -> frozenset[str]:
 def forbidden_in(text: str) -> frozenset[str]:
     """Return what a text forbids by name or by a word that few texts have, in small letters."""
     rare = rare_words(text)
-    forbidden = (each for each in mentions.find_mentions(text) if each.stance == mentions.FORBIDDEN)
+    forbidden = (
+        each
+        for each in mentions.find_mentions(text, plain_words=True)
+        if each.stance == mentions.FORBIDDEN
+    )
     return frozenset(
         each.text.lower()
         for each in forbidden
