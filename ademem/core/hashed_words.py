@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from itertools import pairwise
 from zlib import crc32
 
@@ -52,14 +53,27 @@ class HashedWords:
         found = self.features(0, len(words)) | {number, *begins, *ends}
         return found.union(*map(_buckets_of_letters, filter(_is_hangul, words)))
 
-    def pieces(self) -> list[tuple[int, int]]:
-        """Return start and end of the text, in parts if it is long, and of all its short pieces."""
-        count = len(self.words)
-        if count < FEWEST:
+    def lines(self) -> list[tuple[int, int]]:
+        """Return start and end of each line."""
+        starts = [start for start, _ in self.places]
+        ends, end = [0], 0
+        for line in self.text.splitlines(keepends=True):
+            end += len(line)
+            ends.append(bisect_left(starts, end))
+        return list(pairwise(ends))
+
+    def pieces(self, first: int = 0, last: int | None = None) -> list[tuple[int, int]]:
+        """Return start and end of the text, or of a part of it, and of all its short pieces.
+
+        A long text is read in several parts.
+        """
+        last = len(self.words) if last is None else last
+        if last - first < FEWEST:
             return []
-        short = range(0, count - PIECE + STEP, STEP) if count > PIECE else ()
-        parts = [*((at, WHOLE) for at in range(0, count, WHOLE)), *((at, PIECE) for at in short)]
-        return [(start, min(start + size, count)) for start, size in parts]
+        short = range(first, last - PIECE + STEP, STEP) if last - first > PIECE else ()
+        whole = range(first, last, WHOLE)
+        parts = [*((at, WHOLE) for at in whole), *((at, PIECE) for at in short)]
+        return [(start, min(start + size, last)) for start, size in parts]
 
     def quote(self, start: int, end: int) -> str:
         """Return words as they are spelled in the text."""

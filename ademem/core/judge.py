@@ -36,6 +36,13 @@ class Judge:
         score, piece = max(self.scores(read), default=(self.limit, (0, 0)))
         return self.explain(read, piece, score) if score > self.limit else None
 
+    def holds_line(self, text: str) -> bool:
+        """Tell whether it holds a text of several lines, or one of these, which are read once."""
+        read = HashedWords(text)
+        parts = [(0, len(read.words)), *read.lines()]
+        pieces = (piece for part in dict.fromkeys(parts) for piece in read.pieces(*part))
+        return any(self.score(read.features(*piece)) > self.limit for piece in pieces)
+
     def all_held(self, text: str) -> list[Held]:
         read = HashedWords(text)
         over = (each for each in self.scores(read) if each[0] > self.limit)

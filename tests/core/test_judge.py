@@ -54,6 +54,30 @@ def test_features_are_buckets_of_words_and_of_what_stands_beside():
     assert 0.5 < len(whole & turned) / len(whole) < 1  # the same words in another order
 
 
+def test_the_lines_of_a_text_are_where_its_words_stand():
+    words = HashedWords("Ｄie größe\r\n\nvon x_1\u2028部署, full")
+    parts = [words.words[start:end] for start, end in words.lines()]
+
+    lines = ("Ｄie größe", "", "von x_1", "部署, full")
+    assert parts == [HashedWords(line).words for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("lines", "is_held"),
+    [
+        pytest.param((TALE, ORDER, TALE), True, id="an order between other lines"),
+        pytest.param((TALE, HARMLESS, TALE), False, id="none"),
+        pytest.param((TALE * 4, *ORDER.split(" without ")), True, id="an order over two lines"),
+    ],
+)
+def test_a_text_is_held_for_one_of_its_lines_as_for_that_alone(lines, is_held):
+    orders = judge.load("orders")
+
+    assert orders.holds_line("\n".join(lines)) == is_held
+    alone = any(orders.holds(part) for part in ("\n".join(lines), *lines))
+    assert alone == is_held
+
+
 def test_an_order_is_held_with_the_words_that_weigh_most():
     held = judge.load("orders").holds(ORDER)
 

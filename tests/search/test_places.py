@@ -1,13 +1,18 @@
 """Places that a text names, with and without an index of the project's files."""
 
 import random
+from pathlib import Path
 
 import pytest
 
+from ademem.search.mentions import REPLACEABLE, WORD, find_mentions
 from ademem.search.places import candidates, parse_at, places_in, settle, show
 from ademem.search.tree import read_file
 from ademem.store.bindings import Binding
 from ademem.store.tree_index import Tree
+from tests.strangers.places import read_lines
+
+STRANGERS = Path(__file__).parents[1] / "strangers"
 
 
 def shown(text, tree=None):
@@ -321,3 +326,16 @@ def test_any_text_has_places_whose_keys_can_be_typed(tree, seed):
             *(binding.kind, binding.key),
             binding.pattern,
         )
+
+
+def test_words_that_name_nothing_are_read_only_on_request():
+    rules = [rule["text"] for rule in read_lines(STRANGERS / "rules_at_calls.jsonl")]
+    rules += ["The old ones must not be used without npm before pnpm", "Files under deep stay"]
+    for rule in rules:
+        whole = find_mentions(rule, plain_words=True)
+        naming = [each for each in whole if each.kind != WORD or each.text in REPLACEABLE]
+
+        found = find_mentions(rule)
+        assert [each for each in found if each in naming] == naming
+        assert all(each.kind == WORD for each in found if each not in naming)
+    assert len(found) < len(whole)

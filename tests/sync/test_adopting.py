@@ -64,6 +64,16 @@ def test_a_change_writes_what_differs_alone(files):
     assert [row["first"] for row in files.rows()] == [4, 5, 6]
 
 
+def test_more_items_than_one_statement_adds_are_each_found_by_their_words(files):
+    count = adopted.ADDED_AT_ONCE + 2
+    files.write("# A\n" + "".join(f"- keep pear{number} ripe\n" for number in range(count)))
+
+    assert files.adopt().added == count
+    for number in (0, count - 1):
+        (row,) = adopted.find(files.store, str(files.root), f"pear{number}", 9)
+        assert row["text"] == f"keep pear{number} ripe"
+
+
 def test_a_line_that_did_not_change_is_not_parsed_again(files, monkeypatch):
     parsed, parse = [], places.forbidden_in
     monkeypatch.setattr(places, "forbidden_in", lambda text: parsed.append(text) or parse(text))

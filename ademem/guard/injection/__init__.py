@@ -39,7 +39,12 @@ def instruction_in_titled(title: str | None, content: str) -> str | None:
     """Describe the instruction in title and text, shown as two lines or as one."""
     if not title:
         return instruction_in(content)
-    return instruction_in(f"{title}\n{content}") or instruction_in(f"{title} {content}")
+    apart, joined = f"{title}\n{content}", f"{title} {content}"
+    if found := instruction_in(apart) or structure_in(joined):
+        return found
+    lines = joined.splitlines()
+    other = set(lines).difference(apart.splitlines()) if len(lines) > 1 else ()
+    return next(filter(None, map(_order_in, other)), None)
 
 
 def instruction_in_fields(words: Iterable[str | None], *texts: str | None) -> str | None:
@@ -49,19 +54,21 @@ def instruction_in_fields(words: Iterable[str | None], *texts: str | None) -> st
 
 
 def instruction_in(text: str) -> str | None:
-    if found := structure_in(text):
-        return found
+    return structure_in(text) or _order_in(text)
+
+
+def _order_in(text: str) -> str | None:
     try:
         orders = judge.load("orders")
     except judge.DamagedJudge:
         return None  # texts from elsewhere wait for a person: see `lacks_judge`
-    return ORDER if any(_is_order(part, orders) for part in judged_parts(text)) else None
+    return ORDER if _is_order(text, orders) else None
 
 
-@lru_cache(maxsize=128)
-def _is_order(part: str, orders: judge.Judge) -> bool:
-    """Judge a line once, though it is read with the text before it, too."""
-    return orders.holds(part) is not None
+@lru_cache(maxsize=32)
+def _is_order(text: str, orders: judge.Judge) -> bool:
+    """Judge a text once, though several rules ask."""
+    return orders.holds_line(text)
 
 
 def judged_parts(text: str) -> list[str]:
@@ -70,6 +77,7 @@ def judged_parts(text: str) -> list[str]:
     return [text, *(lines if len(lines) > 1 else ())]
 
 
+@lru_cache(maxsize=32)
 def structure_in(text: str) -> str | None:
     """Describe what the form of a text shows: hidden signs, marks of a conversation, commands."""
     if has_hidden_characters(text):
