@@ -13,8 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 MOST_BYTES = 65_536
+LOG_BYTES = 256_000
+"""The end of git's log of HEAD that is read."""
+
+NO_OBJECT = "0" * 40
+"""Id of no object, where a commit adds a file or removes it."""
 
 _DIGITS = frozenset("0123456789abcdef")
+_PULLS = ("pull", "merge ")
 _UNDER_WAY = tuple(
     "MERGE_HEAD CHERRY_PICK_HEAD REVERT_HEAD BISECT_START rebase-merge rebase-apply".split()
 )
@@ -155,6 +161,16 @@ def tip(common: str, ref: str, links: int = 5) -> str | None:
     return found if is_commit_id(found) else None
 
 
+def blob_id(text: str) -> str:
+    """Return the id that git gives to the text as an object, by SHA-1; empty without OpenSSL."""
+    try:
+        from _hashlib import openssl_sha1  # `hashlib` loads all other digests with it
+    except ImportError:
+        return ""
+    data = text.encode("utf-8", "surrogatepass")
+    return openssl_sha1(b"blob %d\0%b" % (len(data), data), usedforsecurity=False).hexdigest()
+
+
 def is_commit_id(text: str) -> bool:
     return len(text) in (40, 64) and set(text) <= _DIGITS
 
@@ -168,6 +184,31 @@ def commit(root: str) -> str | None:
     if not head.startswith("ref: "):
         return head if is_commit_id(head) else None
     return tip(shared, head.removeprefix("ref: "))
+
+
+def list_moves(root: str) -> list[tuple[str, str, str, str]]:
+    """Return the movements of HEAD, the newest last: the commits before and after, who, and how."""
+    if (top := git_root(root)) is None:
+        return []
+    log = b""
+    with suppress(OSError), open(os.path.join(git_dir(top), "logs", "HEAD"), "rb") as file:
+        file.seek(max(0, os.fstat(file.fileno()).st_size - LOG_BYTES))
+        log = file.read()
+    lines = (line.partition("\t") for line in log.decode("utf-8", "replace").splitlines())
+    entries = ((*head.split(" ", 2), how) for head, _, how in lines)
+    return [entry for entry in entries if len(entry) == 4]
+
+
+def went_forward(root: str, before: str, now: str) -> bool:
+    """Tell whether git's log of HEAD says that it came from one commit to the other forwards."""
+    for old, new, _, how in reversed(list_moves(root)):
+        is_pull = how.startswith(_PULLS) and how.endswith(": Fast-forward")
+        if new != now or not (is_pull or how.startswith("commit: ")):
+            return False
+        if old == before:
+            return True
+        now = old
+    return False
 
 
 def git_dir(top: str) -> str:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from ademem.core import git, regex
 from ademem.core.clock import UTC, datetime
 from ademem.core.registers import Commit
-from ademem.core.repository import branch, commit, git_root
+from ademem.core.repository import NO_OBJECT, blob_id, branch, commit, git_root, went_forward
 from ademem.core.text import number
 from ademem.core.value import Value, replace
 from ademem.files import FOLDER, KNOWLEDGE, knowledge
@@ -21,7 +21,7 @@ from ademem.sync.tracked_files import MergeBase, fingerprint, load_fingerprints
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 
     from ademem.core.project import Project
     from ademem.files.texts import Texts
@@ -31,6 +31,7 @@ LAST_SECOND = 253_402_300_799
 """End of the year 9999."""
 MOST_MERGES = 20
 
+_HEADER = "%x00%H%x00%an%x00%ct%x00%P"
 _REVERTS = '^(Revert|Reapply) "|^This reverts commit '
 _ITEM_MARKUP = regex.compile(r"^\s*[-*+] +(?:\[[ xX]\] +)?|<!-- \S+ -->$")
 _ID = regex.compile(r"<!-- (\S+) -->$")
@@ -215,7 +216,10 @@ def read_history(
     root, now = project.root, commit(project.root)
     if now is None:
         return GitHistory(root=root)
-    outdated, is_edited = _find_outdated(project, base, now, store, present, read_uncommitted)
+    pulled = _read_pulled(root, base, now, present)
+    brought = pulled[1] if pulled else ()
+    asked = (project, base, now, store, present, read_uncommitted)
+    outdated, is_edited = _find_outdated(*asked, brought=brought)
     if now == base.commit:
         if base.branch not in (None, redact_branch(branch(root) or "")):
             ids = _ids_in_head(root)
@@ -224,6 +228,8 @@ def read_history(
             )
         return GitHistory(root=root, by_hand=is_edited, outdated=outdated)
     earlier = base.commit
+    if pulled:
+        return replace(pulled[0], agreed=earlier, outdated=outdated)
     if earlier is not None and git.text(root, "merge-base", earlier, "HEAD").strip() != earlier:
         return GitHistory(root=root, by_hand=False, agreed=earlier, outdated=outdated)
     commits = f"{earlier}..HEAD" if earlier else "HEAD"
@@ -236,16 +242,65 @@ def _ids_in_head(root: str) -> dict[str, dict[str, int]]:
     return {id: {} for id in trees.get("HEAD", Tree()).ids}
 
 
+def _read_pulled(
+    root: str, base: MergeBase, head: str, present: Texts
+) -> tuple[GitHistory, frozenset[str]] | None:
+    """Return the history since the base, and the files that it brought as they are, by two texts.
+
+    None unless HEAD went forward from the base, and for each file the last commit that changed it
+    made the present text of that of the base, to which earlier ones may have led: git does not
+    print what both texts say, and need not be asked whether it has the file.
+    """
+    if base.commit is None or not went_forward(root, base.commit, head):
+        return None
+    commits = f"{base.commit}..HEAD"
+    listing = ("--raw", "--no-abbrev", "--no-renames", f"--format={_HEADER}")
+    patches: list[str] = []
+    paths: set[str] = set()
+    below = os.path.relpath(os.path.realpath(root), git_root(root) or root)
+    for line in git.text(root, "log", *listing, commits, "--", FOLDER).split("\n"):
+        states, _, name = line.partition("\t")
+        path = os.path.relpath(name, below) if name else ""
+        if line[:1] == "\0":
+            if " " in line.rpartition("\0")[2]:  # a merge
+                return None
+            patches.append(line)
+        elif name and is_imported(path) and path not in paths:
+            sides = base.texts, present
+            if states.split()[2:4] != [*map(_object_of, sides, (path, path))]:
+                return None
+            paths.add(path)
+            patches += _list_changed_lines(*sides, path)
+    return _parse_patches(patches, root, commits), frozenset(paths)
+
+
+def _object_of(texts: Texts, path: str) -> str:
+    text = texts.get(path)
+    return NO_OBJECT if text is None else blob_id(text)
+
+
+def _list_changed_lines(before: Texts, now: Texts, path: str) -> Iterator[str]:
+    """Yield the lines that one text alone has, as a patch does."""
+    counts = Counter(now.lines(path))
+    counts.subtract(before.lines(path))
+    for line, count in counts.items():
+        yield from [f"{'+' if count > 0 else '-'}{line}"] * abs(count)
+
+
 def _read_patches(root: str, commits: str) -> GitHistory:
-    shown = ("--patch", "--text", "--unified=0", "--format=%x00%H%x00%an%x00%ct%x00%P")
+    shown = ("--patch", "--text", "--unified=0", f"--format={_HEADER}")
     patches = git.text(root, "log", *shown, commits, "--", FOLDER)
+    return _parse_patches(patches.split("\n"), root, commits)
+
+
+def _parse_patches(patches: Iterable[str], root: str, commits: str) -> GitHistory:
     commits_of: dict[str, Counter[str]] = defaultdict(Counter)
     written: dict[int, Counter[str]] = defaultdict(Counter)
     removed: set[int] = set()
     authors: dict[str, str] = {}
     times: dict[str, datetime] = {}
     last_author = sha = author = ""
-    for line in patches.split("\n"):
+    for line in patches:
         if line[:1] == "\0":  # no line of a patch begins so
             sha, author, times[sha] = _parse_header(line[1:], root)
             last_author = last_author or author
@@ -307,20 +362,23 @@ def _find_outdated(
     store: Store,
     present: Texts,
     read_uncommitted: Callable[[], Mapping[str, str] | None],
+    brought: Container[str],
 ) -> tuple[frozenset[str], bool]:
     """Return the files that git set back to an old rendering, and True if others were edited.
 
     To the text of *head* by a stash, a reset or a restore since the base; to that of an earlier
     commit by a checkout, which stages it; to that of a popped stash together with the lines, which
     an editor of a page leaves alone. None is outdated for a database that agreed to no files.
+    Files that were *brought* by commits since the base are as those have them.
     """
-    if not base.agreement:
+    changed = [path for path in _changed_paths(base.texts, present) if path not in brought]
+    if not base.agreement or not changed:
         return frozenset(), False
     root, fingerprints = project.root, load_fingerprints(project, store)
     if (states := read_uncommitted()) is None:
         return frozenset(), False
     outdated, popped, edited = set[str](), set[str](), set[str]()
-    for path in _changed_paths(base.texts, present):
+    for path in changed:
         staged = _find_state(states, path)
         digest = present.digests[path]
         is_rendering = fingerprint(path, present[path], digest) in fingerprints.get(path, ())

@@ -231,8 +231,7 @@ def update_store(
         return ImportReport(), Texts()
     found = present(project)
     there = provenance.present = only_text(found)
-    texts = _select_ours(there, project, provenance)
-    read = texts.only(filter(is_imported, texts))
+    texts = read = there.only(filter(is_imported, there))
     _check_whole(read, project, provenance.base, now)
     report = ImportReport()
     if provenance.base.texts.digests != read.digests:
@@ -279,12 +278,18 @@ def _is_as_staged(project: Project, path: str) -> bool:
     return git.output(project.root, "ls-files", "--modified", "--others", "--", path) == b""
 
 
-def _select_ours(there: Texts, project: Project, provenance: Provenance) -> Texts:
-    """Return the files that are imported, and after other commits those that git has as well."""
-    paths = set(filter(is_imported, there))
-    if commit(project.root) != provenance.base.commit:  # a teammate's ademem wrote ours, too
-        paths |= set(list_committed(provenance.uncommitted, there))
-    return there.only(path for path in there if path in paths)
+def with_committed(texts: Texts, provenance: Provenance, project: Project) -> Texts:
+    """Add, after other commits, files that are not imported and that git has as they are.
+
+    A teammate's ademem wrote them as ours would have.
+    """
+    there = provenance.present
+    if there is None or commit(project.root) == provenance.base.commit:
+        return texts
+    others = [path for path in there if not is_imported(path)]
+    committed = list_committed(provenance.uncommitted, others)
+    sound = (path for path in committed if not any(conflict_problems(there, path)))
+    return there.only([*texts, *sound])
 
 
 def _as_agreed(read: Texts, base: MergeBase, outdated: Set[str]) -> Texts:

@@ -65,6 +65,7 @@ from ademem.sync.importer import (
     lock_path,
     save_agreement,
     update_store,
+    with_committed,
 )
 from ademem.sync.known_texts import KnownTexts, read_known, save_known
 from ademem.sync.provenance import Provenance, provenance_of, record_digest
@@ -166,6 +167,7 @@ def refresh(
             return Refreshed(written=(), removed=(), kept=(), bytes=0)
         listed = list_files(project)
         report, texts = update_store(runtime, place, provenance, force=force, progress=progress)
+        texts = texts if force else with_committed(texts, provenance, project)
         surveyed = _store_state(store, place)
         known = read_known(project, store)
         found = survey(store, place, texts, report.refused, known)
@@ -270,7 +272,9 @@ def preview(runtime: Runtime, *, force: bool = False) -> Preview:
     project, store, settings = runtime.project, runtime.store, runtime.settings
     place = Place(project, settings.mirror)
     with suppress(DryRun), store.transaction():
-        report, texts = update_store(runtime, place, provenance_of(runtime), force=force)
+        provenance = provenance_of(runtime)
+        report, texts = update_store(runtime, place, provenance, force=force)
+        texts = texts if force else with_committed(texts, provenance, project)
         found = survey(store, place, texts, report.refused)
         raise DryRun
     return Preview(taken=report, files=tuple(file for file in found if not file.is_current))

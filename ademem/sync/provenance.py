@@ -14,9 +14,9 @@ from functools import cached_property
 
 from ademem.core import confined, git, regex, trust
 from ademem.core.clock import UTC, datetime, parse, stamp, timedelta
-from ademem.core.errors import suppress
 from ademem.core.json_text import array
 from ademem.core.memory import Status, Trust
+from ademem.core.repository import list_moves
 from ademem.core.text import sha256_hex
 from ademem.core.value import Value, replace
 from ademem.files.project_brief import FileSource
@@ -39,7 +39,6 @@ NAME_CHARS = 40
 NAME_WORDS = 6
 """Words of a claimed name; one with more is a sentence and is not shown."""
 DIGEST_CHARS = 32
-REFLOG_BYTES = 256_000
 MOST_AUTHORS = 100
 """Skill files whose author is looked up in git at once; that of others has no name."""
 TRANSCRIPT_BYTES = 16_000_000
@@ -226,22 +225,12 @@ class Provenance:
     @cached_property
     def _made_here(self) -> tuple[frozenset[str], dict[str, str]]:
         """Return the commits made here, and those made anew with the address of who did."""
-        from ademem.core.repository import git_dir, git_root
-
-        if (top := git_root(self._project.root)) is None:
-            return frozenset(), {}
-        log = b""
-        with suppress(OSError), open(os.path.join(git_dir(top), "logs", "HEAD"), "rb") as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - REFLOG_BYTES))
-            log = file.read()
         made, picked = set(), {}
-        for line in log.decode("utf-8", "replace").splitlines():
-            who, _, action = line.partition("\t")
-            words = who.split()
-            if len(words) > 1 and action.startswith(_COMMITTED):
-                made.add(words[1])
-            elif len(words) > 1 and action.startswith(_PICKED):
-                picked[words[1]] = who.rpartition("<")[2].partition(">")[0]
+        for _, new, who, how in list_moves(self._project.root):
+            if how.startswith(_COMMITTED):
+                made.add(new)
+            elif how.startswith(_PICKED):
+                picked[new] = who.rpartition("<")[2].partition(">")[0]
         return frozenset(made), picked
 
     def _writer(self, path: str, commits: Iterable[str]) -> Trust:
