@@ -14,6 +14,7 @@ counter, and the replica, which is one database. Stamps are compared as texts.
 from __future__ import annotations
 
 from ademem.core import clock
+from ademem.core.caching import lru_cache
 from ademem.core.text import fold, sha256_hex
 from ademem.core.value import Value, replace
 
@@ -397,7 +398,12 @@ FIRST_STAMP = old_stamp("1970-01-01T00:00:00.000Z")
 
 def is_stamp(text: object) -> bool:
     """Return True for a valid stamp; the last years are refused, so that a later one exists."""
-    if not isinstance(text, str) or len(text) != _MOMENT + 9 or not text.isascii():
+    return isinstance(text, str) and len(text) == _MOMENT + 9 and _is_stamp(text)
+
+
+@lru_cache(maxsize=1024)
+def _is_stamp(text: str) -> bool:
+    if not text.isascii():
         return False
     shape = text[: _MOMENT + 1].translate(_DIGITS)
     if shape != "0000-00-00T00:00:00.000Z-0000-" or text[_MOMENT + 1 :].strip("0123456789abcdef"):

@@ -13,10 +13,8 @@ A line of the text that looks like markup of a page gets one more backslash.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from functools import lru_cache
-
 from ademem.core import regex
+from ademem.core.caching import lru_cache
 from ademem.core.memory import STOP, TYPES, Category, Importance, Memory, Tier
 from ademem.core.text import clean, preview, slug
 from ademem.core.value import Value, replace
@@ -97,14 +95,15 @@ def follow_with(
     free_texts: Iterable[FreeText], items: Iterable[tuple[str | None, str]]
 ) -> Iterator[str]:
     """Yield each text with a person's lines behind it; lines that follow none come first."""
-    items, behind = list(items), defaultdict[str | None, list[str]](list)
+    items = list(items)
+    behind: dict[str | None, list[str]] = {}
     ids = {id for id, _ in items if id}
     for part in free_texts:
-        behind[part.after if part.after in ids else None].append(part.text)
+        behind.setdefault(part.after if part.after in ids else None, []).append(part.text)
     yield from behind.pop(None, ())
     for id, text in items:
         yield text
-        yield from behind[id]
+        yield from behind.get(id, ())
 
 
 def headline(memory: Memory, chars: int) -> str:
@@ -302,9 +301,9 @@ def split_topics(
 def _split_topic(topic: Topic, found: Sequence[Memory], bound: int) -> Iterator[TopicFile]:
     """Yield the main file, then those of the largest subtopics, in pages."""
     subtopics = list(map(subtopic, found))
-    groups: dict[str, list[Memory]] = defaultdict(list)
+    groups: dict[str, list[Memory]] = {}
     for name, memory in zip(subtopics, found, strict=True):
-        groups[name].append(memory)
+        groups.setdefault(name, []).append(memory)
     largest = sorted(filter(None, groups), key=lambda name: (-len(groups[name]), name))
     names = sorted(largest[:SUBTOPICS])
     rest = [memory for name, memory in zip(subtopics, found, strict=True) if name not in names]

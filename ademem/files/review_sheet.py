@@ -10,8 +10,7 @@ A comment at its end lists what it offered, so that a deleted item counts as ref
 
 from __future__ import annotations
 
-import re
-
+from ademem.core import regex
 from ademem.core.clock import stamp
 from ademem.core.value import Value, replace
 from ademem.files import markdown
@@ -112,5 +111,5 @@ def _pop_offered(lines: list[str]) -> Iterator[str]:
         line, lines[at] = lines[at], ""
         if line == END:
             return
-        if at > start and re.fullmatch(r"[\w-]+", line):
+        if at > start and regex.fullmatch(r"[\w-]+", line):
             yield line

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import Counter
-from functools import cache, lru_cache
 from itertools import pairwise
 
 from ademem.core import regex
+from ademem.core.caching import cache, lru_cache
 from ademem.core.memory import Category, Memory
 from ademem.core.registers import LIVE, Record, conflict_candidates, has_writes_of, join_all
 from ademem.core.text import clean, preview
@@ -20,6 +19,7 @@ from ademem.files.texts import OVERSIZE, Problem, Texts, clean_lines, split_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Callable, Collection, Iterable, Iterator, Set
     from typing import Any
 
@@ -242,6 +242,7 @@ class KnownLines:
     def __init__(self) -> None:
         self.lines: dict[str, KnowledgeLine] = {}
         self._selected: dict[str, list[tuple[int, str]]] = {}
+        self._chosen: dict[str, bool] = {}
 
     def select(self, texts: Texts, path: str, ids: Set[str] | None) -> Iterable[tuple[int, str]]:
         """Return numbers and lines with one of the ids, or with none at all."""
@@ -249,11 +250,13 @@ class KnownLines:
             return enumerate(texts.lines(path), 1)
         digest = texts.digests[path]
         if digest not in self._selected:
-            self._selected[digest] = [
-                (number, raw)
-                for number, raw in enumerate(texts.lines(path), 1)
-                if not (named := _LINE_ID.findall(raw)) or not ids.isdisjoint(named)
-            ]
+            chosen = self._chosen  # most lines are in both snapshots
+            for raw in texts.lines(path):
+                if raw not in chosen:
+                    named = _LINE_ID.findall(raw)
+                    chosen[raw] = not named or not ids.isdisjoint(named)
+            lines = enumerate(texts.lines(path), 1)
+            self._selected[digest] = [(number, raw) for number, raw in lines if chosen[raw]]
         return self._selected[digest]
 
 
@@ -295,7 +298,7 @@ def ids_to_compare(now: Texts, before: Texts, unchanged: Collection[str]) -> set
 def _ids_in_changed_lines(now: Texts, before: Texts, path: str) -> set[str]:
     if now.digests.get(path) == before.digests.get(path):
         return set()
-    changed = {*now.lines(path)} ^ {*before.lines(path)}
+    changed = now.lines_without(path, before) | before.lines_without(path, now)
     return {id for line in changed for id in _LINE_ID.findall(line)}
 
 
@@ -434,6 +437,8 @@ def values_of(memory: Memory) -> Values:
 
 
 def count_states(path: str, text: str) -> Counter[object]:
+    from collections import Counter  # which imports in a hook do without
+
     if path in LINE_FILES:
         return Counter(clean_lines(text))
     placed = _parse_items(path, text)

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 CACHED_CHARS = 32_000_000
 """Those of 20,000 memories twice; of what goes beyond a text is streamed at each access."""
 
+SPLIT_CHARS = 2_000_000
+"""Longest text whose lines are kept, as an import in a hook reads them several times."""
+
 OVERSIZE = "\0oversize "
 """The text in place of a line that is too long to be read; its size in bytes follows."""
 
@@ -54,6 +57,8 @@ class Texts:
         self._small: dict[str, str] = {}
         self._held: dict[tuple[str, Sequence[str]], bool] = {}
         """Answers of `holds`, by digest."""
+        self._split: dict[str, list[str]] = {}
+        """Lines of texts, by digest."""
         self._room = CACHED_CHARS
 
     @classmethod
@@ -92,11 +97,12 @@ class Texts:
         for path, text in other._small.items():
             if path in self.digests and self.digests[path] == other.digests.get(path):
                 self._small[path] = text
-        self._held = other._held
+        self._held, self._split = other._held, other._split
 
     def only(self, paths: Iterable[str]) -> Texts:
         chosen = Texts(self._stream, {path: self.digests[path] for path in paths}, self._on_change)
-        chosen._small, chosen.states, chosen._held = self._small, self.states, self._held
+        chosen._small, chosen.states = self._small, self.states
+        chosen._held, chosen._split = self._held, self._split
         return chosen
 
     def __getitem__(self, path: str) -> str:
@@ -131,8 +137,18 @@ class Texts:
             self._cache(path, text)
         yield from slices(self._small[path])
 
-    def lines(self, path: str) -> Iterator[str]:
-        return map(clean_line, split_lines(self.parts(path)))
+    def lines(self, path: str) -> Iterable[str]:
+        digest = self.digests.get(path, "")
+        if digest in self._split:
+            return self._split[digest]
+        lines = map(clean_line, split_lines(self.parts(path)))
+        if len(self._small.get(path, "")) > SPLIT_CHARS or path not in self._small:
+            return lines
+        return self._split.setdefault(digest, list(lines))
+
+    def lines_without(self, path: str, other: Texts) -> set[str]:
+        """Return the lines that the path's text in *other* has not."""
+        return {*self.lines(path)}.difference(other.lines(path))
 
     def has_oversize(self, path: str) -> bool:
         return self.holds(path, (OVERSIZE,)) and any(
@@ -150,7 +166,8 @@ class Texts:
         rest, most = "", max(map(len, marks)) - 1
         for part in self.parts(path):
             text = rest + part
-            if any(mark in text for mark in marks):
+            # A mark without its blank is found faster, as most texts are full of blanks.
+            if any(mark.rstrip() in text and mark in text for mark in marks):
                 return True
             rest = text[-most:]
         return False

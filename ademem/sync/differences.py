@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache, cached_property, partial
-
 from ademem.core import regex, registers
+from ademem.core.caching import cache, cached_property
 from ademem.core.clock import datetime, parse
 from ademem.core.errors import suppress
 from ademem.core.memory import STATED, Category, Draft, Memory, Origin, Status, Trust
@@ -174,8 +173,11 @@ def find_differences(before: Snapshot, now: Snapshot, history: GitHistory) -> It
         yield _difference(placed, _add, placed=placed)
 
 
-def _difference(found: PlacedItem | KnowledgeLine, act: Any, /, **given: Any) -> Difference:
-    return Difference(position=found.position, apply=partial(act, **given))
+def _difference(
+    found: PlacedItem | KnowledgeLine | Position, act: Any, /, **given: Any
+) -> Difference:
+    position = found if isinstance(found, tuple) else found.position
+    return Difference(position=position, apply=lambda context: act(context, **given))
 
 
 class _Comparison:
@@ -281,8 +283,8 @@ class _Comparison:
             if id in self._losing_ids:
                 continue
             if not now.has_item(id):
-                refuse = partial(_refuse, id=id, before=earlier, offered=id in now.offered)
-                yield Difference(position=(SHEET, 1), apply=refuse)
+                refused = {"id": id, "before": earlier, "offered": id in now.offered}
+                yield _difference((SHEET, 1), _refuse, **refused)
             elif earlier and id in now.placed:  # moved to a topic file
                 moved = now.placed[id][0]
                 yield _difference(moved, _review, now=moved, before=earlier)

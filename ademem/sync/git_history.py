@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections import Counter, defaultdict
-from functools import lru_cache
 
 from ademem.core import git, regex
+from ademem.core.caching import lru_cache
 from ademem.core.clock import UTC, datetime
 from ademem.core.registers import Commit
 from ademem.core.repository import NO_OBJECT, blob_id, branch, commit, git_root, went_forward
@@ -270,21 +269,14 @@ def _read_pulled(
             if states.split()[2:4] != [*map(_object_of, sides, (path, path))]:
                 return None
             paths.add(path)
-            patches += _list_changed_lines(*sides, path)
+            patches += [f"-{line}" for line in base.texts.lines_without(path, present)]
+            patches += [f"+{line}" for line in present.lines_without(path, base.texts)]
     return _parse_patches(patches, root, commits), frozenset(paths)
 
 
 def _object_of(texts: Texts, path: str) -> str:
     text = texts.get(path)
     return NO_OBJECT if text is None else blob_id(text)
-
-
-def _list_changed_lines(before: Texts, now: Texts, path: str) -> Iterator[str]:
-    """Yield the lines that one text alone has, as a patch does."""
-    counts = Counter(now.lines(path))
-    counts.subtract(before.lines(path))
-    for line, count in counts.items():
-        yield from [f"{'+' if count > 0 else '-'}{line}"] * abs(count)
 
 
 def _read_patches(root: str, commits: str) -> GitHistory:
@@ -294,8 +286,8 @@ def _read_patches(root: str, commits: str) -> GitHistory:
 
 
 def _parse_patches(patches: Iterable[str], root: str, commits: str) -> GitHistory:
-    commits_of: dict[str, Counter[str]] = defaultdict(Counter)
-    written: dict[int, Counter[str]] = defaultdict(Counter)
+    commits_of: dict[str, dict[str, int]] = {}
+    written: dict[int, dict[str, int]] = {}
     removed: set[int] = set()
     authors: dict[str, str] = {}
     times: dict[str, datetime] = {}
@@ -309,11 +301,12 @@ def _parse_patches(patches: Iterable[str], root: str, commits: str) -> GitHistor
             continue
         if id := _id_in(line[1:]):
             authors.setdefault(id, author)
-            commits_of[id][sha] += 0 if f'"{knowledge.TOMBSTONE}"' in line else sign
+            counted = 0 if f'"{knowledge.TOMBSTONE}"' in line else sign
+            _add(commits_of.setdefault(id, {}), sha, counted)
             if sign < 0:
                 removed.add(number(clean_line(line[1:])))
         if line[1:2] != "{":
-            written[_text_number(line[1:])][sha] += sign
+            _add(written.setdefault(_text_number(line[1:]), {}), sha, sign)
     return GitHistory(
         root=root,
         by_hand=False,
@@ -325,6 +318,10 @@ def _parse_patches(patches: Iterable[str], root: str, commits: str) -> GitHistor
         last_author=last_author,
         times=times,
     )
+
+
+def _add(counts: dict[str, int], sha: str, count: int) -> None:
+    counts[sha] = counts.get(sha, 0) + count
 
 
 def _parse_header(header: str, root: str) -> tuple[str, str, datetime]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections import Counter, defaultdict
 from itertools import islice
 
 from ademem.core import confined, git
@@ -345,7 +344,7 @@ def import_files(
     def plan() -> Iterator[Difference]:
         return find_differences(before, present, history)
 
-    waiting = Counter(difference.position[0] for difference in plan()) if progress else {}
+    waiting = _count_files(plan()) if progress else {}
     if progress and (sum(waiting.values()) > BATCH or progress.has_begun):
         # Identify the plan by the files of both sides and the history between them.
         sides = (sorted(side.digests.items()) for side in (base.texts, texts))
@@ -359,8 +358,7 @@ def import_files(
                 for difference in batch:
                     _apply(difference, context)
                 progress.advance()
-            files = Counter(difference.position[0] for difference in batch)
-            progress.add(files, context.done, context.problems)
+            progress.add(_count_files(batch), context.done, context.problems)
             context.done, context.problems = {}, []
             progress.pause()
         context.done, context.problems = progress.changed, progress.problems
@@ -380,6 +378,13 @@ def import_files(
         is_sound=not present.problems,
         **changed,
     )
+
+
+def _count_files(differences: Iterable[Difference]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for path, _ in (difference.position for difference in differences):
+        counts[path] = counts.get(path, 0) + 1
+    return counts
 
 
 def _apply(difference: Difference, context: ImportContext) -> None:
@@ -428,11 +433,11 @@ class Progress:
 
     @property
     def changed(self) -> dict[str, list[str]]:
-        ids: dict[str, list[str]] = defaultdict(list)
+        ids: dict[str, list[str]] = {}
         for line in self._record:
             for kind, changed in line.get("changed", {}).items():
-                ids[kind] += changed
-        return dict(ids)
+                ids.setdefault(kind, []).extend(changed)
+        return ids
 
     @property
     def problems(self) -> list[Problem]:
@@ -485,11 +490,12 @@ def hand_over(project: Project) -> None:
 
 def describe_waiting(project: Project) -> list[str]:
     record = _read_record(project)
-    left: Counter[str] = Counter()
+    left: dict[str, int] = {}
     if record and "waiting" in record[0]:
-        left.update(record[0]["waiting"])
+        left |= record[0]["waiting"]
         for line in record[1:]:
-            left.subtract(line.get("files", {}))
+            for path, count in line.get("files", {}).items():
+                left[path] = left.get(path, 0) - count
     else:
         for path in filter(is_imported, paths_of(project)):
             with suppress(OSError), confined.open_file(project.root, path) as file:

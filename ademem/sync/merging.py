@@ -19,7 +19,6 @@ from ademem.core.text import sha256_hex
 from ademem.core.value import replace
 from ademem.files import INDEX, SHEET, knowledge, markdown
 from ademem.files.markdown import FreeText, ListItem
-from ademem.files.review_sheet import Sheet, parse_sheet, render_sheet
 from ademem.files.texts import clean_lines
 
 TYPE_CHECKING = False
@@ -71,6 +70,8 @@ def _merge_page(*versions: str) -> str:
 
 def _merge_sheet(*versions: str) -> str:
     """A losing text becomes a second candidate without an id; the greater wins, without times."""
+    from ademem.files.review_sheet import Sheet, parse_sheet, render_sheet  # there is none mostly
+
     sheets = [parse_sheet(text) for text in versions]
     kept: list[ListItem] = []
     for _, merged in _merge_each(one.candidates for one in sheets):

@@ -10,9 +10,9 @@ reading of the files and the change; else the person.
 from __future__ import annotations
 
 import os
-from functools import cached_property
 
 from ademem.core import confined, git, regex, trust
+from ademem.core.caching import cached_property, lru_cache
 from ademem.core.clock import UTC, datetime, parse, stamp, timedelta
 from ademem.core.json_text import array
 from ademem.core.memory import Status, Trust
@@ -290,11 +290,15 @@ def sender_name(runtime: Runtime) -> str:
 
 def safe_name(claimed: object) -> str:
     """Return "" for what is not a name."""
+    return _safe_name(claimed[: 10 * NAME_CHARS]) if isinstance(claimed, str) else ""
+
+
+@lru_cache(maxsize=64)
+def _safe_name(text: str) -> str:
     from ademem.core.redaction import redact
     from ademem.core.text import clean
     from ademem.guard.injection import instruction_in
 
-    text = claimed[: 10 * NAME_CHARS] if isinstance(claimed, str) else ""
     if instruction_in(text) or redact(text).found:
         return ""
     name = " ".join(_NOT_IN_NAME.sub(" ", clean(text)).split())

@@ -111,16 +111,18 @@ def import_record(
     joined = _join_news(current, found)
     if found is None or joined is None:
         return
-    memory = context.find(id)
     source = context.provenance.of_record(line.path, line.found, id, lines.raw)
+    # As a store that is not trusted shows it, in which nothing is what the row says.
+    memory = None if store.is_trusted and not source.by_agent else context.find(id)
     if source.by_agent:
         if memory and current and _is_for_person(memory, current, joined, store):
             return _leave_to_person(context, memory, found, joined.life, source, line)
         found = _undecided(found, current)
     change = replace(context.act_of(source), made=None).change(_name_operation(current, joined))
     change = replace(change, actor=context.act.actor)
-    now = replication.apply(store, found, change, _make_admission(context, source)).memory
-    if kind := _kind_of_change(memory, now):
+    applied = replication.apply(store, found, change, _make_admission(context, source))
+    earlier = applied.before if store.is_trusted else memory
+    if kind := _kind_of_change(earlier, applied.memory):
         context.note(kind, id)
 
 

@@ -6,9 +6,8 @@ HEAD. So a branch under review stays untrusted, as does what was pulled from a f
 
 from __future__ import annotations
 
-from functools import cached_property
-
 from ademem.core import git, regex
+from ademem.core.caching import cached_property
 from ademem.core.value import Value
 from ademem.files.snapshot import find_state_lines
 
