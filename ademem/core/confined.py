@@ -19,7 +19,7 @@ from ademem.core.errors import UnusableStore, suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import BinaryIO
 
 KIB = 1024
@@ -248,9 +248,21 @@ def prune(root: str, path: str, before: float, *, having: str = "") -> None:
     """Delete files with *having* in their names, written *before* a time, below `run/`."""
     if not _matches(_inside(root, path), "run/*"):
         raise Refused(path, "is not a folder of marks")
+    _unlink_old(root, path, before, lambda name: having in name)
+
+
+def remove_left(root: str, path: str, before: float, beginning: str = "") -> None:
+    """Delete temporary files that killed writers left in a folder *before* a time."""
+    _unlink_old(
+        root, path, before, lambda name: name.startswith(beginning) and name.endswith(".tmp")
+    )
+
+
+def _unlink_old(root: str, path: str, before: float, is_meant: Callable[[str], bool]) -> None:
+    """Delete the regular files of these names last written before a time, in s since 1970."""
     with suppress(FileNotFoundError), _walk(root, _parts(root, path)) as folder:
-        for name in folder.names():
-            there = folder.status(name) if having in name else None
+        for name in filter(is_meant, folder.names()):
+            there = folder.status(name)
             if there and there.st_mtime < before and stat.S_ISREG(there.st_mode):
                 folder.unlink(name)
 

@@ -88,26 +88,16 @@ def keep() -> None:
     path = bytecode.path(bytecode.in_use, "patterns")
     if not os.access(os.path.dirname(path), os.W_OK):  # of another user's installation
         return
-    from ademem.core import shared_files
+    import time
 
+    from ademem.core import confined, shared_files
+
+    folder, name = os.path.split(path)
     with suppress(OSError):
-        _sweep(path)
+        confined.remove_left(os.path.dirname(folder), folder, time.time() - LEFT_S, f"{name}.")
     with suppress(OSError, AttributeError, ImportError):  # of an `re` that is made otherwise
         table = _read() | {key: marshal.dumps(_code_of(*key)) for key in _missing}
         shared_files.write_bytes(path, marshal.dumps((_magic(), table)))
-
-
-def _sweep(path: str) -> None:
-    """Remove what writers of *path* left that were killed."""
-    import time
-
-    folder, name = os.path.split(path)
-    before = time.time() - LEFT_S
-    for each in os.listdir(folder):
-        if each.startswith(f"{name}.") and each.endswith(".tmp"):
-            left = os.path.join(folder, each)
-            if os.stat(left).st_mtime < before:
-                os.remove(left)
 
 
 def _code_of(pattern: str, flags: int) -> Any:

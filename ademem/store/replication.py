@@ -113,7 +113,7 @@ def apply(
             return Applied(memory=None, before=before, changed=True)
         if _is_incomplete(joined, before, waits=waits):
             _defer(store, joined, change.at, "not all of it has arrived")
-            _journal(store, current, joined, None, change, target)
+            _journal(store, current, joined, change, target)
             return Applied(memory=None, before=None, changed=True)
         memory = _store(store, current, joined, before, change, admit, target)
         return Applied(memory=memory, before=before, changed=True)
@@ -168,7 +168,7 @@ def _remove(
     _show_candidates(store, current, joined, change)
     if before:
         _reveal(store, before.dedupe_key, before.topic_key, change)
-    _journal(store, current, joined, None, change, target)
+    _journal(store, current, joined, change, target)
     jobs.follow(store, change.at)
 
 
@@ -193,8 +193,7 @@ def _store(
         was = before or memory
         _reveal(store, was.dedupe_key, was.topic_key, change)
     _show_candidates(store, current, joined, change, admit)
-    if stamps.targets(store.db):
-        _journal(store, current, joined, memories.raw_row(store.db, joined.id), change, target)
+    _journal(store, current, joined, change, target)
     if before is None:
         replay(store, change, admit, failed=False)
     jobs.follow(store, change.at)
@@ -370,7 +369,7 @@ def put_scrubbed(store: Store, records: dict[str, Record], now: datetime) -> Non
             store.db.execute(update, (stamps.dump(record, row), record.id))
             if stamps.is_shared(row):
                 _show_candidates(store, None, record, change)
-            _journal(store, None, record, row, change, None)
+            _journal(store, None, record, change, None)
 
 
 def follow_up(store: Store, before: Row | None, after: Row | None, change: Change) -> None:
@@ -385,7 +384,7 @@ def follow_up(store: Store, before: Row | None, after: Row | None, change: Chang
         _show_candidates(store, old, new, change)
     current = old if was_shared else None
     if new and current != new:
-        _journal(store, current, new, after or before, change, None)
+        _journal(store, current, new, change, None, gone=None if after else before)
     if after and _is_shared_row(after) and not was_shared:
         _journal_relations(store, after, change)
 
@@ -633,12 +632,15 @@ def _journal(
     store: Store,
     before: Record | None,
     after: Record,
-    row: Row | None,
     change: Change,
     target: str | None,
+    gone: Row | None = None,
 ) -> None:
-    enrolled = stamps.targets(store.db)
-    if not enrolled or (row and not any(stamps.is_shared(row, each) for each in enrolled)):
+    """Append what differs where a target gets it; of a row that is *gone* as it was."""
+    if not (enrolled := stamps.targets(store.db)):
+        return
+    row = gone or memories.raw_row(store.db, after.id)
+    if row and not any(stamps.is_shared(row, each) for each in enrolled):
         return
     written = record_json.to_json(registers.changes(before, after))
     event, trust = change.event_id, str(row["trust"]) if row else Trust.IMPORT

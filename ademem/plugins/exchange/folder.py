@@ -377,9 +377,7 @@ def _size(folder: Folder, id: str) -> int:
 def remove_stale(folder: Folder, now: datetime) -> None:
     """Delete temporary files that killed processes left, on whichever machine."""
     for inside in filter(None, (folder.base, folder.inside("manifests"), folder.inside("chunks"))):
-        for name, there in confined.entries(folder.root, inside):
-            if name.endswith(".tmp") and there.st_mtime < now.timestamp() - STALE_S:
-                confined.remove(folder.root, os.path.join(inside, name))
+        confined.remove_left(folder.root, inside, now.timestamp() - STALE_S)
 
 
 MARK = "ademem"
