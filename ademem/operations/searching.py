@@ -305,6 +305,11 @@ def find_drifted(runtime: Runtime, found: Iterable[Memory]) -> dict[str, str]:
     anchored = [memory for memory in found if memory.anchors]
     if not anchored:
         return {}
+    from ademem.core import anchor  # many are bound to nothing, others to a command
+
+    anchored = [memory for memory in anchored if any(map(anchor.place, memory.anchors))]
+    if not anchored:
+        return {}
     from ademem.synthesis import anchoring
 
     verifier = anchoring.verifier()
