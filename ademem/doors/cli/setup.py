@@ -345,6 +345,8 @@ def trust(
     authors = author or []
     if authors and not files:
         raise UsageError("--author names whose memories of the files are trusted", "add --files")
+    with open_project(project) as memories:
+        show.unread_edits(memories)  # which are not counted below
     arrived = configuring.find_untrusted(project)
     named = {"settings": settings, "files": files, "database": database}
     waiting = _list_waiting(arrived, named, authors)

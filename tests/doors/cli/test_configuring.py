@@ -236,6 +236,8 @@ def test_memories_of_the_files_are_counted_and_trusted(person):
     assert "accepted: 1 memory of the files" in said
     assert trust.agreement(str(person.root), os.environ).files > NOW.isoformat()[:4]
     assert person.ademem.json("trust", "--show")["memories"] == 0
+    person.file("memory/knowledge.jsonl", f"{line}\n{line.replace('half to even', 'up')}\n")
+    assert "the files changed since they were read" in person("trust", "--files", answers="n\n")
 
 
 @pytest.mark.parametrize(
