@@ -591,7 +591,7 @@ def add(
         title=title,
         topic_key=topic_key,
         tags=(*tags, *((type,) if type else ()), *_marks(rule, note, stop)),
-        path=path,
+        path=_below_root(path),
         anchors=(*_check_anchors(anchors), *map(anchor.of_command, command), *places),
         pinned=pin and not by_agent,
         strict=strict and not by_agent,
@@ -736,7 +736,7 @@ def update(
         "title": title,
         "topic_key": topic_key,
         "tags": tags if stop is None else _mark_stop(memory.tags if tags is None else tags, stop),
-        "file_scope_pattern": path,
+        "file_scope_pattern": _below_root(path),
         "importance": importance,
         "anchors": _change_anchors(memory, anchors, command, in_parts=call.door == TERMINAL),
     }
@@ -758,6 +758,11 @@ def _change_anchors(
         others = tuple(text for text in memory.anchors if text not in chosen)
         given = anchor.replace_parts(others, given, commands)
     return None if given is None else (*_check_anchors(given), *chosen)
+
+
+def _below_root(glob: str | None) -> str | None:
+    """Return a glob of files without the `./` of a shell, as paths are compared with it."""
+    return glob.removeprefix("./") if glob else glob
 
 
 def _mark_stop(tags: Iterable[str], stop: bool) -> tuple[str, ...]:

@@ -96,6 +96,14 @@ def test_what_is_no_key_stores_nothing(ademem, id, key):
     assert len(ademem.json("list")["memories"]) == 1
 
 
+def test_a_path_that_a_shell_completed_is_one_below_the_root(ademem):
+    id = add(ademem, "Rows of the zebra table are sorted by hand", "--path", "./src/auth.py")
+
+    assert ademem.json("get", id)["path"] == "src/auth.py"
+    ademem("edit", id, "--path", "./src/*.py")
+    assert ademem.json("get", id)["path"] == "src/*.py"
+
+
 def test_a_file_called_none_is_a_place(ademem):
     id = add(ademem, "Rows of the zebra table are sorted by hand", "--at", "none")
 
