@@ -73,9 +73,12 @@ def test_memories_follow_the_files_of_the_client(world: World, everywhere: Produ
     folder = memory_of(world)
     flags, deploy = folder / "flags.md", folder / "deploy.md"
     index = f"- [Flags](flags.md) — {FLAGS}\n"
-    session = talk(world, model(write(flags, fact(FLAGS)), write(folder / "MEMORY.md", index)))
+    code = write(world.project / "flags.py", "x = 1\n")
+    notes = write(flags, fact(FLAGS)), write(folder / "MEMORY.md", index)
+    session = talk(world, model(code, *notes))
 
     assert session.auto_memory == folder
+    assert len(session.hooks("PostToolUse")) == len(notes)
     assert noted(everywhere) == {FLAGS: "client/flags.md"}
 
     talk(
