@@ -43,7 +43,7 @@ SOFTNESS = 0.5
 PRIOR_VECTORS = 100
 """With so many vectors, half of the estimate is theirs; the other half is the unwhitened cosine."""
 SAMPLE = 20_000
-SECOND_SCALE = 6.65
+SECOND_SCALE = 2.7
 """Factor that spreads the second model's cosines as far as those of the first, for which the floors
 and the evidence were chosen."""
 FIRST_MEAN = 0.034

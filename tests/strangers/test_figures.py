@@ -198,11 +198,11 @@ def test_a_recall_says_no_to_questions_of_another_subject(
     some(
         [
             pytest.param("blood", False, (23, 48), (9, 5, 12), id="blood bank, words"),
-            pytest.param("blood", True, (34, 55), (7, 2, 9), id="blood bank, model"),
-            pytest.param("audio", True, (30, 58), (3, 3, 6), id="audio, model"),
+            pytest.param("blood", True, (34, 55), (9, 2, 10), id="blood bank, model"),
+            pytest.param("audio", True, (31, 58), (1, 2, 7), id="audio, model"),
             pytest.param("audio", False, (22, 50), (11, 3, 4), id="audio, words"),
-            pytest.param("avalanche", True, (44, 57), (4, 2, 13), id="avalanche, model"),
-            pytest.param("snow", True, (31, 54), (4, 2, 7), id="snow stations, model"),
+            pytest.param("avalanche", True, (43, 58), (4, 2, 16), id="avalanche, model"),
+            pytest.param("snow", True, (33, 55), (7, 2, 8), id="snow stations, model"),
         ],
         share=6,
     ),

@@ -36,7 +36,10 @@ if TYPE_CHECKING:
 
     class Asymmetric(Embedder, Protocol):
         def embed_question(self, text: str) -> np.ndarray:
-            """A unit row of DIMENSIONS in float32; `embed` is for passages."""
+            """A row of DIMENSIONS in float32 to compare with passages, which `embed` is for."""
+
+        def read_question(self, text: str) -> np.ndarray:
+            """The unit row that the model itself gives."""
 
 
 HEADING_WORDS = 3

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ademem.search.embedding import published
+from ademem.search.embedding import published, question_map
 from ademem.search.embedding.cache import DIMENSIONS, DamagedModel
 
 QUESTION_BYTES, PASSAGE_BYTES = 240, 1000
@@ -56,6 +56,9 @@ class E5:
         return rows
 
     def embed_question(self, text: str) -> np.ndarray:
+        return question_map.load().aim(self.read_question(text))
+
+    def read_question(self, text: str) -> np.ndarray:
         return self._vector(text, QUESTION_BYTES, is_question=True)
 
     def _vector(self, text: str, most: int, *, is_question: bool) -> np.ndarray:

@@ -201,7 +201,7 @@ def check_published(folder: str, settings: EmbedSettings) -> None:
     model = embedding.open_second(folder, settings)
     for sentence in reference_sentences(MULTILINGUAL_REFERENCES):
         text, vector = sentence["text"], unpack_vector(sentence["vector"])
-        found = model.embed_question(text) if sentence["asks"] else model.embed([text])[0]
+        found = model.read_question(text) if sentence["asks"] else model.embed([text])[0]
         _compare(text, found, vector, least)
     return None
 

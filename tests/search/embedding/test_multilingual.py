@@ -25,17 +25,17 @@ class Right:
     """An engine that gives the published vectors."""
 
     def embed(self, texts):
-        return np.stack([self.embed_question(text) for text in texts])
+        return np.stack([self.read_question(text) for text in texts])
 
-    def embed_question(self, text):
+    def read_question(self, text):
         known = published.reference_sentences(published.MULTILINGUAL_REFERENCES)
         (vector,) = [each["vector"] for each in known if each["text"] == text]
         return published.unpack_vector(vector)
 
 
 class Wrong(Right):
-    def embed_question(self, text):
-        return np.roll(super().embed_question(text), 1)
+    def read_question(self, text):
+        return np.roll(super().read_question(text), 1)
 
 
 @pytest.fixture
@@ -208,7 +208,7 @@ def test_the_real_one_finds_a_note_in_another_language(real):
 @example("")
 def test_any_text_has_a_unit_vector_and_the_same_one_again(real, text):
     (row,) = real.embed([text])
-    question = real.embed_question(text)
+    question = real.read_question(text)
 
     assert np.linalg.norm(row) == pytest.approx(1, abs=1e-3)
     assert np.linalg.norm(question) == pytest.approx(1, abs=1e-3)

@@ -44,10 +44,10 @@ def test_a_prompt_in_another_language_is_answered_by_the_second_model(world, mod
         operations.open_memories(str(world.root), environment=world.environment)
     ) as memories:
         upkeep.work(memories)
-    assert world.prompt("パスワードはどうハッシュ化しますか?") == ""
+    assert world.prompt("パスワードのハッシュ方式は何ですか?") == ""
 
     with world.real_server():
-        shown = world.prompt("パスワードのハッシュ方式は何ですか?")
+        shown = world.prompt("パスワードはどうハッシュ化しますか?")
     assert [note for note in NOTES if note in shown] == [NOTES[0]]
 
 
