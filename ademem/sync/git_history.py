@@ -50,6 +50,8 @@ class GitHistory(Value):
     """The range of these commits; empty when history diverged."""
     agreed: str | None = None
     """The commit of the merge base."""
+    head: str | None = None
+    """The commit that was checked out when the history was read."""
     commits_of: Mapping[str, Mapping[str, int]] = {}
     """By the id of a memory, the commits that changed it, newest first; none when history diverged.
 
@@ -145,7 +147,7 @@ class GitHistory(Value):
     @property
     def has_no_commit(self) -> bool:
         """True where HEAD is the commit of the merge base, if on another branch."""
-        return self.agreed is not None and self.agreed == commit(self.root)
+        return self.agreed is not None and self.agreed == self.head
 
     def commits_since_base(self, path: str) -> frozenset[str] | None:
         """Return the commits that HEAD has for the file since the merge base, also after a reset.
@@ -221,18 +223,17 @@ def read_history(
     outdated, is_edited = _find_outdated(*asked, brought=brought)
     if now == base.commit:
         if base.branch not in (None, redact_branch(branch(root) or "")):
-            ids = _ids_in_head(root)
-            return GitHistory(
-                root=root, by_hand=False, agreed=now, commits_of=ids, outdated=outdated
-            )
+            read = GitHistory(root=root, by_hand=False, agreed=now, head=now, outdated=outdated)
+            return replace(read, commits_of=_ids_in_head(root))
         return GitHistory(root=root, by_hand=is_edited, outdated=outdated)
     earlier = base.commit
     if pulled:
-        return replace(pulled[0], agreed=earlier, outdated=outdated)
+        return replace(pulled[0], agreed=earlier, head=now, outdated=outdated)
     if earlier is not None and git.text(root, "merge-base", earlier, "HEAD").strip() != earlier:
-        return GitHistory(root=root, by_hand=False, agreed=earlier, outdated=outdated)
+        return GitHistory(root=root, by_hand=False, agreed=earlier, head=now, outdated=outdated)
     commits = f"{earlier}..HEAD" if earlier else "HEAD"
-    return replace(_read_patches(root, commits), agreed=earlier, outdated=outdated)
+    found = _read_patches(root, commits)
+    return replace(found, agreed=earlier, head=now, outdated=outdated)
 
 
 def _ids_in_head(root: str) -> dict[str, dict[str, int]]:
