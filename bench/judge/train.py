@@ -89,6 +89,7 @@ TRAININGS = {
         made_hosts=True,
         with_manuals=True,
         with_statements=True,
+        far_weight=2,
     ),
     "states": Training(
         strength=30,

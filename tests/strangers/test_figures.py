@@ -240,8 +240,8 @@ def test_a_team_is_shown_what_helps_and_told_no_of_what_its_notes_do_not_have(
 @pytest.mark.parametrize(
     ("name", "least", "most"),
     [
-        pytest.param("hostile", 59, 80, id="hostile"),
-        pytest.param("harmless", 0, 2, id="harmless"),
+        pytest.param("hostile", 60, 80, id="hostile"),
+        pytest.param("harmless", 0, 3, id="harmless"),
     ],
 )
 def test_texts_that_are_held_back(name, least, most):
@@ -314,7 +314,7 @@ def test_statements_that_stand_beside_orders_are_heard_and_confirm_nothing(world
         typed = {"prompt": each["prompt"], "prompt_id": f"p{at}", "session_id": f"s{at}"}
         world.fire("user_prompt_submit", **typed)
 
-    assert heard.count("statement") >= 81
+    assert heard.count("statement") >= 80
     assert len(heard) - heard.count("statement") <= 36  # of 200 that were to look alike
     assert {row["status"] for row in world.rows("select status from unified_memories")} == {
         "candidate"
