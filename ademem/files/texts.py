@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import repeat
+
 from ademem.core.errors import AdememError, suppress
 from ademem.core.text import of_stream, sha256_hex, slices
 from ademem.core.value import Value
@@ -97,6 +99,8 @@ class Texts:
         for path, text in other._small.items():
             if path in self.digests and self.digests[path] == other.digests.get(path):
                 self._small[path] = text
+        other._held |= self._held
+        other._split |= self._split
         self._held, self._split = other._held, other._split
 
     def only(self, paths: Iterable[str]) -> Texts:
@@ -141,10 +145,10 @@ class Texts:
         digest = self.digests.get(path, "")
         if digest in self._split:
             return self._split[digest]
-        lines = map(clean_line, split_lines(self.parts(path)))
-        if len(self._small.get(path, "")) > SPLIT_CHARS or path not in self._small:
-            return lines
-        return self._split.setdefault(digest, list(lines))
+        text = self._small.get(path) if digest else ""
+        if text is None or len(text) > SPLIT_CHARS:
+            return map(clean_line, split_lines(self.parts(path)))
+        return self._split.setdefault(digest, split_clean(text))
 
     def lines_without(self, path: str, other: Texts) -> set[str]:
         """Return the lines that the path's text in *other* has not."""
@@ -223,6 +227,12 @@ class CombinedTexts(Texts):
 def clean_lines(text: str) -> Iterator[str]:
     """Yield the lines without a byte order mark, carriage returns and trailing blanks."""
     return map(clean_line, split_lines(slices(text)))
+
+
+def split_clean(text: str) -> list[str]:
+    """Return `clean_lines` of a text at once, of which most need no call of Python."""
+    lines = text.removeprefix("\ufeff").split("\n")
+    return list(map(clean_line, lines) if "\r" in text else map(str.rstrip, lines, repeat(" \t")))
 
 
 def split_lines(parts: Iterable[str]) -> Iterator[str]:

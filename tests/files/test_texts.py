@@ -4,7 +4,14 @@ import pytest
 
 from ademem.core.text import sha256_hex
 from ademem.files.snapshot import KnownLines, snapshot, unchanged_pages
-from ademem.files.texts import FilesChanged, Texts, clean_line, clean_lines, split_lines
+from ademem.files.texts import (
+    FilesChanged,
+    Texts,
+    clean_line,
+    clean_lines,
+    split_clean,
+    split_lines,
+)
 
 
 class Files:
@@ -88,14 +95,24 @@ def test_a_file_that_is_not_there_has_no_lines():
     assert not Texts().has_oversize("a")
 
 
-@pytest.mark.parametrize("text", ["", "\n", "\ufeffa\n\ufeffb", "a\r\nb \t\n\nc", "a\n" * 9])
+@pytest.mark.parametrize(
+    "text", ["", "\n", "\ufeffa\n\ufeffb", "a\r\nb \t\n\nc", " \ta\t \nb\x0b\n", "a\n" * 9]
+)
 @pytest.mark.parametrize("size", [1, 2, 3, 100])
 def test_lines_are_the_same_in_parts_of_any_size(text, size):
     parts = [text[at : at + size] for at in range(0, len(text), size)]
 
     lines = list(map(clean_line, split_lines(parts)))
-    assert lines == list(clean_lines(text))
+    assert lines == list(clean_lines(text)) == split_clean(text)
     assert len(lines) == text.count("\n") + 1
+
+
+def test_lines_that_one_side_has_read_are_not_read_again_by_the_other():
+    now, before = Texts.of({"a": "same\n"}), Texts.of({"a": "same\n"})
+    read = before.lines("a")
+    before.share(now)
+
+    assert now.lines("a") is read
 
 
 def page(*names):
