@@ -18,6 +18,8 @@ FEWEST = 4
 LENGTH_STEP, LENGTHS = 3, 10
 """Words by which lengths of sentences differ, and how many lengths are told apart."""
 
+_GRAM = crc32(b"g")
+"""The checksum with which that of a part of a word goes on."""
 _ASCII_WORD = r"[A-Za-z]+|\d+|[^\w\s]|_"
 _WORD = r"[\u2e80-\ua4cf\uf900-\ufaff]|[^\W\d_\u2e80-\ua4cf\uf900-\ufaff]+|\d+|[^\w\s]|_"
 """The same for any text, which takes 2 ms to compile."""
@@ -33,12 +35,12 @@ class HashedWords:
         lower = [self.text[start:end].lower() for start, end in self.places]
         self.words = ["0" if word.isdigit() else word for word in lower]
         self._alone = list(map(_buckets_of, self.words))
-        self._near = [_bucket("b", *pair) for pair in pairwise(self.words)]
+        self._near = [_bucket(f"b{one} {other}") for one, other in pairwise(self.words)]
         apart = zip(self.words, self.words[2:], strict=False)
-        self._apart = [_bucket("s", *pair) for pair in apart]
+        self._apart = [_bucket(f"s{one} {other}") for one, other in apart]
 
     def features(self, start: int, end: int) -> set[int]:
-        opening = _bucket("f", *self.words[start : min(start + 2, end)])
+        opening = _bucket("f" + " ".join(self.words[start : min(start + 2, end)]))
         found = {opening}.union(*self._alone[start:end])
         return found.union(self._near[start : end - 1], self._apart[start : max(end - 2, start)])
 
@@ -47,9 +49,9 @@ class HashedWords:
         words = self.words
         if not words:
             return set()
-        number = _bucket("n", str(min(len(words) // LENGTH_STEP, LENGTHS)))
-        begins = (_bucket("f", *words[:some]) for some in (1, 3))
-        ends = (_bucket("l", *words[-some:]) for some in (1, 2, 3))
+        number = _bucket(f"n{min(len(words) // LENGTH_STEP, LENGTHS)}")
+        begins = (_bucket("f" + " ".join(words[:some])) for some in (1, 3))
+        ends = (_bucket("l" + " ".join(words[-some:])) for some in (1, 2, 3))
         found = self.features(0, len(words)) | {number, *begins, *ends}
         return found.union(*map(_buckets_of_letters, filter(_is_hangul, words)))
 
@@ -84,8 +86,12 @@ class HashedWords:
 def _buckets_of(word: str) -> tuple[int, ...]:
     """Return the buckets of a word, and of each three and each five of its characters."""
     text = f"^{word}$"
-    grams = {_bucket("g", text[at : at + n]) for n in (3, 5) for at in range(len(text) - n + 1)}
-    return (_bucket("w", word), *grams)
+    if text.isascii():  # as most words are, whose characters are bytes
+        data = text.encode()
+        grams = {crc32(data[at:end], _GRAM) % BUCKETS for at, end in _grams(text)}
+    else:
+        grams = {_bucket(f"g{text[at:end]}") for at, end in _grams(text)}
+    return (_bucket(f"w{word}"), *grams)
 
 
 def _is_hangul(word: str) -> bool:
@@ -96,8 +102,13 @@ def _is_hangul(word: str) -> bool:
 def _buckets_of_letters(word: str) -> tuple[int, ...]:
     """Return the same of the letters of Korean syllables, of which one has two or three."""
     text = f"^{normal('NFD', word)}$"
-    return tuple(_bucket("j", text[at : at + n]) for n in (3, 5) for at in range(len(text) - n + 1))
+    return tuple(_bucket(f"j{text[at:end]}") for at, end in _grams(text))
 
 
-def _bucket(kind: str, *words: str) -> int:
-    return crc32((kind + " ".join(words)).encode("utf-8", "replace")) % BUCKETS
+def _grams(text: str) -> list[tuple[int, int]]:
+    """Return start and end of each three and each five characters."""
+    return [(at, at + n) for n in (3, 5) for at in range(len(text) - n + 1)]
+
+
+def _bucket(text: str) -> int:
+    return crc32(text.encode("utf-8", "replace")) % BUCKETS
