@@ -88,21 +88,22 @@ def apply(
     target: str | None = None,
     *,
     waits: bool = False,
+    read_before: tuple[dict[str, Any] | None, Record | None] | None = None,
 ) -> Applied:
     """Join the record with ours and store what they come to; to do it again changes nothing.
 
     *admit* gets the row that shows the record, and the one before, and may change what only this
     store decides: trust, claimed author, quarantine, branch. A record without a text about an
     unknown memory waits for one; with *waits* one with a text waits until all registers have
-    arrived. *target* is where it came from.
+    arrived. *target* is where it came from. What was *read_before* in this transaction, our row and
+    record, is not read again.
     """
     with store.transaction():
         stamps.follow(store, record.last_stamp, change.at)
-        row = memories.raw_row(store.db, record.id)
+        row, current = read_before or _find_current(store, record, waits=waits)
         if row and row["scope"] != Scope.PROJECT:
             _defer(store, record, change.at, "its id is that of a memory of another scope here")
             return Applied(memory=None, before=None, changed=False)
-        row, current = _find_current(store, record, row, waits=waits)
         joined, is_cleaned = _join(store, current, record, change.at)
         target = None if is_cleaned else target  # which gets what was redacted here
         before = memories.from_values(row) if row else None
@@ -120,9 +121,10 @@ def apply(
 
 
 def _find_current(
-    store: Store, record: Record, row: dict[str, Any] | None, *, waits: bool
+    store: Store, record: Record, *, waits: bool
 ) -> tuple[dict[str, Any] | None, Record | None]:
     """Return our row and record, without a candidate that waits for the rest of its record."""
+    row = memories.raw_row(store.db, record.id)
     if waits and not _is_whole(record) and conflict_candidates.delete(store, record.id):
         row = None  # it was decided on
     return row, stamps.record_of_row(row) if row else read(store, record.id)

@@ -102,10 +102,10 @@ def _review_text(row: Memory, gate: Gate) -> str | None:
 def import_record(
     context: ImportContext, id: str, lines: MemoryLines, before: MemoryLines | None
 ) -> None:
-    for line in lines.lines:
-        _check(line)
     store, line = context.act.store, lines.last
     row = memories.raw_row(store.db, id)
+    for each in lines.lines:
+        _check(each, is_known=row is not None)
     current = stamps.record_of_row(row) if row else replication.read(store, id)
     found = _read_changes(lines, before, current, context)
     joined = _join_news(current, found)
@@ -120,7 +120,8 @@ def import_record(
         found = _undecided(found, current)
     change = replace(context.act_of(source), made=None).change(_name_operation(current, joined))
     change = replace(change, actor=context.act.actor)
-    applied = replication.apply(store, found, change, _make_admission(context, source))
+    admit = _make_admission(context, source)
+    applied = replication.apply(store, found, change, admit, read_before=(row, current))
     earlier = applied.before if store.is_trusted else memory
     if kind := _kind_of_change(earlier, applied.memory):
         context.note(kind, id)
@@ -213,11 +214,13 @@ def _is_for_person(memory: Memory, current: Record, joined: Record, store: Store
     return theirs != ours and memories.is_of_person(store, memory)
 
 
-def _check(line: KnowledgeLine) -> None:
+def _check(line: KnowledgeLine, *, is_known: bool) -> None:
+    """Raise BadLine for what no memory has; a known id was searched for secrets when it came."""
     found = line.found
     if record_json.is_newer(found):
         raise BadLine("was written by a newer ademem: update this one")
-    if not record_json.is_id(found.get("id")) or redact(str(found["id"])).found:
+    is_id = record_json.is_id(found.get("id"))
+    if not is_id or (not is_known and redact(str(found["id"])).found):
         raise BadLine("has no id of at most 64 letters, digits, - and _")
     if found["content"]:
         _check_values(found)
