@@ -152,16 +152,17 @@ def parse_blocks(
 def split_blocks(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
     """Yield items, and runs of lines outside of items, each with the number of its first line."""
     block: list[str] = []
-    start = 1
+    start, is_item = 1, False
     for number, line in enumerate(lines, 1):
-        if block and not _BULLET.match(line):
-            in_item = _BULLET.match(block[0]) and line and not line.startswith("  ")
+        is_bullet = _BULLET.match(line) is not None
+        if block and not is_bullet:
+            in_item = is_item and line and not line.startswith("  ")
             if not in_item or (block[-1] and not _STRUCTURE.match(line)):
                 block.append(line)
                 continue
         if block:
             yield start, block
-        block, start = [line], number
+        block, start, is_item = [line], number, is_bullet
     if block:
         yield start, block
 

@@ -15,7 +15,7 @@ from ademem.core.value import Value
 from ademem.files import FOLDER, LINE_FILES, SHEET, knowledge, markdown
 from ademem.files.knowledge import from_line, is_hidden
 from ademem.files.markdown import ListItem, parse_blocks
-from ademem.files.texts import OVERSIZE, Problem, Texts, clean_lines, split_lines
+from ademem.files.texts import OVERSIZE, Problem, Texts, clean_lines, split_clean, split_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -219,7 +219,7 @@ class PlacedItems:
     def _is_left_out(self, block: list[str]) -> bool:
         if self._compared is None:
             return False
-        ids = list(item_ids(text := "\n".join(block)))
+        ids = _MARK.findall(text := "\n".join(block))
         if not ids or len(text) > ITEM_CHARS or not self._compared.isdisjoint(ids):
             return False
         self.left_out.update(ids)
@@ -309,7 +309,7 @@ def _blocks_in(texts: Texts, path: str) -> set[str]:
 @lru_cache(maxsize=8)
 def _split_page(text: str) -> list[tuple[int, list[str]]]:
     """Return the blocks of a page, which is compared first and parsed then."""
-    return list(markdown.split_blocks(clean_lines(text)))
+    return list(markdown.split_blocks(split_clean(text)))
 
 
 def snapshot(
