@@ -131,7 +131,10 @@ _COMMANDS = (
     ("mysql|mariadb", _login(r"(?:mysql|mariadb)[\w-]*", "-p")),
     ("docker login|podman login", _login(r"(?:docker|podman)\s+login", r"(?:-p|--password)[ =]")),
     ("sshpass", _login("sshpass", r"-p\s*")),
-    ("convertto-securestring", rf"(?i)\bConvertTo-SecureString\s+(?:-String\s+)?{_ARGUMENT}"),
+    (
+        "convertto-securestring",
+        r"(?i)\bConvertTo-SecureString(?=[^\n]*-AsPlainText)\s+(?:-String\s+)?" + _ARGUMENT,
+    ),
     ("openssl", _login("openssl", r"-pass(?:in|out)?\s+pass:")),
     ("redis-cli", _login("redis-cli", r"-a\s+")),
     ("ldap", _login(r"ldap\w+", r"-w\s*")),

@@ -260,7 +260,7 @@ class _Walk:
         self.acts.update(acts.acts_named(name))
 
     def _run_targets(self, words: Sequence[str], folder: str) -> None:
-        if {"-n", "--dry-run", "--just-print"} & {*words}:
+        if any(regex.fullmatch(_RUNS_NOTHING, word) for word in words):
             return
         makefiles = [value for option, value in pairwise(words) if option == "-f"]
         variables = dict(word.partition("=")[::2] for word in words if "=" in word)
@@ -320,6 +320,7 @@ def _with_found(word: Word) -> Word:
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 
 
+_RUNS_NOTHING = r"-[bBdeikmLprRsStw]*[nqhv]\w*|--(?:dry-run|just-print|recon|question|help|version)"
 _MAKE_VALUED = "-f --file -C --directory -I -o -W".split()
 
 

@@ -281,15 +281,25 @@ def _fed(command: Command) -> Iterator[Command]:
 
 
 _STARTS = (
-    r"\b(?:system|p?open[23]?|run|call|check_\w+|exec(?!ute)\w*|spawn\w*)\s*[( ]\s*(?=[\[frb\"'`])"
+    r"(?<!/\.)\b(?:system|p?open[23]?|run|call|check_\w+|exec(?!ute)\w*|spawn\w*)"
+    r"\s*[( ]\s*(?=[\[frb\"'`])"
 )
-"""Calls of standard libraries that start a program; what they open may also be a file."""
+"""Calls of standard libraries that start a program, but for a match, `/a/.exec(…)`; what they open
+may also be a file."""
+_LIBRARIES = {
+    **dict.fromkeys(("python", "python3"), r"\b(?:os|pty|subprocess|asyncio)\b"),
+    **dict.fromkeys(("node", "bun", "deno", "tsx"), r"\b(?:child_process|Bun|Deno)\b"),
+}
+"""Those that code names where the language itself starts no program."""
 _LITERAL = r"[\s,\[(]*[frb]?(?:\"([^\"]{1,2000})\"|'([^']{1,2000})'|`([^`]{1,2000})`)"
 
 
 def _in_code(command: Command) -> Iterator[Command]:
     """Yield the commands that code starts as a text or as words: `os.system("npm ci")`."""
     for code in writers.codes_of(command):
+        code = regex.sub(r"(?m)^\s*(?:#|//).*", "", code)
+        if not regex.search(_LIBRARIES.get(command.name, ""), code):
+            continue
         for found in regex.finditer(_STARTS, code, regex.IGNORECASE):
             words = list(_literals(code[found.end() :]))
             if words and " " in words[0]:

@@ -602,6 +602,7 @@ def test_an_escaped_stroke_does_not_split_a_key():
 
 
 HARMLESS = """\
+Use ConvertTo-SecureString with -Key where it runs on 2 machines.
 no API key here
 the api key is stored in vault
 const key = import.meta.env.X_API_KEY

@@ -312,7 +312,10 @@ def test_scripts_targets_and_rarer_programs_write_what_a_reader_says(tmp_path):
         pytest.param("seq 2 | xargs -I% touch src/%", ["src"], id="found names in a folder"),
         pytest.param("seq 2 | xargs -I% touch src/a%.py", ["src/app.py"], id="a part of a name"),
         pytest.param("make -j 4 copies", ["copies", "src/tool.py"], id="names of a rule"),
-        pytest.param("make -n copies", [], id="a target that is printed alone"),
+        *(
+            pytest.param(f"make {option} copies", [], id=f"a target that is not made: {option}")
+            for option in ("-n", "-kn", "-q", "--question", "--version", "-h")
+        ),
         pytest.param("make -C legacy", ["legacy/made"], id="the target of another folder"),
         pytest.param("npm --prefix web run gen", ["web/gen.txt"], id="a script of another folder"),
     ],
@@ -369,10 +372,19 @@ def test_code_runs_what_it_starts(bash, command):
     assert ("npm", "install", "x") in bash(command).argvs
 
 
-def test_code_runs_nothing_that_it_prints_or_asks_a_database(bash):
-    code = "print('npm install x'); db.execute('rm x'); call('delete it')"
-
-    assert bash(f'python3 -c "{code}"').acts == set()
+@pytest.mark.parametrize(
+    "command",
+    [
+        "python3 -c \"print('npm install x'); db.execute('rm x'); call('delete it')\"",
+        "python3 -c \"from app import run; run('rm old entries')\"",
+        "python3 -c \"from unittest.mock import call; print(call('rm', 'src/app.py'))\"",
+        "python3 - <<'E'\nimport os\n# os.system('rm src/app.py')\nE",
+        "node -e \"console.log(/rm (.*)/.exec('rm src/app.py'))\"",
+        "node -e \"require('child_process'); /rm (.*)/.exec('rm src/app.py')\"",
+    ],
+)
+def test_code_runs_nothing_that_it_prints_matches_or_gives_to_other_calls(bash, command):
+    assert bash(command).acts == set()
 
 
 def test_a_target_and_a_script_are_named_and_read_one_level_deep(bash):
