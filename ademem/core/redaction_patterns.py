@@ -509,7 +509,7 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("signature", ("-signature=",), r"(?i)-signature=([\w%]{40,})"),
     (
         "password",
-        ("#define", "setx ", "variable ", "name: ", 'name": ', "key: ", 'key": '),
+        ("#define", "setx ", "variable ", "name: ", 'name":', "key: ", 'key":'),
         rf"(?i)(?:(?:#define|\bsetx)[ \t]+[\w]*(?:{_NAMES})\w*[ \t]+"
         rf"|\bvariable[ \t]+\"[^\"\n]*(?:{_NAMES})[^\"\n]*\"\s*\{{[^}}]{{0,300}}?\bdefault\s*=\s*"
         rf"|\b(?:name|key)[\"']?:[ \t]*[\"']?[\w.-]*(?:{_NAMES}|{_KEYS})[\w.-]*[\"']?,?\s{{0,40}}"

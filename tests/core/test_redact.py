@@ -376,6 +376,7 @@ SECRETS = [
         secret("password", f"{key}password{quote}, {value}", "blue_Kettle_31", quote, id=key)
         for key, quote, value in (
             ('{"key": "', '"', '"value": "'),
+            ('{"key":"', '"', '"value":"'),
             ('{key: "', '"', 'value: "'),
         )
     ),
