@@ -11,7 +11,6 @@ import pytest
 
 from ademem import __version__, operations
 from ademem.core.memory import Draft
-from ademem.core.value import replace
 from ademem.operations import writing
 from tests import extras
 
@@ -92,27 +91,6 @@ def test_it_loads_neither_typer_nor_numpy_for_words_alone(project):
     loaded = set(ran.stderr.split())
     assert "ademem.search.engine" in loaded
     assert loaded.isdisjoint({"typer", "numpy", "onnxruntime", "orjson"})
-
-
-def test_what_is_bound_to_a_command_is_not_compared_with_the_code(project):
-    push, page = (
-        Draft(content="a push waits", promoted=True),
-        Draft(content="a page", promoted=True),
-    )
-    with operations.open_memories(str(project), environment={}) as memories:
-        writing.write(memories, replace(push, anchors=("$ git push",)))
-        (project / "page.py").write_text("x = 1\n")
-        writing.write(memories, replace(page, anchors=("page.py",)))
-    (project / "page.py").unlink()
-    watch = "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr));"
-    of_command, of_file = (
-        run(project, "recall", word, before=watch, door="main") for word in ("push", "page")
-    )
-
-    comparing = "ademem.plugins.verify.anchor_verification"
-    assert comparing not in of_command.stderr
-    assert comparing in of_file.stderr
-    assert "gone" in of_file.stdout
 
 
 def test_the_program_leaves_without_taking_apart_what_it_loaded(project):

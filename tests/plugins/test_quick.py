@@ -8,6 +8,10 @@ from importlib.util import find_spec
 
 import pytest
 
+from ademem import operations
+from ademem.core.memory import Draft
+from ademem.core.value import replace
+from ademem.operations import writing
 from tests.doors.test_quick import WITHOUT_EXTRAS, run
 from tests.doors.test_quick import project as project
 
@@ -72,3 +76,24 @@ def test_a_door_without_its_packages_names_the_command_for_this_python(
     assert named[1] == package or find_spec(named[1]) is None  # as all, in a default installation
     assert f"{sys.executable} -I -m pip install " in refused.stderr
     assert f"[{extra}]'" in refused.stderr
+
+
+def test_what_is_bound_to_a_command_is_not_compared_with_the_code(project):
+    push, page = (
+        Draft(content="a push waits", promoted=True),
+        Draft(content="a page", promoted=True),
+    )
+    with operations.open_memories(str(project), environment={}) as memories:
+        writing.write(memories, replace(push, anchors=("$ git push",)))
+        (project / "page.py").write_text("x = 1\n")
+        writing.write(memories, replace(page, anchors=("page.py",)))
+    (project / "page.py").unlink()
+    watch = "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr));"
+    of_command, of_file = (
+        run(project, "recall", word, before=watch, door="main") for word in ("push", "page")
+    )
+
+    comparing = "ademem.plugins.verify.anchor_verification"
+    assert comparing not in of_command.stderr
+    assert comparing in of_file.stderr
+    assert "gone" in of_file.stdout
