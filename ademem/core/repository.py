@@ -194,7 +194,7 @@ def list_moves(root: str) -> list[tuple[str, str, str, str]]:
     with suppress(OSError), open(os.path.join(git_dir(top), "logs", "HEAD"), "rb") as file:
         file.seek(max(0, os.fstat(file.fileno()).st_size - LOG_BYTES))
         log = file.read()
-    lines = (line.partition("\t") for line in log.decode("utf-8", "replace").splitlines())
+    lines = (line.partition("\t") for line in log.decode("utf-8", "replace").split("\n"))
     entries = ((*head.split(" ", 2), how) for head, _, how in lines)
     return [entry for entry in entries if len(entry) == 4]
 

@@ -399,6 +399,8 @@ def _folder_option(command: Command) -> str:
             return following
         if equals and name in options:
             return value
+        if word[:2] in options:
+            return word[2:]
     return ""
 
 

@@ -316,7 +316,10 @@ def test_scripts_targets_and_rarer_programs_write_what_a_reader_says(tmp_path):
             pytest.param(f"make {option} copies", [], id=f"a target that is not made: {option}")
             for option in ("-n", "-kn", "-q", "--question", "--version", "-h")
         ),
-        pytest.param("make -C legacy", ["legacy/made"], id="the target of another folder"),
+        *(
+            pytest.param(f"make {option}legacy", ["legacy/made"], id=f"in another folder: {option}")
+            for option in ("-C ", "-C", "--directory=")
+        ),
         pytest.param("npm --prefix web run gen", ["web/gen.txt"], id="a script of another folder"),
     ],
 )

@@ -63,6 +63,8 @@ def rows(here):
 
 def test_what_a_pull_changed_is_read_off_both_texts_with_one_list_of_commits(team, asked):
     ours, theirs = team
+    ours.commit("a line\u2028of another kind")
+    pull(theirs, ours)
     edit(theirs, FIRST, "the cache is fast")
     theirs.commit()
     pull(ours, theirs)
