@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 
 from ademem.core.value import Value
-from ademem.search.embedding.cache import DIMENSIONS
+from ademem.search.embedding.cache import DIMENSIONS, DamagedModel
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,9 +46,13 @@ class Map(Value):
 
 @cache
 def load() -> Map:
-    with open(FILE, "rb") as file:
-        content = file.read()
-    *mean, step = np.frombuffer(content, "<f4", DIMENSIONS + 1)
-    steps = np.frombuffer(content, np.int8, DIMENSIONS**2, 4 * (DIMENSIONS + 1))
+    """Raises DamagedModel, for which a search falls back to the first model."""
+    try:
+        with open(FILE, "rb") as file:
+            content = file.read()
+        *mean, step = np.frombuffer(content, "<f4", DIMENSIONS + 1)
+        steps = np.frombuffer(content, np.int8, DIMENSIONS**2, 4 * (DIMENSIONS + 1))
+    except (OSError, ValueError) as error:
+        raise DamagedModel(f"its map of questions cannot be read: {error}") from error
     moves = np.eye(DIMENSIONS) + steps.reshape(DIMENSIONS, DIMENSIONS) * step
     return Map(mean=np.array(mean, np.float32), moves=moves.astype(np.float32))

@@ -46,6 +46,17 @@ def test_the_mean_question_itself_stays_as_it_is():
     np.testing.assert_array_equal(known.aim(known.mean), known.mean)
 
 
+@pytest.mark.parametrize("content", [None, b"short"])
+def test_a_map_that_cannot_be_read_is_a_damaged_model(tmp_path, monkeypatch, content):
+    file = tmp_path / "questions.map"
+    if content:
+        file.write_bytes(content)
+    monkeypatch.setattr(question_map, "FILE", str(file))
+
+    with pytest.raises(embedding.DamagedModel, match="map of questions"):
+        question_map.load.__wrapped__()
+
+
 def test_questions_of_a_stranger_find_notes_where_neither_is_english(models):
     model = embedding.load_second(EmbedSettings(), models)
     if model is None:
