@@ -307,13 +307,7 @@ def _make_room(store: Store, memory: Memory, change: Change) -> Memory:
     """Hide the younger of two live memories with one text; of one topic, the younger loses it."""
     if not memory.live:
         return memory
-    conflict_candidates.withdraw(store, memory.dedupe_key, memory.id)
-    alike = conflict_candidates.find_live(store, "dedupe_key = ?", memory.dedupe_key, memory.id)
-    if memory.topic_key:  # also one that lost the topic to another
-        for other in conflict_candidates.find_live(store, _LOST_TOPIC, memory.topic_key, memory.id):
-            if dedupe_key(other.content, memory.topic_key) == memory.dedupe_key:
-                alike.append(other)
-    for other in alike:
+    for other in _find_alike(store, memory):
         if _age(other) < _age(memory):
             return replace(memory, superseded_by=other.id)
         _show(store, other, replace(other, superseded_by=memory.id), change)
@@ -322,6 +316,18 @@ def _make_room(store: Store, memory: Memory, change: Change) -> Memory:
             return _make_room(store, _without_topic(memory), change)
         _show(store, other, _make_room(store, _without_topic(other), change), change)
     return memory
+
+
+def _find_alike(store: Store, memory: Memory) -> list[Memory]:
+    """Withdraw an undecided candidate with its text, and return the others that have it."""
+    alike = conflict_candidates.find_live(store, "dedupe_key = ?", memory.dedupe_key, memory.id)
+    if alike and conflict_candidates.withdraw(store, memory.dedupe_key, memory.id):
+        alike = conflict_candidates.find_live(store, "dedupe_key = ?", memory.dedupe_key, memory.id)
+    if memory.topic_key:  # also one that lost the topic to another
+        for other in conflict_candidates.find_live(store, _LOST_TOPIC, memory.topic_key, memory.id):
+            if dedupe_key(other.content, memory.topic_key) == memory.dedupe_key:
+                alike.append(other)
+    return alike
 
 
 def _without_topic(memory: Memory) -> Memory:
