@@ -59,14 +59,18 @@ class Files:
         """Return a folder, with a slash at its end, that git ignores there or in the root."""
         plain = path.removeprefix("./").rstrip("/")
         for base in dict.fromkeys((folder, "")) if plain else ():
-            if base not in self._ignored:
-                found = f"{base}.gitignore" in self.paths and _ignored_names(self.root, base)
-                self._ignored[base] = frozenset(found or ())
-            if plain in self._ignored[base]:
+            if plain in self.ignored(base):
                 return Binding(kind="dir", key=(base if "/" in plain else folder) + plain)
-            if f"/{plain}" in self._ignored[base]:
+            if f"/{plain}" in self.ignored(base):
                 return Binding(kind="dir", key=base + plain)
         return None
+
+    def ignored(self, folder: str) -> frozenset[str]:
+        """Return what the `.gitignore` of a folder names in full."""
+        if folder not in self._ignored:
+            found = f"{folder}.gitignore" in self.paths and _ignored_names(self.root, folder)
+            self._ignored[folder] = frozenset(found or ())
+        return self._ignored[folder]
 
     def scripts(self, folder: str) -> frozenset[str]:
         """Return targets and scripts of a folder, as `make:x` and `script:x`."""
@@ -88,8 +92,10 @@ class Files:
 
     @cached_property
     def name_parts(self) -> frozenset[str]:
-        """What the names of files and folders are made of."""
-        return frozenset(_name_parts("\n".join((*self.paths, *self.folders))))
+        """What the names of files and folders are made of, and of those that git ignores."""
+        lists = (path for path in self.paths if path.endswith(".gitignore"))
+        ignored = (name for path in lists for name in self.ignored(path.removesuffix(".gitignore")))
+        return frozenset(_name_parts("\n".join((*self.paths, *self.folders, *ignored))))
 
     @cached_property
     def by_name(self) -> dict[str, list[str]]:
@@ -173,8 +179,11 @@ def _name_parts(text: str) -> set[str]:
 def _in_project(place: Binding, folder: str, files: Files) -> Binding | None:
     """Return a place as the project has it; None for a text, and for what is not there."""
     match place.kind:
-        case "path" | "dir":
+        case "path":
             return files.find(place.key, folder)
+        case "dir":
+            path = f"{place.key}/"  # as it was named
+            return files.find(path, folder) or files.find_ignored(path, folder)
         case "runs":
             return place if files.has_script(place.key, folder) else None
         case "program" | "family":
