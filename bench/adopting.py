@@ -13,6 +13,7 @@ scope and numbers of lines that were chosen by hand as rules.
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import random
 import subprocess
@@ -22,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ademem import operations
+from ademem.doors.cli import commands
 from ademem.files.instructions import reading
 from ademem.store import adopted
 from ademem.sync import adopting, instruction_state
@@ -55,6 +57,7 @@ def main() -> None:
     if given.checkouts:
         count_lines(given.checkouts)
         return
+    gc.set_threshold(commands.YOUNG)  # as the worker collects
     for name, other in (("forbidding", []), ("a mix", list_sentences())):
         with tempfile.TemporaryDirectory() as folder:
             environment = {"HOME": folder, "CLAUDE_CONFIG_DIR": f"{folder}/config"}
