@@ -431,7 +431,6 @@ OPENERS = {
     "core/bytecode.py": "the package's own code, compiled",
     "core/regex.py": "its patterns, compiled",
     "search/places.py": "is there the file that a text names",
-    "capture/commits.py": "git's log of HEAD",
     "sync/provenance.py": "git's log, and transcripts of the client",
     "sync/proposal.py": "a temporary index for git",
     "plugins/exchange/folder.py": "is the folder there that the person named",

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-
 from ademem.core.clock import UTC, Deadline, TooLate, datetime, parse, stamp, timedelta
 from ademem.core.errors import suppress
-from ademem.core.repository import branch, commit, git_dir, git_root
+from ademem.core.repository import branch, commit, list_moves
 from ademem.core.text import unique
 from ademem.core.value import Value
 from ademem.store import Store
@@ -346,25 +344,20 @@ def makes_commits(command: str) -> bool:
 
 
 def _commits_since(root: str, moment: int) -> list[str]:
-    top = git_root(root)
-    if top is None:
-        return []
-    try:
-        with open(os.path.join(git_dir(top), "logs", "HEAD"), "rb") as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL_BYTES))
-            lines = file.read().decode("utf-8", "replace").splitlines()
-    except FileNotFoundError:
+    moves = list_moves(root, TAIL_BYTES)
+    if moves is None:
         head = commit(root)
         return [head] if head else []
-    return list(filter(None, (_made_in(line, moment) for line in lines)))
+    return [made for _, made, who, how in moves if _made(how) and _second_of(who) >= moment]
 
 
-def _made_in(line: str, since: int) -> str:
-    """Return the commit that a line of git's log of HEAD made; empty for other movements."""
-    who, _, did = line.partition("\t")
-    words = who.split()
-    if len(words) < 4 or not words[-2].isdigit() or int(words[-2]) < since:
-        return ""
-    verb = did.partition(":")[0]
-    is_made = verb.startswith(_MADE_BY) or verb.endswith(_REMADE_BY) or "Merge made" in did
-    return words[1] if is_made else ""
+def _second_of(who: str) -> int:
+    """Return the second that git's log of HEAD notes behind a name; -1 for none."""
+    second = who.split()[-2:-1]
+    return int(second[0]) if second and second[0].isdigit() else -1
+
+
+def _made(how: str) -> bool:
+    """Tell whether a movement of HEAD made the commit to which it leads."""
+    verb = how.partition(":")[0]
+    return verb.startswith(_MADE_BY) or verb.endswith(_REMADE_BY) or "Merge made" in how

@@ -186,14 +186,22 @@ def commit(root: str) -> str | None:
     return tip(shared, head.removeprefix("ref: "))
 
 
-def list_moves(root: str) -> list[tuple[str, str, str, str]]:
-    """Return the movements of HEAD, the newest last: the commits before and after, who, and how."""
+def list_moves(root: str, most: int = LOG_BYTES) -> list[tuple[str, str, str, str]] | None:
+    """Return the movements of HEAD, the newest last: the commits before and after, who, and how.
+
+    *who* is name, address, second since 1970 and time zone. Of git's log the last *most* bytes are
+    read; None where git keeps none.
+    """
     if (top := git_root(root)) is None:
         return []
-    log = b""
-    with suppress(OSError), open(os.path.join(git_dir(top), "logs", "HEAD"), "rb") as file:
-        file.seek(max(0, os.fstat(file.fileno()).st_size - LOG_BYTES))
-        log = file.read()
+    try:
+        with open(os.path.join(git_dir(top), "logs", "HEAD"), "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - most))
+            log = file.read()
+    except FileNotFoundError:
+        return None
+    except OSError:
+        return []
     lines = (line.partition("\t") for line in log.decode("utf-8", "replace").split("\n"))
     entries = ((*head.split(" ", 2), how) for head, _, how in lines)
     return [entry for entry in entries if len(entry) == 4]
@@ -201,7 +209,7 @@ def list_moves(root: str) -> list[tuple[str, str, str, str]]:
 
 def went_forward(root: str, before: str, now: str) -> bool:
     """Tell whether git's log of HEAD says that it came from one commit to the other forwards."""
-    for old, new, _, how in reversed(list_moves(root)):
+    for old, new, _, how in reversed(list_moves(root) or ()):
         is_pull = how.startswith(_PULLS) and how.endswith(": Fast-forward")
         if new != now or not (is_pull or how.startswith("commit: ")):
             return False

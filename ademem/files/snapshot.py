@@ -451,7 +451,7 @@ def count_states(path: str, text: str) -> Counter[object]:
 
 def find_state_lines(path: str, text: str, states: Collection[object]) -> list[int]:
     """Return the indexes of the lines of the items with these *states*; none if one is missing."""
-    lines = list(clean_lines(text))
+    lines = split_clean(text)
     if path == SHEET:
         return list(range(len(lines)))
     spans = _span_states(path, text, lines)

@@ -226,7 +226,7 @@ class Provenance:
     def _made_here(self) -> tuple[frozenset[str], dict[str, str]]:
         """Return the commits made here, and those made anew with the address of who did."""
         made, picked = set(), {}
-        for _, new, who, how in list_moves(self._project.root):
+        for _, new, who, how in list_moves(self._project.root) or ():
             if how.startswith(_COMMITTED):
                 made.add(new)
             elif how.startswith(_PICKED):

@@ -55,16 +55,6 @@ class Files:
         self._scripts: dict[str, frozenset[str]] = {}
         self._ignored: dict[str, frozenset[str]] = {}
 
-    def find_ignored(self, path: str, folder: str) -> Binding | None:
-        """Return a folder, with a slash at its end, that git ignores there or in the root."""
-        plain = path.removeprefix("./").rstrip("/")
-        for base in dict.fromkeys((folder, "")) if plain else ():
-            if plain in self.ignored(base):
-                return Binding(kind="dir", key=(base if "/" in plain else folder) + plain)
-            if f"/{plain}" in self.ignored(base):
-                return Binding(kind="dir", key=base + plain)
-        return None
-
     def ignored(self, folder: str) -> frozenset[str]:
         """Return what the `.gitignore` of a folder names in full."""
         if folder not in self._ignored:
@@ -117,7 +107,10 @@ class Files:
         return any(key in self.scripts(path.removesuffix(manifest)) for path in found)
 
     def find(self, path: str, folder: str) -> Binding | None:
-        """Return the file or folder of a path, read in the folder of its text, else in the root."""
+        """Return the file or folder of a path, read in the folder of its text, else in the root.
+
+        One with a slash at its end may be a folder that git ignores, which need not be there.
+        """
         plain = path.removeprefix("./").rstrip("/")
         if not plain.strip(".") or ".." in plain.split("/") or plain.startswith(("/", "~")):
             return None
@@ -126,6 +119,15 @@ class Files:
                 return Binding(kind="path", key=base + plain)
             is_named = "/" in path or "." in path
             if is_named and base + plain in self.folders:
+                return Binding(kind="dir", key=base + plain)
+        return self._find_ignored(plain, folder) if path.endswith("/") else None
+
+    def _find_ignored(self, plain: str, folder: str) -> Binding | None:
+        """Return a folder that git ignores there or in the root."""
+        for base in dict.fromkeys((folder, "")):
+            if plain in self.ignored(base):
+                return Binding(kind="dir", key=(base if "/" in plain else folder) + plain)
+            if f"/{plain}" in self.ignored(base):
                 return Binding(kind="dir", key=base + plain)
         return None
 
@@ -182,8 +184,7 @@ def _in_project(place: Binding, folder: str, files: Files) -> Binding | None:
         case "path":
             return files.find(place.key, folder)
         case "dir":
-            path = f"{place.key}/"  # as it was named
-            return files.find(path, folder) or files.find_ignored(path, folder)
+            return files.find(f"{place.key}/", folder)  # as it was named
         case "runs":
             return place if files.has_script(place.key, folder) else None
         case "program" | "family":
@@ -228,9 +229,6 @@ def _places_of(span: str, folder: str, files: Files) -> Iterator[Binding]:
             yield from _glob_of(span, folder, files)
             return
         if place := files.find(span, folder):
-            yield place
-            return
-        if span.endswith("/") and (place := files.find_ignored(span, folder)):
             yield place
             return
         if "/" in span and "." in span and not span.startswith("./"):
