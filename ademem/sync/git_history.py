@@ -448,6 +448,27 @@ def _read_versions(root: str, path: str, commits: Iterable[str]) -> dict[str, st
     return texts
 
 
+def read_removed(root: str, paths: Iterable[str]) -> dict[str, str]:
+    """Return the last texts of files that git removed, committed or not, by path; raises OSError.
+
+    The *paths* are of files that are not in the work tree.
+    """
+    tracked = git.text(root, "ls-files", "-z", "--", ".ade").split("\0")
+    gone = [path for path in paths if path not in tracked]
+    if not gone or tracked == [""]:  # without memory in git, no history has any
+        return {}
+    listing = ("--raw", "--no-abbrev", "--no-renames", "--relative", "--format=")
+    removals = git.text(root, "log", *listing, "--diff-filter=D", "HEAD", "--", *gone)
+    lines = (line.partition("\t") for line in reversed(removals.split("\n")))
+    objects = {path: states.split()[2] for states, _, path in lines if path}
+    asked = [f"HEAD:./{path}" for path in gone] + [objects.get(path, NO_OBJECT) for path in gone]
+    printed = git.run(root, "cat-file", "--batch", stdin="\n".join(asked).encode()).output
+    found = list(git.parse_objects(printed))
+    pairs = zip(gone, found[: len(gone)], found[len(gone) :], strict=False)
+    texts = {path: staged or committed for path, staged, committed in pairs}
+    return {path: text.decode("utf-8", "replace") for path, text in texts.items() if text}
+
+
 def _is_in_history(root: str, path: str, object: str) -> bool:
     asked = ("-1", "--format=%H", f"--find-object={object}", "HEAD", "--", path)
     return bool(git.text(root, "log", *asked))

@@ -56,7 +56,7 @@ from ademem.store.database import DryRun
 from ademem.store.runtime import Runtime
 from ademem.sync import rendering
 from ademem.sync.branches import Place, follow_branches
-from ademem.sync.git_history import GitHistory, is_committed_text
+from ademem.sync.git_history import GitHistory, is_committed_text, read_removed
 from ademem.sync.importer import (
     ImportReport,
     Progress,
@@ -104,6 +104,11 @@ class File(Value):
     A merge leaves the index of one side, and the entries of both in another order. On another
     branch, or at an older commit, what the default branch has comes with a merge. Files that a
     commit removed, all of them, stay away until something is learned.
+    """
+    is_removed: bool = False
+    """True if git removed it, and it would say no more than it did: only a person writes it anew.
+
+    As a file that git does not track, it would stop the pull that brings it back.
     """
 
     @property
@@ -220,7 +225,10 @@ def _is_idle(place: Place, store: Store, provenance: Provenance, now: datetime) 
 
 def _choose_due(stale: Iterable[File], *, force: bool, lazily: bool) -> list[File]:
     due = [file for file in stale if file.ours or (force and file.is_replaceable)]
-    return [] if lazily and all(file.can_wait for file in due) else due
+    if not lazily:
+        return due
+    due = [file for file in due if not file.is_removed]
+    return [] if all(file.can_wait for file in due) else due
 
 
 def _paths_of_changed(listed: Iterable[str], now: Iterable[str]) -> set[str]:
@@ -360,11 +368,16 @@ def survey(
             and (is_read or _is_rendering(project, path, there, before.get(path, ())))
         )
         found.append(File(path=path, wanted=want, present=there, ours=ours, digest=wanted_digest))
+    removed: Collection[str] = ()
     if before and _are_removed(project, texts, lines):
         waiting = {file.path for file in found}
     else:
-        waiting = _find_waiting(project, found, place)
-    marked = (replace(file, can_wait=True) if file.path in waiting else file for file in found)
+        removed = _find_removed(project, found)
+        waiting = _find_waiting(project, found, place).union(removed)
+    marked = (
+        replace(file, can_wait=file.path in waiting, is_removed=file.path in removed)
+        for file in found
+    )
     return tuple(sorted(marked, key=lambda file: file.path))
 
 
@@ -383,6 +396,24 @@ def _are_removed(project: Project, texts: Texts, lines: Iterable[Memory]) -> boo
         return False
     last = git.text(project.root, "log", "-1", "--format=%ct", "--", FOLDER).strip()
     return bool(last) and all(one.created_at.timestamp() < int(last) + 1 for one in lines)
+
+
+def _find_removed(project: Project, found: Iterable[File]) -> set[str]:
+    """Return the paths of absent files that git removed, and that would say no more than then."""
+    wanted = {file.path: file.wanted for file in found if file.wanted and file.present is None}
+    if not wanted:
+        return set()
+    with suppress(OSError):
+        last = read_removed(project.root, wanted)
+        return {path for path, text in last.items() if not _says_more(path, wanted[path], text)}
+    return set()
+
+
+def _says_more(path: str, wanted: str, before: str) -> bool:
+    """Return True if the text has an item or line that the one before lacks; the index has none."""
+    if path in (INDEX, BRIEF_PAGE):
+        return False
+    return bool(count_states(path, wanted).keys() - count_states(path, before).keys())
 
 
 def _find_waiting(project: Project, found: Iterable[File], place: Place) -> set[str]:

@@ -20,6 +20,7 @@ from tests.sync.clone import FACTS, FOLDER, GOTCHAS, LINES, fork, gotcha, with_d
 from tests.sync.repository import git
 
 INDEX = f"{FOLDER}/MEMORY.md"
+NOT_SAFE = "the cache is not thread safe"
 
 
 def commit(clone):
@@ -357,6 +358,62 @@ def test_files_that_git_rm_removed_are_written_on_request(repository):
     repository.git("rm", "-r", "--quiet", ".ade")
 
     assert GOTCHAS in repository.refresh().written
+
+
+@pytest.fixture
+def mate(repository, tmp_path_factory):
+    """A colleague's clone, whose page of pitfalls `git rm` has removed."""
+    with_driver(repository)
+    gotcha(repository)
+    repository.know("Alpha is a server", category="fact")
+    repository.refresh()
+    commit(repository)
+    other = fork(repository, tmp_path_factory.mktemp("mate") / "clone")
+    with_driver(other)
+    other.refresh()
+    other.git("rm", "--quiet", GOTCHAS)
+    other.git("commit", "--quiet", "-m", "without the page")
+    yield other
+    other.store.close()
+
+
+def pull(clone, other):
+    clone.tick()
+    clone.git("pull", "--quiet", "--ff-only", str(other.root), "main")
+    return clone.refresh(lazily=True)
+
+
+def test_a_page_that_a_colleague_removed_comes_back_by_a_pull(repository, mate):
+    assert GOTCHAS not in pull(repository, mate).written
+    repository.know("Beta is a cache", category="fact")
+    assert GOTCHAS not in repository.refresh(lazily=True).written
+    assert check(repository.project, repository.store, repository.settings.mirror) == ()
+    repository.commit()
+    mate.git("revert", "--no-edit", "HEAD")
+    mate.git("pull", "--quiet", "--no-edit", "--no-rebase", str(repository.root), "main")
+
+    report = pull(repository, mate)
+    assert (report.written, report.taken.count) == ((), 0)
+    assert repository.live() == ["Alpha is a server", "Beta is a cache", NOT_SAFE]
+    assert NOT_SAFE in repository.read(GOTCHAS)
+
+
+def test_a_page_that_a_colleague_removed_stays_away_in_a_new_clone(mate, tmp_path):
+    new = fork(mate, tmp_path / "new")
+    assert GOTCHAS not in new.refresh(lazily=True).written
+    assert NOT_SAFE in new.live()
+    assert GOTCHAS in new.refresh().written
+    new.store.close()
+
+
+def test_a_page_that_git_rm_removed_is_written_with_the_first_news_for_it(repository, mate):
+    (row,) = memories.find(repository.store, "category = 'gotcha'")
+    pull(repository, mate)
+    act = Act(store=repository.store, now=repository.tick())
+    transitions.edit(row.id, act, GateSettings(), content="the cache is gone")
+
+    assert GOTCHAS in repository.refresh(lazily=True).written
+    assert "the cache is gone" in repository.read(GOTCHAS)
 
 
 def test_files_that_were_deleted_without_git_are_written_again(repository):
