@@ -9,6 +9,7 @@ from ademem.core import client, clock, clone_variables, project, regex, trust
 from ademem.core.actor import CALLED_BY_MODEL, NOT_ASKED
 from ademem.core.errors import AdememError, NotEnrolled, suppress
 from ademem.core.settings import load_configuration
+from ademem.store import database
 from ademem.store.runtime import Runtime, is_writable, open_runtime
 
 TYPE_CHECKING = False
@@ -31,7 +32,9 @@ WRITING = ("user_prompt_submit", "post_tool_use", "stop", "subagent_stop")
 """Events that may write a memory, whose bindings a call may meet at once."""
 FOLLOWING = ("user_prompt_submit", "pre_tool_use")
 """Events before which the store is brought in step with files that changed since."""
-READ_ONLY = ("session_start", "user_prompt_submit")
+SPOKEN = ("session_start", "user_prompt_submit")
+"""Events in which a person may speak."""
+READ_ONLY = (*SPOKEN, "pre_tool_use")
 """Events that are answered from a copy where the project cannot be written."""
 
 
@@ -48,7 +51,7 @@ def run(handle: Handle) -> None:
 
 def _ask_who(handle: Handle) -> Who:
     """Ask who sent an event in which a person may speak; calls of tools are an agent's."""
-    if handle.__module__.rpartition(".")[2] not in READ_ONLY:
+    if handle.__module__.rpartition(".")[2] not in SPOKEN:
         return CALLED_BY_MODEL
     from ademem.core.who import of_hook
 
@@ -80,14 +83,16 @@ def answer(
         payload = _read(raw, found, folder)
         if event == "pre_tool_use":
             found = _project_of_call(payload, found, folder)
-        runtime = None if found is None else _open(event, found, environment, now)
-        if runtime is None:
+        if found is None:
             return ""
-        runtime.by = by
         try:
-            return _handle(event, handle, payload, runtime)
-        finally:
-            runtime.store.leave() if leaving else runtime.close()
+            runtime = _open(event, found, environment, now)
+            return _run(handle, payload, runtime, by, leaving=leaving)
+        except database.OperationalError as error:
+            if event != "pre_tool_use" or not database.is_unwritable(error):
+                raise
+            copy = _open_copy(found, environment, now, is_locked=database.is_locked(error))
+            return _run(handle, payload, copy, by, leaving=leaving)
     except NotEnrolled:
         return _offer_init(event, environment)
     except Exception as error:  # where a hook's failure ends
@@ -137,15 +142,32 @@ def _open(
         runtime = open_runtime(found, environment, now, wait_s=wait_s, limit_s=wait_s)
         runtime.store.spill_nothing()
         return runtime
-    if event not in READ_ONLY:
-        return None
+    return _open_copy(found, environment, now) if event in READ_ONLY else None
+
+
+def _open_copy(
+    found: Project, environment: Mapping[str, str], now: datetime, *, is_locked: bool = False
+) -> Runtime:
     from ademem.worker.read_only import open_copy
 
-    return open_copy(found, environment, now)
+    return open_copy(found, environment, now, is_locked=is_locked)
 
 
-def _handle(event: str, handle: Handle, payload: client.Payload, runtime: Runtime) -> str:
+def _run(
+    handle: Handle, payload: client.Payload, runtime: Runtime | None, by: Who, *, leaving: bool
+) -> str:
+    if runtime is None:
+        return ""
+    runtime.by = by
+    try:
+        return _handle(handle, payload, runtime)
+    finally:
+        runtime.store.leave() if leaving else runtime.close()
+
+
+def _handle(handle: Handle, payload: client.Payload, runtime: Runtime) -> str:
     """Answer the event, with what is brought in step before and after it."""
+    event = handle.__module__.rpartition(".")[2]
     if runtime.is_read_only:
         return handle(payload, runtime) or ""
     version = None

@@ -383,7 +383,7 @@ def _carry(
             *(runtime.store, "guard", shown, runtime.now),
             key=key,
             query=call.target,
-            pending=True,
+            pending=not runtime.is_read_only,  # no later hook could count it as read
             call=outcomes.line(_line_of(call, payload, runtime)),
         )
         flags.set_quiet(runtime.project, key, False)  # until a call is made in its place

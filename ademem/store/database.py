@@ -159,7 +159,7 @@ class IdleConnections:
 
 
 def is_unwritable(error: sqlite3.OperationalError) -> bool:
-    return error.sqlite_errorcode & 0xFF in _UNWRITABLE
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _UNWRITABLE
 
 
 def is_locked(error: sqlite3.Error) -> bool:

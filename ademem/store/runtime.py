@@ -89,11 +89,16 @@ class Runtime:
         self.store.close()
 
     def open_personal(self, *, create: bool = False) -> Runtime | None:
-        """Return the person's memories, or None without; raises sqlite3.Error or OSError."""
+        """Return the person's memories, or None without, or where their folder cannot be written.
+
+        Raises sqlite3.Error or OSError.
+        """
         if self._personal is None:
             if not create and not (self.with_personal and has_personal(self.environment)):
                 return None
             place = personal_project(self.environment)
+            if not create and not is_writable(place):
+                return None
             idle, environment = self.store.connections, self.environment
             store = open_store(
                 place,

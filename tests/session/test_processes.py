@@ -24,6 +24,7 @@ from ademem.core.project import at
 from ademem.operations import doctor, files, install, searching, writing
 from ademem.operations.install.registration import EVENTS
 from ademem.search.engine import Filters
+from ademem.worker import read_only as read_only_copies
 from tests import persons
 from tests.examples import examples
 from tests.repositories import Repository
@@ -49,7 +50,7 @@ LIMITED = ["sh", "-c", 'ulimit -f 16; exec "$@"', "sh"]
 """No file grows beyond 8 or 16 KB, which is less than a database needs to be opened."""
 
 SMALL_DISK = """
-cp -a "$1" "$1.kept" && mount -t tmpfs -o size=1m tmpfs "$1" && cp -a "$1.kept/." "$1" || exit 1
+cp -a "$1" "$1.kept" && mount -t tmpfs -o size=2m tmpfs "$1" && cp -a "$1.kept/." "$1" || exit 1
 cat /dev/zero >"$1/filler" 2>/dev/null
 echo full
 read -r _
@@ -166,7 +167,10 @@ def compiled():
 
 @pytest.fixture
 def machine(tmp_path):
-    return Machine(tmp_path)
+    machine = Machine(tmp_path)
+    yield machine
+    copies = read_only_copies.list_folders(at(str(machine.root)), machine.environment)
+    shutil.rmtree(copies[-1], ignore_errors=True)
 
 
 @contextmanager
@@ -186,11 +190,20 @@ def no_room_in_files(machine):
     yield
 
 
-@contextmanager
 def full_disk(machine):
-    """`.ade` lies on a disk of its own for as long, which has no room left."""
+    return _full_disk(machine, machine.ade)
+
+
+def full_disk_of_all(machine):
+    """Neither the project nor the home has room for a copy; memory has."""
+    return _full_disk(machine, machine.folder)
+
+
+@contextmanager
+def _full_disk(machine, folder):
+    """The folder lies on a disk of its own for as long, which has no room left."""
     keeper = subprocess.Popen(
-        [*PRIVATE_MOUNTS, "sh", "-c", SMALL_DISK, "sh", str(machine.ade)],
+        [*PRIVATE_MOUNTS, "sh", "-c", SMALL_DISK, "sh", str(folder)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )
@@ -200,8 +213,8 @@ def full_disk(machine):
         machine.within = ["nsenter", target, "--user", "--mount", "--preserve-credentials"]
         yield
         keeper.stdin.close()
-    shutil.rmtree(machine.ade)
-    machine.ade.with_name(".ade.kept").rename(machine.ade)
+    shutil.rmtree(folder)
+    folder.with_name(f"{folder.name}.kept").rename(folder)
 
 
 def _can_mount():
@@ -286,16 +299,18 @@ def test_in_trouble_hooks_end_well_fail_open_and_lose_nothing(machine, trouble):
     assert [one for one in ran if not one.well] == []
     said = {one.hook: one.said for one in ran if one.said}
     failed = {failure["event"] for failure in machine.failures()}
-    assert failed >= NAMES.keys() - {"pre_compact", IDLE}
+    guarded = {"pre_tool_use"} if trouble is full_disk else set()
+    assert failed >= NAMES.keys() - {"pre_compact", IDLE} - guarded
+    assert failed.isdisjoint(guarded)
     notices = {hook: json.loads(said.pop(hook)) for hook in failed & said.keys()}
     assert notices
     assert all(
         f"its hook {hook} failed" in notice["systemMessage"] for hook, notice in notices.items()
     )
-    assert said.keys() <= {"pre_compact"}
+    assert guarded <= said.keys() <= {"pre_compact"} | guarded
     finding = machine.check(doctor.hooks_do_not_fail)
     assert not finding.ok
-    assert "the guard let calls pass" in finding.message
+    assert ("the guard let calls pass" in finding.message) is not bool(guarded)
 
     machine.within = []
     assert machine.check(doctor.database_is_sound).ok
@@ -322,6 +337,24 @@ def test_where_nothing_can_be_written_a_session_is_briefed_from_a_copy(machine, 
     assert machine.denies("toolu_2")
 
 
+@pytest.mark.parametrize(
+    "trouble", [read_only, *([full_disk, full_disk_of_all] if _can_mount() else [])]
+)
+def test_where_nothing_can_be_written_a_rule_denies_once_from_a_copy(machine, trouble):
+    machine.environment |= {"ADEMEM_GUARD_MODE": "consult", "CLAUDE_CODE_SESSION_ID": ""}
+    command = [str(Path(sys.executable).with_name("ademem")), "add", RULE, "--path", "src/auth.py"]
+    persons.type_command([*command, "--stop"], machine.environment, machine.root)
+    call = {"tool_input": {"file_path": str(machine.root / "src/auth.py"), "content": "x"}}
+    with trouble(machine):
+        ran = [machine.fire("pre_tool_use", tool_use_id=f"t{n}", **call) for n in range(2)]
+        machine.within = []
+        failures = machine.failures()
+
+    assert all(one.well for one in ran)
+    assert [RULE in one.said and '"deny"' in one.said for one in ran] == [True, False]
+    assert failures == []
+
+
 @pytest.mark.parametrize("lock", [locked, unreadable])
 def test_a_locked_database_is_waited_for_no_longer_than_the_client_waits(machine, lock):
     """Row E33 of hooks."""
@@ -335,6 +368,8 @@ def test_a_locked_database_is_waited_for_no_longer_than_the_client_waits(machine
     assert [one for one in ran if one.seconds >= TIMEOUT_S[one.hook]] == []
     assert last.seconds < SESSION_END_S
     readers = {"pre_compact"} if lock is locked else set()
+    assert [one.hook for one in ran if '"deny"' in one.said] == ["pre_tool_use"]
+    readers.add("pre_tool_use")
     notices = [one for one in ran if one.said and one.hook not in readers]
     assert notices
     assert all(
