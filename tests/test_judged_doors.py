@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ademem.core import judge, trust
+from ademem.core import credential_judge, judge, trust
 from ademem.core.errors import AdememError
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.guard.injection import ORDER as HELD
@@ -21,6 +21,7 @@ from ademem.operations import (
     sessions,
     writing,
 )
+from ademem.search.embedding import question_map
 from tests import test_quarantine
 from tests.test_quarantine import DOORS, MARK, check_held_back
 
@@ -142,11 +143,28 @@ def test_without_a_judge_a_text_from_elsewhere_waits(world, without_judge):
     assert tuple(reason) == ("could not be judged",)
 
 
-def test_the_doctor_tells_of_a_missing_judge(world, without_judge):
-    found = doctor.judge_is_whole(world)
+@pytest.mark.parametrize(
+    ("module", "name", "effect"),
+    [
+        pytest.param(judge, "FOLDER", "texts from elsewhere wait for review", id="judges"),
+        pytest.param(credential_judge, "WEIGHTS", "nothing that may hold a secret", id="secrets"),
+        pytest.param(question_map, "FILE", "by the first model alone", id="map of questions"),
+    ],
+)
+def test_the_doctor_tells_of_each_trained_file_that_is_missing(
+    world, tmp_path, monkeypatch, module, name, effect
+):
+    caches = judge.load, credential_judge.load_weights, question_map.load
+    assert doctor.trained_files_are_whole(world).ok
 
+    monkeypatch.setattr(module, name, str(tmp_path / "missing"))
+    for load in caches:
+        load.cache_clear()
+    found = doctor.trained_files_are_whole(world)
+    for load in caches:
+        load.cache_clear()
     assert not found.ok
-    assert "texts from elsewhere wait for review" in found.message
+    assert effect in found.message
 
 
 def test_without_a_judge_what_the_own_agent_writes_is_judged_by_its_form(world, without_judge):

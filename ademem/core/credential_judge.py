@@ -445,7 +445,7 @@ def credential_spans(text: str, nouns: list[Noun]) -> Iterator[tuple[int, int, s
     weigh, limit = None, 0
     for each, features in candidates_near(text, nouns):
         if not weigh:
-            weights = _weights()
+            weights = load_weights()
             weigh, limit = weights.get, -weights[BIAS]
         if sum(weigh(feature, 0) for feature in features) > limit:
             name = "secret" if "n=secret" in features else "password"
@@ -453,7 +453,7 @@ def credential_spans(text: str, nouns: list[Noun]) -> Iterator[tuple[int, int, s
 
 
 @cache
-def _weights() -> dict[str, int]:
+def load_weights() -> dict[str, int]:
     """Read the weights once a process, in hundredths; raises DamagedJudge."""
     try:
         with open(WEIGHTS, encoding="utf-8") as file:

@@ -10,11 +10,13 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from ademem import worker
 from ademem.core import (
     confined,
+    credential_judge,
     errors,
     failure_log,
     judge,
@@ -33,7 +35,7 @@ from ademem.core.value import Value
 from ademem.files import enrolment
 from ademem.operations import init, install, open_memories, recovery, reports, searching
 from ademem.operations.install import client_settings, registration
-from ademem.search.embedding import published, second_settings
+from ademem.search.embedding import published, question_map, second_settings
 from ademem.search.embedding.cache import State
 from ademem.store import (
     admission,
@@ -457,13 +459,17 @@ def second_model_is_sound(patient: Patient) -> Finding:
     return _good("languages", "no second model, so recall by meaning is for English", repairs)
 
 
-def judge_is_whole(_patient: Patient) -> Finding:
-    try:
-        for name in ("orders", "states"):
-            judge.load(name)
-    except judge.DamagedJudge as error:
-        return _bad("judge", f"{error}; texts from elsewhere wait for review", REINSTALL)
-    return _good("judge", "of orders to an assistant, and of what a prompt states")
+def trained_files_are_whole(_patient: Patient) -> Finding:
+    """Load what was trained and is shipped with ademem; all of it is read when it is first used."""
+    lost = []
+    for load, effect in TRAINED:
+        try:
+            load()
+        except AdememError as error:
+            lost.append(f"{error}; {effect}")
+    if lost:
+        return _bad("judge", ". ".join(lost), REINSTALL)
+    return _good("judge", "of orders to an assistant, of what a prompt states, and of secrets")
 
 
 def ai_can_be_asked(patient: Patient) -> Finding:
@@ -491,6 +497,18 @@ def reader_can_ask(patient: Patient) -> Finding:
     return _good("reader", f"`claude -p`, at most {most} a day (`ademem status cost`)")
 
 
+TRAINED: tuple[tuple[Callable[[], object], str], ...] = (
+    (partial(judge.load, "orders"), "texts from elsewhere wait for review"),
+    (partial(judge.load, "states"), "prompts are asked about nothing that they state"),
+    (credential_judge.load_weights, "nothing that may hold a secret is stored"),
+    (question_map.load, "questions are compared by the first model alone"),
+    *(
+        (partial(published.reference_sentences, path), "no model can be checked")
+        for path in (published.REFERENCES, published.MULTILINGUAL_REFERENCES)
+    ),
+)
+"""What loads each trained file, and what follows where it cannot."""
+
 CHECKS: tuple[Callable[[Patient], Finding], ...] = (
     sqlite_is_able,
     settings_are_readable,
@@ -498,7 +516,7 @@ CHECKS: tuple[Callable[[Patient], Finding], ...] = (
     disk_is_local,
     model_is_sound,
     second_model_is_sound,
-    judge_is_whole,
+    trained_files_are_whole,
     ai_can_be_asked,
     reader_can_ask,
     database_is_sound,

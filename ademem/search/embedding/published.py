@@ -225,7 +225,11 @@ def _compare(text: str, found: np.ndarray, reference: np.ndarray, least: float) 
 def reference_sentences(path: str) -> list[dict[str, Any]]:
     import json
 
-    known: list[dict[str, Any]] = json.loads(shared_files.read_text(path) or "")["sentences"]
+    try:
+        known: list[dict[str, Any]] = json.loads(shared_files.read_text(path) or "")["sentences"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        what = f"its vectors to compare with cannot be read ({os.path.basename(path)}: {error})"
+        raise cache.DamagedModel(what) from error
     return known
 
 

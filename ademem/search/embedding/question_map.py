@@ -51,8 +51,8 @@ def load() -> Map:
         with open(FILE, "rb") as file:
             content = file.read()
         *mean, step = np.frombuffer(content, "<f4", DIMENSIONS + 1)
-        steps = np.frombuffer(content, np.int8, DIMENSIONS**2, 4 * (DIMENSIONS + 1))
+        steps = np.frombuffer(content, np.int8, offset=4 * (DIMENSIONS + 1))
+        moves = np.eye(DIMENSIONS) + steps.reshape(DIMENSIONS, DIMENSIONS) * step
     except (OSError, ValueError) as error:
         raise DamagedModel(f"its map of questions cannot be read: {error}") from error
-    moves = np.eye(DIMENSIONS) + steps.reshape(DIMENSIONS, DIMENSIONS) * step
     return Map(mean=np.array(mean, np.float32), moves=moves.astype(np.float32))

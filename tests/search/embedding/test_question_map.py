@@ -46,7 +46,7 @@ def test_the_mean_question_itself_stays_as_it_is():
     np.testing.assert_array_equal(known.aim(known.mean), known.mean)
 
 
-@pytest.mark.parametrize("content", [None, b"short"])
+@pytest.mark.parametrize("content", [None, b"short", b"\0" * 200_000])
 def test_a_map_that_cannot_be_read_is_a_damaged_model(tmp_path, monkeypatch, content):
     file = tmp_path / "questions.map"
     if content:
