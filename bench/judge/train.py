@@ -81,7 +81,7 @@ class Training:
 TRAININGS = {
     "orders": Training(
         strength=60,
-        false_near=0.026,
+        false_near=0.0252,
         false_far=0.025,
         far=("plain", "docs", "commit", STATED, SUBJECT),
         rarity=2,
