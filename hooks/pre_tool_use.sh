@@ -1,46 +1,63 @@
 # shellcheck shell=sh disable=SC2154
 # Ends the hook before a tool call that meets no memory; `start.sh` sources it.
 
+# What the client says of the call and, as text, what the model wrote. A shell takes the square of the
+# length to remove the beginning of a text, so all are split at once. Inside a JSON string every quote
+# has a backslash: nothing there can look like a key, and Python decides if there is one before it.
+case $payload in *'"tool_input":{'*) head=${payload%%'"tool_input"'*} ;; esac
+case $head in '' | *\\*) return ;; esac
+set -f
+IFS='"'
+# shellcheck disable=SC2086
+set -- $payload
+set +f
+while [ $# -gt 4 ]; do
+  case $2$3 in
+  session_id:) session=$4 ;;
+  transcript_path:) noted=$4 ;;
+  cwd:) about=$4 ;;
+  prompt_id:) id=$4 ;;
+  agent_id:) agent=$4 ;;
+  tool_name:) tool=$4 ;;
+  tool_input:*) break ;;
+  esac
+  if [ "$3" = : ]; then shift 4; else shift 2; fi
+done
+shift
+text="$*" text=${text#'tool_input":{'}
+unset IFS
+
 # The file of a call decides whose memory is asked, whichever project the session started in.
-case $payload in
-*'"file_path":"/'*) path=${payload%%'"file_path":"/'*} ;;
-*'"notebook_path":"/'*) path=${payload%%'"notebook_path":"/'*} ;;
-*'"cwd":"/'*) path= && [ -n "$folder" ] || path=${payload%%'"cwd":"/'*} ;;
-*) path= ;;
+path=
+case $text in
+*'"file_path":"/'*) part='"file_path":"/' ;;
+*'"notebook_path":"/'*) part='"notebook_path":"/' ;;
+*) case $folder,$about in ,/*) path=$about ;; esac ;;
 esac
-if [ -n "$path" ] && [ ${#path} -le 4000 ]; then
-  path=${payload#"$path"}
-  path=${path#*'":"'} path=${path%%'"'*}
-  until [ -z "$path" ] || [ -d "$path/.ade" ] || [ -f "$path/.git" ]; do path=${path%/*}; done
+if [ -n "$part" ]; then
+  rest=${text%%"$part"*}
+  [ ${#rest} -le 4000 ] || return
+  path=/${text#*"$part"} path=${path%%'"'*}
 fi
+until [ -z "$path" ] || [ -d "$path/.ade" ] || [ -f "$path/.git" ]; do path=${path%/*}; done
 [ -n "$folder$path" ] || exit 0
 case $path in '' | "$folder") ;; *) folder= ;; esac # another project, with lists of its own
 
 # Python leaves the flag `.ade/run/clear/<turn or agent>` once nothing in that turn needs it but what
-# memory has to say. The id is read only from before "tool_input": what the model wrote comes after
-# it. Inside a JSON string every quote has a backslash, so no path or title can look like one of these
-# keys.
-case $payload in *'"tool_input"'*) head=${payload%%'"tool_input"'*} ;; esac
-case $head in
-*'"agent_id":"'*'"tool_name"'*) id=${head#*'"agent_id":"'} ;;
-*'"prompt_id":"'*'"tool_name"'*)
-  # A subagent has the turn's id as well, and must not pass with the main thread's flag.
-  case $payload in *'"agent_id"'*) ;; *) id=${head#*'"prompt_id":"'} ;; esac
-  ;;
-esac
-id=${id%%'"'*}
+# memory has to say. A subagent has the turn's id as well, and must not pass with the main thread's.
+case $payload in *'"agent_id"'*) id=$agent ;; esac
+[ -n "$tool" ] || id=
 case $id in
 '' | *[!A-Za-z0-9_-]*) ;;
 *)
   # A call of our MCP server is noted with its turn, which the server does not know.
-  case $head in *'"tool_name":"mcp__'*__mem*) id= ;; esac
+  case $tool in mcp__*__mem*) id= ;; esac
   # A link that came with a clone is not ours: Python refuses it, and says so.
   marks=$folder/.ade/run
   if [ -n "$id" ] && [ -n "$folder" ] && [ -f "$marks/clear/$id" ] && { [ ! -f "$marks/changed" ] || [ -L "$marks/changed" ]; } && [ ! -L "$folder/.ade" ] && [ ! -L "$marks" ] &&
     [ ! -L "$marks/clear" ] && [ ! -L "$marks/keys" ]; then
     # What the call names, in which folder below the project, and all that it says.
     # Braces around it would pass for those of a command.
-    text=${payload#"$head"} text=${text#'"tool_input":{'}
     call=$text body=$text part= reads=
     case $text in
     *'"command":"'*'"command":"'*) ;;
@@ -85,13 +102,9 @@ case $id in
     case $head in *'/.ade"'* | */.ade/* | */.config/ademem* | */ademem-data*) id= ;; esac
     # Hooks of the client come with plugins, too; the word settings is in the lists.
     case $call in *claude*plugin*) id= ;; esac
-    case $head in *'"cwd":"'*) about=${head#*'"cwd":"'} about=${about%%'"'*} call="${about#"$folder"} $call" ;; esac
-    case $head in *'"tool_name":"mcp__'*) call="mcp__ $call" ;; esac
-    case $head in
-    *'"agent_id":"'*) reader=${head#*'"agent_id":"'} ;;
-    *) reader=${head#*'"session_id":"'} ;;
-    esac
-    reader=${reader%%'"'*}
+    [ -z "$about" ] || call="${about#"$folder"} $call"
+    case $tool in mcp__*) call="mcp__ $call" ;; esac
+    reader=${agent:-$session}
     list=$marks/keys/
     case $reader in
     '' | *[!A-Za-z0-9_-]*) ;;
@@ -101,8 +114,7 @@ case $id in
     # what was said since is not in the conversation any more.
     if [ -s "${list}after" ]; then
       name= && [ -L "${list}after" ] || read -r name <"${list}after"
-      case $head in *'"transcript_path":"/'*) noted=${head#*'"transcript_path":"'} noted=${noted%%'"'*} ;; *) noted= ;; esac
-      if [ -n "$name" ] && grep -qF -e '"parentUuid":"'"$name"'"' "$noted" 2>/dev/null; then
+      if [ -n "$name" ] && grep -qF -e '"parentUuid":"'"$name"'"' -- "$noted" 2>/dev/null; then
         : >"${list}after"
       else
         list=$marks/keys/
@@ -110,7 +122,7 @@ case $id in
     fi
     for name in always runs words writers pieces trees texts weak rare; do [ ! -L "$list$name" ] || id=; done
     if [ -n "$id" ]; then
-      # 0: no line has one. Anything else, a list that cannot be read as well, is for Python.
+      # 1: no line has one. Anything else, a list that cannot be read as well, is for Python.
       lacks() {
         asked=$1 how=$2
         shift 2
@@ -121,12 +133,11 @@ case $id in
         case $asked in *"$escape"*) asked="$asked
 $(printf '%b' "$asked" 2>/dev/null)" ;; esac 2>/dev/null
         # One process; a pipe would take two, and Python is asked where the text cannot be handed over.
-        found=$(
-          LC_ALL=C grep -c "$how" "$@" 2>/dev/null <<END
+        found=
+        { LC_ALL=C grep -q "$how" "$@" && found=0 || found=$?; } 2>/dev/null <<END
 $asked
 END
-        )
-        [ "$found" = 0 ]
+        [ "$found" = 1 ]
       }
       # Places that words suggest are asked with the sure ones; only after a hit, these are alone.
       meets_none_surely() { lacks "$call" -iF always pieces "$@" && lacks "$body" -iF rare; }
@@ -144,9 +155,9 @@ END
         # Python noted commands that run targets and scripts, and met nothing, while the files that
         # say what these run were as they are.
         noted=$marks/keys/unbound.commands
-        case $head in
+        case $about,$tool,$head in
         *'"agent_id"'* | *'"agent_type"'*) noted= ;; # an agent may have memories of its own
-        *'"cwd":"'"$folder"'"'*'"tool_name":"Bash"'*) ;;
+        "$folder,Bash,"*) ;;
         *) noted= ;;
         esac
         [ -f "$noted" ] && [ ! -L "$noted" ] && lacks "$call" -iF always || noted=

@@ -27,7 +27,7 @@ of_clone() {
 
 # These may be exported in the user's environment, and a variable that is stays so when it is set
 # again: a large payload in the environment keeps every program from starting.
-unset payload head folder id reader list about marks run package call rest part moved reads command name body asked how found noted second third text flag log
+unset payload head folder id reader list about marks run package call rest part moved reads command name body asked how found noted second third text flag log session agent tool
 
 # Only a project with `.ade/` takes part, or a worktree (there `.git` is a file) whose main one has it.
 # The payload's own `cwd` follows the model's `cd`, so the search starts where the session did, and
