@@ -157,6 +157,8 @@ def _compile(text: bytes, origin: str, *, with_help: bool) -> CodeType:
                 node.annotation = None
             case ast.If(test=ast.Name(id="TYPE_CHECKING")):
                 node.body = [ast.Pass(lineno=node.lineno, col_offset=node.col_offset)]
+    # The flag says what this import says, which would load a module.
+    tree.body = [each for each in tree.body if getattr(each, "module", "") != "__future__"]
     lazily = __future__.annotations.compiler_flag
     made: CodeType = compile(tree, origin, "exec", lazily, dont_inherit=True, optimize=2)
     return made
