@@ -284,24 +284,25 @@ def run_hook(hook: Hook, payload: dict[str, Any], root: Path, trace: Path | None
 
 
 def yardstick(python: str) -> float:
-    costs = []
-    for _ in range(12):
-        before = spent()
-        command = [python, "-I", "-c", "import json, sqlite3"]
-        subprocess.run(command, check=True)
-        costs.append(spent() - before)
-    return statistics.median(costs[2:])
+    before = spent()
+    subprocess.run([python, "-I", "-c", "import json, sqlite3"], check=True)
+    return spent() - before
 
 
-def live(project: Project, settings: str, trace: Path | None = None) -> list[Ran]:
-    ran, hooks = [], project.list_hooks(settings)
+def live(project: Project, settings: str, trace: Path | None = None) -> tuple[list[Ran], float]:
+    """Return the hooks that ran, and the unit, which is taken at each prompt and end of a turn."""
+    hooks, python = project.list_hooks(settings), str(Path(project.program).with_name("python"))
+    ran: list[Ran] = []
+    units: list[float] = []
     for event, tool, payload in Day(project).events():
+        if event in ("UserPromptSubmit", "Stop"):
+            units.append(yardstick(python))
         for hook in hooks:
             if hook.event == event and hook.runs_at(tool, payload):
                 before = spent()
                 said = run_hook(hook, payload, project.root, trace)
                 ran.append(Ran(event, tool, spent() - before, said))
-    return ran
+    return ran, statistics.median(units)
 
 
 def resident_mb() -> dict[str, float]:
@@ -368,8 +369,7 @@ def measure(files: int, given: argparse.Namespace) -> None:
     if given.trace:
         return trace(project, given.settings)
     end_background(project)
-    unit = yardstick(str(Path(given.ademem).with_name("python")))
-    ran = live(project, given.settings)
+    ran, unit = live(project, given.settings)
     resident = resident_mb()
     by_minute = sample_mb(given.minutes)
     behind = end_background(project)
