@@ -181,13 +181,13 @@ def source_state() -> tuple[Source, ...]:
 
 
 def _sources(package: str) -> Iterator[tuple[str, Source]]:
+    start = len(os.path.dirname(package)) + 1
     for folder, folders, names in os.walk(package):
         folders.sort()
+        dotted = folder[start:].replace(os.sep, ".")
         for name in sorted(names):
             if name.endswith(".py"):
-                source = os.path.join(folder, name)
+                source = f"{folder}/{name}"
                 found = os.stat(source)
-                below = os.path.relpath(source, package)
-                parts = (os.path.basename(package), *below.removesuffix(".py").split(os.sep))
-                dotted = ".".join(parts).removesuffix(".__init__")
-                yield dotted, (below, found.st_mtime_ns, found.st_size)
+                module = f"{dotted}.{name[:-3]}".removesuffix(".__init__")
+                yield module, (source[len(package) + 1 :], found.st_mtime_ns, found.st_size)

@@ -22,7 +22,9 @@ sys.path[:0] = [] if package in sys.path else [package]
 """
 """Beginning of a program for `python -I -c`; its first argument is the folder of the package."""
 RUN = f"""\
-{ADD_PATH}from ademem.worker import __main__ as worker
+{ADD_PATH}from ademem.core import bytecode
+bytecode.use()
+from ademem.worker import __main__ as worker
 worker.{{}}(sys.argv[1])
 """
 
