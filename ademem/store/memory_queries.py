@@ -304,6 +304,12 @@ def existing(store: Store, ids: Iterable[str]) -> set[str]:
     return set(store.column(query, (array(ids),)))
 
 
+def existing_rows(store: Store, rows: Iterable[int]) -> set[int]:
+    """Return those of the row numbers that a memory has."""
+    query = "select seq from main.unified_memories where seq in (select value from json_each(?))"
+    return set(store.column(query, (array(rows),)))
+
+
 def find_unheard(store: Store, ids: Iterable[str]) -> set[str]:
     """Return those of the ids that no memory has, or had before it was deleted for good."""
     query = (

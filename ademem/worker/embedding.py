@@ -67,11 +67,6 @@ def run(context: JobContext) -> datetime | None:
     if taken or embedded:
         relate(context)
     if model.second and not is_spent(context) and _embed_missing(model.second, context):
-        import numpy as np
-
-        every = memory_queries.everything(store)
-        unread = [memory.seq for memory in every if not is_english(embedded_text(memory))]
-        embeddings.save_unread_rows(store, np.array(unread, "<i8").tobytes())
         dense.update_whitening(store, model.second.id, DIMENSIONS)
     return _next_run(context, model)
 
@@ -112,6 +107,8 @@ def _embed_missing(model: Model, context: JobContext) -> bool:
         for batch in chain([first], batches):
             began = process_time()
             done["embedded"] += _embed(batch, embedder, context)
+            if model is not context.model:
+                _note_unread(batch, context)
             maintenance.add_work_seconds(context.store, context.now(), process_time() - began)
             done["batches"] += 1
             done["batch"] = len(batch)
@@ -124,6 +121,19 @@ def _embed_missing(model: Model, context: JobContext) -> bool:
             if context.pause and len(batch) > 1:
                 context.pause()
     return True
+
+
+def _note_unread(batch: Sequence[Memory], context: JobContext) -> None:
+    """Note of the batch, and no more of what was deleted, what the first model does not read."""
+    import numpy as np
+
+    store = context.store
+    before = set(np.frombuffer(embeddings.unread_rows(store), "<i8").tolist())
+    unread = {memory.seq for memory in batch if not is_english(embedded_text(memory))}
+    unread |= before.difference(memory.seq for memory in batch)
+    unread = memory_queries.existing_rows(store, unread)
+    if unread != before:
+        embeddings.save_unread_rows(store, np.array(sorted(unread), "<i8").tobytes())
 
 
 def _batches(model: str, context: JobContext) -> Iterator[list[Memory]]:

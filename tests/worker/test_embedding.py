@@ -11,7 +11,7 @@ from ademem.operations import curation, doctor, reports
 from ademem.search import dense
 from ademem.search.embedding import DamagedModel, model_id, second_settings
 from ademem.store import embeddings, jobs, maintenance, memory_queries, neighbours
-from ademem.worker import running
+from ademem.worker import embedding, running
 from tests import builders
 from tests.builders import memory
 from tests.worker import fake
@@ -487,6 +487,22 @@ class TestASecondModel:
         )
         world.work(model=self.models(world, second))
         assert self.unread(world) == [english]
+
+    def test_records_no_deleted_memory_as_unread(self, world, second):
+        german, _ = world.keep("Rechnungen werden gerundet", "Tokens expire in UTC")
+        world.work(model=self.models(world, second))
+        curation.delete(world.memories, german, hard=True)
+        world.keep("Invoices are rounded")
+        world.work(model=self.models(world, second))
+        assert embeddings.unread_rows(world.store) == b""
+
+    def test_judges_the_languages_of_new_memories_alone(self, world, second, monkeypatch):
+        judged = []
+        monkeypatch.setattr(embedding, "is_english", lambda text: judged.append(text) or True)
+        for text in ("Tokens expire in UTC", "Invoices are rounded"):
+            world.keep(text)
+            world.work(model=self.models(world, second))
+        assert judged == ["Tokens expire in UTC", "Invoices are rounded"]
 
     def unread(self, world):
         rows = np.frombuffer(embeddings.unread_rows(world.store), "<i8").tolist()
