@@ -280,39 +280,13 @@ def _fed(command: Command) -> Iterator[Command]:
         yield from shell.parse(command.stdin.text) or ()
 
 
-_STARTS = (
-    r"(?<!/\.)\b(?:system|p?open[23]?|run|call|check_\w+|exec(?!ute)\w*|spawn\w*)"
-    r"\s*[( ]\s*(?=[\[frb\"'`])"
-)
-"""Calls of standard libraries that start a program, but for a match, `/a/.exec(…)`; what they open
-may also be a file."""
-_LIBRARIES = {
-    **dict.fromkeys(("python", "python3"), r"\b(?:os|pty|subprocess|asyncio)\b"),
-    **dict.fromkeys(("node", "bun", "deno", "tsx"), r"\b(?:child_process|Bun|Deno)\b"),
-}
-"""Those that code names where the language itself starts no program."""
-_LITERAL = r"[\s,\[(]*[frb]?(?:\"([^\"]{1,2000})\"|'([^']{1,2000})'|`([^`]{1,2000})`)"
-
-
 def _in_code(command: Command) -> Iterator[Command]:
     """Yield the commands that code starts as a text or as words: `os.system("npm ci")`."""
+    from ademem.guard import interpreted_code
+
     for code in writers.codes_of(command):
-        code = regex.sub(r"(?m)^\s*(?:#|//).*", "", code)
-        if not regex.search(_LIBRARIES.get(command.name, ""), code):
-            continue
-        for found in regex.finditer(_STARTS, code, regex.IGNORECASE):
-            words = list(_literals(code[found.end() :]))
-            if words and " " in words[0]:
-                yield from _of_known_programs(shell.parse(words[0]) or ())
-            elif words:
-                one = Command(words=tuple(Word(text=word, quoted=True) for word in words))
-                yield from _of_known_programs([one])
-
-
-def _literals(code: str) -> Iterator[str]:
-    while found := regex.match(_LITERAL, code):
-        yield next(filter(None, found.groups()))
-        code = code[found.end() :]
+        for words in interpreted_code.starts(code, command.name):
+            yield from _of_known_programs(interpreted_code.commands(words))
 
 
 def _of_known_programs(script: Iterable[Command]) -> Iterator[Command]:

@@ -553,10 +553,13 @@ def _opened(arguments: Arguments) -> Iterator[Written]:
 
 def _of_code(arguments: Arguments) -> Iterator[Written]:
     """Paths in code that an interpreter gets as text, if the code writes at all."""
+    from ademem.guard import interpreted_code  # most commands have none
+
     for code in _codes(arguments):
-        yield from written_in_code(code)
-        if "argv" in code and regex.search(_WRITES_IN_CODE, code):
-            yield from _as_written(word for word in arguments.operands if word.text != "-")
+        if interpreted_code.may_write(code, arguments.command.name):
+            yield from _paths_in(code)
+            if "argv" in code:
+                yield from _as_written(word for word in arguments.operands if word.text != "-")
 
 
 def _codes(arguments: Arguments) -> list[str]:
@@ -569,24 +572,18 @@ def _codes(arguments: Arguments) -> list[str]:
     return [stdin.text] if not codes and stdin and operands[:1] in ([], ["-"]) else codes
 
 
-_WRITES_IN_CODE = (
-    r"(?i)\bopen\([^)]{0,200},\s*(?:mode\s*=\s*)?[fr]?[\"'][rb+]*[wax+]"
-    r"|\bopen\b[^;\n]{0,200}[\"']\+?>"
-    r"|(?<!stdout\.)(?<!stderr\.)write|unlink|remove|rmtree|rename|replace\([\"'][^\"']{0,200}/|\bcopy"
-    r"|\bmove|mkdir|touch\(|truncate|\bdump\(|\bsave|to_csv|\.rm(?:sync)?\b|rmdir|file_put_contents"
-    r"|appendfile|symlink|outputstream|system|subprocess|delete"
-)
-_PATH_IN_CODE = (
-    r"""["'`](?:\+?[<>]{1,2}\s*)?((?:~|\.{1,2})?/?[\w@.+-]+(?:/[\w@.+\[\]*-]+)*/?)["'`]"""
-)
-
-
 def written_in_code(code: str) -> Iterator[Written]:
     """Yield the literals that may be paths of code that seems to write files."""
-    if not regex.search(_WRITES_IN_CODE, code):
-        return
-    for text in dict.fromkeys(regex.findall(_PATH_IN_CODE, code)):
-        is_path = "/" in text.strip("./") or regex.search(r"\w\.\w+$", text)
+    from ademem.guard import interpreted_code
+
+    if interpreted_code.may_write(code):
+        yield from _paths_in(code)
+
+
+def _paths_in(code: str) -> Iterator[Written]:
+    from ademem.guard import interpreted_code
+
+    for text, is_path in interpreted_code.paths(code):
         yield Written(word=Word(text=text, quoted=True), is_guess=not is_path)
 
 
