@@ -65,9 +65,9 @@ class _Walk:
 
     def __init__(self, cwd: str, settings: GuardSettings) -> None:
         self.settings = settings
-        self.folders: tuple[str, ...] = (cwd,)
-        """The folder of the next command; two where a subshell may have left it again."""
-        self.left: tuple[str, ...] = (cwd,)
+        self.folder = cwd
+        """That of the next command."""
+        self.left = cwd
         self.writes: dict[str, None] = {}
         self.works: dict[str, None] = {}
         self.runs: dict[str, None] = {}
@@ -101,16 +101,26 @@ class _Walk:
 
     def read(self, script: Iterable[Command], text: str) -> None:
         script = tuple(script)
-        may_leave = "(" in text and regex.search(r"\([^)]{0,200}\b(?:cd|pushd)\b", text) is not None
-        known = read_variables(script, text, _top(self.folders[0]) if "rev-parse" in text else ".")
+        entered: list[tuple[int, str]] = []
+        known = read_variables(script, text, _top(self.folder) if "rev-parse" in text else ".")
         self.listed += [word for command in script for word in writers.searched(command)]
         for outer in script:
-            before = self.folders
+            before = self.folder
             for command in self.commands(outer, known):
-                if not self._enter(command, may_leave):
+                within = outer.subshells
+                if command.subshells != within:
+                    within += command.subshells
+                self._follow_subshells(within, entered)
+                if not self._enter(command):
                     self._take(command)
             if outer.name in shell.SHELLS:
-                self.folders = before
+                self.folder = before
+
+    def _follow_subshells(self, within: tuple[int, ...], entered: list[tuple[int, str]]) -> None:
+        """Work on in the folder in which a subshell was *entered* when it is left."""
+        while entered and tuple(number for number, _ in entered) != within[: len(entered)]:
+            self.folder = entered.pop()[1]
+        entered += [(number, self.folder) for number in within[len(entered) :]]
 
     def read_words(self, text: str) -> None:
         """Cut what is no shell command at `;`, `&`, `|` and lines, and take it word by word."""
@@ -127,7 +137,7 @@ class _Walk:
             )
             command = Command(words=tuple(words), redirects=redirects)
             for each in self.commands(command, known):
-                if not self._enter(each, may_leave=False):
+                if not self._enter(each):
                     self._take(each)
 
     def commands(self, outer: Command, known: Variables, depth: int = 0) -> Iterator[Command]:
@@ -149,12 +159,12 @@ class _Walk:
         self._name(wrapper)
         if wrapper.name in ("fd", "fdfind") and "{}" not in inner.line:
             inner = replace(inner, words=(*inner.words, Word(text="{}")))
-        before = self.folders
+        before = self.folder
         if wrapper.name in ("env", "sudo"):
-            self.folders = self._folders_of(wrapper)
+            self.folder = self._folder_of(wrapper)
         yield from self.commands(inner, known, depth + 1)
         if wrapper.name in ("env", "sudo"):
-            self.folders = before
+            self.folder = before
 
     def _inside(self, command: Command, known: Variables, depth: int) -> Iterator[Command]:
         """Yield what runs in a command that does something itself, on its machine."""
@@ -164,12 +174,12 @@ class _Walk:
             yield from self.commands(inner, known, depth + 1)
         self.is_elsewhere = was_elsewhere
 
-    def _folders_of(self, command: Command) -> tuple[str, ...]:
-        """Return the folders in which a command may work, as its option says or as they are."""
+    def _folder_of(self, command: Command) -> str:
+        """Return the folder in which a command works, as its option says or as it is."""
         folder = _folder_option(command)
-        return tuple(absolute(folder, each) for each in self.folders) if folder else self.folders
+        return absolute(folder, self.folder) if folder else self.folder
 
-    def _enter(self, command: Command, may_leave: bool) -> bool:
+    def _enter(self, command: Command) -> bool:
         """Follow `cd` and its kin; True if the command is one."""
         if command.name.lower() not in ("cd", "pushd", "popd", "chdir", "set-location", "sl"):
             return False
@@ -177,20 +187,18 @@ class _Walk:
         if self.is_elsewhere or "$" in target or "`" in target:
             return True
         if target == "-":
-            self.folders, self.left = self.left, self.folders
+            self.folder, self.left = self.left, self.folder
             return True
-        entered = (absolute(target, folder) for folder in self.folders)
-        stayed = self.folders if may_leave else ()
-        self.left = self.folders
-        self.folders = tuple(dict.fromkeys((*entered, *stayed)))[:4]
+        self.left = self.folder
+        self.folder = absolute(target, self.folder)
         return True
 
     def _take(self, command: Command) -> None:
         if self.is_elsewhere:
             return self._name(command)
-        before = self.folders
-        self.folders = self._folders_of(command)
-        self.works.update(dict.fromkeys(self.folders))
+        before = self.folder
+        self.folder = self._folder_of(command)
+        self.works[self.folder] = None
         mutates = self._judge(command)
         self.listed += writers.searched(command)
         command = _with_braces_expanded(command)
@@ -201,7 +209,7 @@ class _Walk:
             self._name(command)
         if found:
             self.texts += _written_texts(command)
-        self.folders = before
+        self.folder = before
 
     def _judge(self, command: Command) -> bool:
         """Tell if a command changes something; what a recipe runs does not count for the call."""
@@ -223,8 +231,7 @@ class _Walk:
     def write(self, found: Iterable[Written], command: Command | None = None) -> None:
         for written in found:
             for each in self._listed_in(written, command):
-                for folder in self.folders[: 1 if each.implied else None]:
-                    self.writes.update(dict.fromkeys(_paths(each, folder)))
+                self.writes.update(dict.fromkeys(_paths(each, self.folder)))
 
     def _listed_in(self, written: Written, command: Command | None) -> list[Written]:
         """Return the files of a patch, or the folders searched for what only a search knows."""
@@ -239,13 +246,13 @@ class _Walk:
         return [written]
 
     def _files_of_patch(self, folder: Word, patch: Word) -> list[Written]:
-        text = _read(absolute(patch.text, self.folders[0]))
+        text = _read(absolute(patch.text, self.folder))
         base = "" if folder.text == "." else f"{folder.text}/"
         paths = writers.files_in_patch(text)
         return [Written(word=Word(text=base + path, quoted=True)) for path in paths]
 
     def _run(self, command: Command) -> None:
-        folder = self.folders[0]
+        folder = self.folder
         words = [word.text for word in command.words]
         if script := _script_of(command, folder):
             self._note_run(absolute(script, folder), os.path.basename(script).partition(".")[0])
@@ -288,15 +295,15 @@ class _Walk:
     def _read_recipe(self, text: str, folder: str) -> None:
         if not text or self.is_recipe:
             return
-        self.is_recipe, before = True, self.folders
-        self.folders = (folder,)
+        self.is_recipe, before = True, self.folder
+        self.folder = folder
         for line in [text] if shell.parse(text) is not None else text.splitlines():
             script = shell.parse(line)
             if script is None:
                 self.read_words(line)
             else:
                 self.read(script, line)
-        self.is_recipe, self.folders = False, before
+        self.is_recipe, self.folder = False, before
 
 
 _UNKNOWN = r"(?s)\$\w+|\$\{\w+\}|\$\(.*\)|`.*`"

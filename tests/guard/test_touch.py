@@ -296,7 +296,10 @@ def test_scripts_targets_and_rarer_programs_write_what_a_reader_says(tmp_path):
         pytest.param("rm src/$name.py", ["src"], id="an unknown file"),
         pytest.param("rm $(find src -name '*.py')", ["src"], id="what a search finds"),
         pytest.param("cd src; cd -; rm a", ["a"], id="back"),
-        pytest.param("(cd src && ls) && rm a", ["src/a", "a"], id="where a subshell may be"),
+        pytest.param("(cd src && rm a) && rm b", ["src/a", "b"], id="in a subshell and behind it"),
+        pytest.param("(cd src && (cd x; ls); rm a)", ["src/a"], id="behind a subshell in another"),
+        pytest.param("sh -c '(cd src; ls); rm a'", ["a"], id="behind a subshell in a text"),
+        pytest.param("x=$(cd src && pwd); rm a", ["a"], id="behind a substitution"),
         pytest.param("git -C src rm app.py", ["src/app.py"], id="a folder by option"),
         pytest.param("sqlite3 app.db 'delete from x'", ["app.db"], id="rows"),
         pytest.param("sqlite3 app.db 'select 1'", [], id="a query"),
@@ -305,6 +308,17 @@ def test_scripts_targets_and_rarer_programs_write_what_a_reader_says(tmp_path):
             "python - <<'E'\nopen('src/app.py', 'w').write('x')\nE", ["src/app.py"], id="code"
         ),
         pytest.param("python -c \"print(open('src/app.py').read())\"", [], id="code that reads"),
+        pytest.param(
+            "python3 -c \"import subprocess; f = 'src/app.py'; subprocess.run(['cat', f])\"",
+            [],
+            id="code that starts what reads",
+        ),
+        pytest.param(
+            "python3 -c \"import subprocess; f = 'src/app.py'; subprocess.run(['rm', f])\"",
+            ["src/app.py"],
+            id="code that starts what deletes",
+        ),
+        pytest.param("ruby -e '`rm src/app.py`'", ["src/app.py"], id="a line in backticks"),
         pytest.param("awk '{print > \"out.txt\"}' src/app.py", ["out.txt"], id="a script's output"),
         pytest.param(
             "cp --parents src/app.py legacy", ["legacy/src/app.py"], id="whole paths in a folder"
@@ -369,6 +383,7 @@ def test_scripts_are_named_by_their_path(bash, tree, command, runs):
         "python3 - <<'E'\nfrom subprocess import run\nrun(['npm', 'install', 'x'], check=True)\nE",
         "node -e \"require('child_process').spawnSync('npm', ['install', 'x'])\"",
         "ruby -e 'system \"npm install x\"'",
+        "ruby -e 'puts %x(npm install x)'",
     ],
 )
 def test_code_runs_what_it_starts(bash, command):
@@ -382,6 +397,7 @@ def test_code_runs_what_it_starts(bash, command):
         "python3 -c \"from app import run; run('rm old entries')\"",
         "python3 -c \"from unittest.mock import call; print(call('rm', 'src/app.py'))\"",
         "python3 - <<'E'\nimport os\n# os.system('rm src/app.py')\nE",
+        "python3 - <<'E'\nimport subprocess\ntext = \"\"\"\nsubprocess.run(['rm', 'x'])\"\"\"\nE",
         "node -e \"console.log(/rm (.*)/.exec('rm src/app.py'))\"",
         "node -e \"require('child_process'); /rm (.*)/.exec('rm src/app.py')\"",
     ],

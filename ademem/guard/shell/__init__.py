@@ -52,6 +52,8 @@ class Command(Value):
     """The command that is piped into this one."""
     reached: bool = True
     """True if it runs when every command before it succeeds; `false` never does."""
+    subshells: tuple[int, ...] = ()
+    """Numbers of the subshells and substitutions around it, the outermost first."""
 
     @property
     def name(self) -> str:

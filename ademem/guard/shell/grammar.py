@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ademem.core import regex
 from ademem.core.caching import cached_property
+from ademem.core.value import replace
 from ademem.guard.shell import Command, Redirect, Word
 
 TYPE_CHECKING = False
@@ -139,7 +140,7 @@ def parse(command: str) -> Script | None:
     grammar = Grammar(command)
     try:
         grammar.commands("")
-        read = [draft.command for draft in grammar.drafts]
+        read = [replace(draft.command, subshells=draft.subshells) for draft in grammar.drafts]
     except (Unreadable, RecursionError):
         return None
     return tuple(each for each in read if each.words or each.assignments or each.redirects)
@@ -159,6 +160,7 @@ class UnfinishedCommand:
         self.source: UnfinishedCommand | None = None
         self.reached = reached
         self.answer = answer
+        self.subshells: tuple[int, ...] = ()
 
     @cached_property
     def command(self) -> Command:
@@ -275,7 +277,9 @@ class Grammar:
             self.arithmetic()
             return self._compound(True)
         if self.takes("("):
+            first = len(self.drafts)
             _, answer = self.commands(")")
+            self._enclose(first)
             return self._compound(answer is not False)
         word = self.reserved()
         if not word:
@@ -284,6 +288,11 @@ class Grammar:
             raise Unreadable(f"{word} out of place")
         self.take(len(word))
         return self._compound(COMPOUNDS[word](self))
+
+    def _enclose(self, first: int) -> None:
+        """Put what was read since into a subshell, whose number is that of its first command."""
+        for draft in self.drafts[first:]:
+            draft.subshells = (first, *draft.subshells)
 
     def _compound(self, answer: bool | None) -> UnfinishedCommand:
         draft = UnfinishedCommand(self.reached, answer)
@@ -394,6 +403,7 @@ class Grammar:
         outer, self._heredocs, first = self._heredocs, [], len(self.drafts)
         self.commands(")")
         self._heredocs = outer
+        self._enclose(first)
         return self._printed_text(first)
 
     def _printed_text(self, first: int) -> Word | None:
@@ -494,6 +504,7 @@ class Grammar:
         plain = regex.sub(r"(?s)\\(.)", lambda found: found[found[1] in escapable], body)
         first = len(self.drafts)
         Grammar(plain, outer=self).commands("")
+        self._enclose(first)
         return self._printed_text(first)
 
     def _parameter(self, *, soft: bool) -> None:
