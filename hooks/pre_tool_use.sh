@@ -23,9 +23,9 @@ while [ $# -gt 4 ]; do
   esac
   if [ "$3" = : ]; then shift 4; else shift 2; fi
 done
-shift
-text="$*" text=${text#'tool_input":{'}
+[ "$2" != tool_input ] || { shift && text="$*" text=${text#'tool_input":{'}; }
 unset IFS
+[ -n "$text" ] || return
 
 # The file of a call decides whose memory is asked, whichever project the session started in.
 path=

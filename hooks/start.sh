@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2154
 # What Claude Code runs for every hook of ademem. A registered command line sets
-#   hook     the script to start, e.g. pre_tool_use
+#   hook     the script to start, e.g. pre_tool_use, or pre_command for that one before a command
 #   hooks    the folder of this file and of the scripts
 #   python   the interpreter that has ademem; empty means the one install.sh made, or any of a plugin
 # and sources this file under `trap 'exit 0' 0`: an exit code of 2 would block the tool call, and a
@@ -28,6 +28,7 @@ of_clone() {
 # These may be exported in the user's environment, and a variable that is stays so when it is set
 # again: a large payload in the environment keeps every program from starting.
 unset payload head folder id reader list about marks run package call rest part moved reads command name body asked how found noted second third text flag log session agent tool
+case $hook in pre_command) hook=pre_tool_use brief=1 ;; *) brief= ;; esac
 
 # Only a project with `.ade/` takes part, or a worktree (there `.git` is a file) whose main one has it.
 # The payload's own `cwd` follows the model's `cd`, so the search starts where the session did, and
@@ -47,7 +48,12 @@ done
 
 case $hook in
 pre_tool_use | post_tool_use | stop)
-  payload=$(cat)
+  # A command is short, and a process would take longer than a shell, which reads byte by byte.
+  if [ -n "$brief" ]; then
+    while IFS= read -r part || [ -n "$part" ]; do payload=$payload$part; done
+  else
+    payload=$(cat)
+  fi
   [ ${#payload} -gt 100000 ] || . "$hooks/$hook.sh" # Python reads what is longer faster
   ;;
 post_tool_batch)

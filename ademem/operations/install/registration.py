@@ -26,6 +26,9 @@ class Event(NamedTuple):
     calls: tuple[str, ...] = ()
     """Permission rules: the client starts the hook at calls that meet one, by default at all."""
 
+    is_brief: bool = False
+    """What it is told is short: the shell reads it byte by byte, for less than a process takes."""
+
     @property
     def hook(self) -> str:
         """The script below `hooks/`, without its suffix: by default named as the event."""
@@ -41,10 +44,8 @@ _TEXTS = tuple(f"{tool}(//**/*.md)" for tool in _WRITERS)
 EVENTS = (
     Event("SessionStart", "briefing"),
     Event("UserPromptSubmit", "recalling"),
-    Event(
-        *("PreToolUse", "checking memory"),
-        f"^(Write|Edit|MultiEdit|NotebookEdit|{_SHELLS}|mcp__.*)$",
-    ),
+    Event("PreToolUse", "checking memory", f"^({_SHELLS})$", is_brief=True),
+    Event("PreToolUse", "checking memory", "^(Write|Edit|MultiEdit|NotebookEdit|mcp__.*)$"),
     Event("PostToolUse", "noting lessons", f"^({_OTHERS})$"),
     Event("PostToolUse", "noting lessons", f"^({'|'.join(_WRITERS)})$", calls=_TEXTS),
     Event("PostToolUseFailure", "looking up the error", f"^({_SHELLS}|mcp__.*)$"),
@@ -101,7 +102,8 @@ def make_groups(
     groups: dict[str, list[Settings]] = {}
     for event in events:
         blocks = is_closed and event.hook == "pre_tool_use"
-        command = f"hook={event.hook} python={python} hooks={hooks}; {_START}"
+        hook = "pre_command" if event.is_brief else event.hook
+        command = f"hook={hook} python={python} hooks={hooks}; {_START}"
         if event.hook == "pre_compact":
             command = _short_command(python, hooks)
         elif not blocks:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import resource
 import shutil
 import subprocess
@@ -43,18 +44,21 @@ class Machine:
         self.python.write_text(RECORDER)
         self.python.chmod(0o755)
 
-    def command(self, event: str) -> str:
+    def command(self, event: str, payload: bytes = b"") -> str:
         events = (*registration.EVENTS, *registration.NEWER)
         python, hooks = self.python and quote(str(self.python)), quote(str(self.hooks))
         groups = registration.make_groups(python=python, hooks=hooks, events=events)
-        late = event == LATE
-        group = groups["PostToolUse" if late else event][-1 if late else 0]
-        return group["hooks"][0]["command"]
+        if event == LATE:
+            return groups["PostToolUse"][-1]["hooks"][0]["command"]
+        named = re.search(rb'"tool_name": ?"(\w+)"', payload)
+        tool = named[1].decode() if named else "Bash"
+        fitting = (each for each in groups[event] if re.search(each.get("matcher", ""), tool))
+        return next(fitting, groups[event][0])["hooks"][0]["command"]
 
     def start(self, event: str, payload: bytes, /, cwd: Path | None = None, **environment: str):
         there = {"PATH": "/usr/bin:/bin", "CLAUDE_PROJECT_DIR": str(self.project)} | environment
         return subprocess.run(
-            [self.shell, "-c", self.command(event)],
+            [self.shell, "-c", self.command(event, payload)],
             input=payload,
             capture_output=True,
             cwd=cwd or self.project,
@@ -145,6 +149,23 @@ def after_tool(stdout: str) -> bytes:
 
 def written(payload: object) -> bytes:
     return json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+@pytest.mark.parametrize("tool", ["Bash", "Write"])
+def test_what_the_client_says_on_several_lines_arrives_whole(machine, tool):
+    payload = json.dumps({"tool_name": tool, "tool_input": {"command": "a\nb"}}, indent=1)
+    machine.start("PreToolUse", payload.encode())
+
+    assert json.loads(machine.heard) == json.loads(payload)
+
+
+@pytest.mark.parametrize("head", [{"cwd": '/a "quoted" folder'}, {"more": ["tool_input", ":"]}])
+def test_of_a_head_that_the_shell_may_misread_python_decides(machine, head):
+    machine.clear("turn-1")
+    machine.list({})
+    machine.start("PreToolUse", before_tool(**head))
+
+    assert machine.asked is ("cwd" in head)
 
 
 def test_a_script_answers_and_its_complaints_and_exit_code_stay_out(machine):
@@ -628,7 +649,7 @@ def test_without_a_named_interpreter_the_one_of_the_prefix_is_used(machine, tmp_
     line = registration.make_groups(python="", hooks=quote(str(HOOKS)))["Stop"][0]["hooks"][0][
         "command"
     ]
-    machine.command = lambda event: line
+    machine.command = lambda *_: line
 
     machine.start("Stop", b"{}", ADEMEM_PREFIX=str(tmp_path / "prefix"), python="/bin/false")
 
