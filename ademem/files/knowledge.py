@@ -59,6 +59,7 @@ _TOMBSTONE = f'"{TOMBSTONE}"'
 _HIDDEN = f'"status":"{ARCHIVED}"'
 _ID = regex.compile(r'"id": ?"([\w-]+)", ?"sync_id"')
 _KEY = regex.compile(r'\{"key":("[^"\\]*(?:\\.[^"\\]*)*")')
+_KEY_BEFORE = '{"key":"'
 OWN = "."
 """End of a given key that would else be taken for another: a derived one, or one with an id."""
 UNDECIDED = "undecided"
@@ -89,13 +90,9 @@ def render_lines(
 
     The archive has the oldest lines, and those of the *others*, which are hidden or archived. Of
     its *present* lines, those of tombstones from before there were stamps stay as they are. *note*
-    gets the id and the text of each live line whose place follows from the id.
+    gets the id and the text of each live line that is rendered, if its place follows from the id.
     """
-    lines = list(ordered_lines(live))
-    for place, line in lines:
-        id, text = place[-1], line.removesuffix("\n")
-        if place == _place_of_known(id):
-            note(id, text)
+    lines = list(ordered_lines(live, note=note))
     archived, current = rotate(lines, above=ROTATE_ABOVE, by=(ROTATE_ABOVE + 1) // 2)
     rest = list(others)
     hidden = {record.id for record in rest}
@@ -117,7 +114,8 @@ def ordered_lines(
     present: Iterable[str] = (),
     *,
     hidden: Container[str] = (),
-) -> Iterator[tuple[tuple[bool, bool, str, str], str]]:
+    note: Callable[[str, str], None] = lambda _id, _text: None,
+) -> Iterator[tuple[str, str]]:
     """Yield the place of each line and its text; equal keys are made distinct by the id.
 
     Live memories that are *hidden*, by their ids, have the text of an elder one.
@@ -129,7 +127,10 @@ def ordered_lines(
             keys.add(each.key)
             yield _place_of_known(each.id), f"{each.text}\n"
         elif record := each.read() if isinstance(each, KnownLine) else each:
-            yield _place(record), _render_record(record, keys, old, hidden)
+            place, line = _place(record), _render_record(record, keys, old, hidden)
+            if place == _place_of_known(record.id):
+                note(record.id, line.removesuffix("\n"))
+            yield place, line
 
 
 def _render_record(
@@ -160,7 +161,7 @@ def _old_tombstones(present: Iterable[str]) -> dict[str, tuple[Write, str]]:
     }
 
 
-def _place(record: Record) -> tuple[bool, bool, str, str]:
+def _place(record: Record) -> str:
     """Return the sort key of a line: by id, so that the additions of two people rarely meet.
 
     Those from before there were stamps come first, in the order that they had.
@@ -169,11 +170,11 @@ def _place(record: Record) -> tuple[bool, bool, str, str]:
     at = record.registers[LIFE][0] if is_dead else record.over.get(OLD_REPLICA, "")
     is_old = replica_of(at) == OLD_REPLICA
     time = (time_of(at) if is_dead else record.created_at) if is_old else ""
-    return is_dead, not is_old, time, record.id
+    return f"{is_dead:d}{not is_old:d}{time}\0{record.id}"  # which sorts faster than a tuple
 
 
-def _place_of_known(id: str) -> tuple[bool, bool, str, str]:
-    return False, True, "", id
+def _place_of_known(id: str) -> str:
+    return f"01\0{id}"
 
 
 def to_line(record: Record, key: str | None = None) -> dict[str, Any]:
@@ -230,6 +231,9 @@ def find_id(line: str) -> str:
 
 
 def _read_key(line: str) -> str:
+    end = line.find('"', len(_KEY_BEFORE))
+    if end > 0 and line.startswith(_KEY_BEFORE) and "\\" not in line[:end]:
+        return line[len(_KEY_BEFORE) : end]
     found = _KEY.match(line)
     quoted = found[1] if found else '""'
     return str(loads(quoted)) if "\\" in quoted else quoted[1:-1]
