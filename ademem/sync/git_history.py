@@ -42,6 +42,8 @@ class GitHistory(Value):
     root: str
     by_hand: bool = True
     """True without commits in between: all differences are edits in this work tree."""
+    is_at_base: bool = False
+    """True where the merge base is the commit that is checked out, on its branch."""
     removed: frozenset[int] = frozenset()
     """The numbers of lines that these commits removed."""
     written: Mapping[int, Mapping[str, int]] = {}
@@ -135,9 +137,16 @@ class GitHistory(Value):
         if committed is not None and committed.isdisjoint(states):
             return frozenset()
         if committed is None or not self._is_known:
-            return None
+            return self._find_bringing(text, path) if committed and self.is_at_base else None
         writing = self.commits_writing(text) if text else frozenset()
         return writing or _commits_between(self.root, self.since, head, path)
+
+    def _find_bringing(self, text: str, path: str) -> frozenset[str] | None:
+        """Return the commit of an item that an earlier import of this HEAD refused."""
+        line = max(text.split("\n"), key=len)
+        asked = ("-S", line, "HEAD", "--", path)
+        found = git.text(self.root, "log", "-1", "--format=%H", *asked).split() if line else ()
+        return frozenset(found) or None
 
     @property
     def _is_known(self) -> bool:
@@ -225,7 +234,7 @@ def read_history(
         if base.branch not in (None, redact_branch(branch(root) or "")):
             read = GitHistory(root=root, by_hand=False, agreed=now, head=now, outdated=outdated)
             return replace(read, commits_of=_ids_in_head(root))
-        return GitHistory(root=root, by_hand=is_edited, outdated=outdated)
+        return GitHistory(root=root, by_hand=is_edited, is_at_base=True, outdated=outdated)
     earlier = base.commit
     if pulled:
         return replace(pulled[0], agreed=earlier, head=now, outdated=outdated)

@@ -219,6 +219,19 @@ def there_and_back(here, bring):
     yield here.known()
 
 
+def test_an_entry_that_the_gate_refuses_stays_refused_once_it_is_committed(tmp_path):
+    here = enrolled(tmp_path / "main")
+    here = Copy(here.root, here.clock)
+    here.learn("the cache is slow", "gotcha")
+    here.commit()
+    here.edit(GOTCHAS, "# Gotchas", "# Gotchas\n\n- Fixed the login bug")
+    here.save("type it", synced=True)
+    reports = [here.refresh().taken for _ in range(2)]
+
+    assert all("code_derivable" in report.problems[0].message for report in reports)
+    assert here.known() == ({"the cache is slow"}, set())
+
+
 def test_a_shallow_clone_takes_and_gives_like_any(main, tmp_path):
     url = f"file://{main.root}"
     git(tmp_path, "clone", "--quiet", "--depth", "1", url, "shallow")
