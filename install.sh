@@ -172,6 +172,7 @@ install() {
   install_package
   [ "$dry_run" ] || shorten_script
   add_link
+  export ADEMEM_INSTALLING=yes # then `init` leaves out the step that follows here
   # In this order, as hooks are registered for an enrolled project.
   run "$prefix/bin/ademem" init --project "$project"
   run "$prefix/bin/ademem" install --project "$project" ${where:+"$where"}

@@ -17,7 +17,9 @@ case "$*" in
 "-I -m venv "*)
   mkdir -p "$4/bin"
   cp "$0" "$4/bin/python"
-  printf '#!/bin/sh\\necho "ademem $*" >>"$CALLS"\\n[ "$1" != "$BROKEN" ]\\n' >"$4/bin/ademem"
+  printf '#!/bin/sh\\necho "ademem $*" >>"$CALLS"\\n' >"$4/bin/ademem"
+  printf '[ "$1$ADEMEM_INSTALLING" != init ] || echo "ademem install is next"\\n' >>"$4/bin/ademem"
+  printf '[ "$1" != "$BROKEN" ]\\n' >>"$4/bin/ademem"
   printf 'exit\\n%s' "$OF_PIP" >>"$4/bin/ademem"
   chmod +x "$4/bin/ademem"
   ;;
@@ -100,6 +102,7 @@ def test_one_run_installs_enrols_registers_and_proves_it(machine):
     done = machine.run()
 
     assert (done.returncode, done.stderr) == (0, "")
+    assert "is next" not in done.stdout
     assert f"{INSTALLS} {SCRIPT.parent}" in machine.asked("python")
     assert machine.asked("ademem") == [
         f"init --project {machine.project}",

@@ -71,7 +71,9 @@ def init(project: Project = None) -> None:
 
 
 def _advise_hooks(root: str) -> str:
-    """Return the next step after `init`, unless hooks are registered already."""
+    """Return the next step after `init`, unless it was taken or `install.sh` takes it."""
+    if os.environ.get("ADEMEM_INSTALLING"):
+        return ""
     with suppress(AdememError):  # settings that cannot be read, which `install` reports
         if any(install_.find_commands(root, where) for where in Where):
             return ""

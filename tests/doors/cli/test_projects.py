@@ -30,6 +30,9 @@ def test_a_home_folder_that_is_a_repository_is_no_project_of_what_is_in_it(ademe
     ademem.monkeypatch.chdir(inside)
 
     assert f"{inside} is enrolled; `ademem install` registers the hooks\n" in ademem("init")
+    ademem.monkeypatch.setenv("ADEMEM_INSTALLING", "yes")
+    assert f"{inside} is enrolled\n" in ademem("init")
+    ademem.monkeypatch.delenv("ADEMEM_INSTALLING")
     ademem("install")
     assert f"{inside} is enrolled\n" in ademem("init")
 
