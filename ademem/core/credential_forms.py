@@ -26,6 +26,8 @@ _NO_JOINS = dict.fromkeys(map(ord, "/-_.:"))
 _NEVER = frozenset("()[]{}<>;")
 NOT_SECRET = ("./", "..", "x:", "ssh-", "age1", "AAAA", "MII", "SHA", "sha", "md5", "h1:", "eyJ")
 _SQLSTATE = r"(?:[0-5][0-9A-Z]|F0|HV|P0|XX)(?:0[02][0-9A-Z]|09[01]|P[0-2]\d)"
+_SHORTCUT = r"(?:[A-Z][a-z]+\+)+(?:[A-Z0-9]|F\d\d?)"
+KEY_ID_CHARS = (16, 40)
 _CLASSES = dict.fromkeys("-_", "-") | dict.fromkeys("./:,", ".") | {" ": " "}
 
 
@@ -130,13 +132,31 @@ def is_harmless(value: str, is_quoted: bool) -> bool:
     return not is_quoted and ("\\" in value or _is_option(value))
 
 
+def _is_range(value: str) -> bool:
+    """Tell of two commits with dots between them."""
+    first, dots, last = value.partition("..")
+    return bool(dots) and _is_digest(first) and _is_digest(last.lstrip("."))
+
+
+def _is_key_id(value: str) -> bool:
+    """Tell of the short or the whole fingerprint of a key of OpenPGP, 8 or 20 bytes."""
+    return len(value) in KEY_ID_CHARS and value.isupper() and _is_digest(value)
+
+
+def _is_shortcut(value: str) -> bool:
+    """Tell of keys that are pressed together, `Ctrl+Shift+P`."""
+    return "+" in value and regex.fullmatch(_SHORTCUT, value) is not None
+
+
 def _is_digest(value: str) -> bool:
     digits = value.replace("-", "")
     return len(digits) >= 7 and _HEX.issuperset(digits) and not digits.isdigit()
 
 
-def _is_color(value: str) -> bool:
-    return (value[0] == "#" and _HEX.issuperset(value[1:])) or value[:2] == "0x"
+def _is_hexadecimal(value: str) -> bool:
+    """Tell of a colour, and of numbers as a program has them."""
+    digits = value[1:].replace(",0x", "").lstrip("x").rstrip("uUlL")
+    return (value[0] == "#" or value[:2] == "0x") and _HEX.issuperset(digits)
 
 
 def _is_reference(value: str) -> bool:
@@ -167,9 +187,11 @@ def _is_number(value: str) -> bool:
 
 
 def _is_quantity(value: str) -> bool:
-    """Tell of a number of at most four digits with its unit, `800ms`."""
+    """Tell of a number of at most four digits with its unit, `800ms` or `4-way`."""
     number = value.rstrip("abcdefghijklmnopqrstuvwxyz")
-    return number.isdigit() and len(number) < 5 and 0 < len(value) - len(number) < 3
+    most = 4 if number[-1:] == "-" else 2
+    digits = number.removesuffix("-")
+    return digits.isdigit() and len(digits) < 5 and 0 < len(value) - len(number) <= most
 
 
 def _is_sqlstate(value: str) -> bool:
@@ -190,12 +212,12 @@ def _is_file(value: str) -> bool:
 
 
 def _is_address(value: str) -> bool:
-    """Tell of a user at a host, and of a place in a file with the digest of its line."""
+    """Tell of a user at a host, and of a file or an image with a digest behind it."""
     user, at, host = value.partition("@")
     if not at:
         return False
     is_user = user.isalpha() and user.islower() and host.islower()
-    return is_user or "." in host or ("/" in user and _is_digest(host))
+    return is_user or "." in host or ("/" in user and _is_digest(host.removeprefix("sha256:")))
 
 
 def _is_path(value: str) -> bool:
@@ -215,7 +237,10 @@ def _is_numbered(value: str) -> bool:
 
 HARMLESS = (
     _has_odd_signs,
-    _is_color,
+    _is_range,
+    _is_key_id,
+    _is_shortcut,
+    _is_hexadecimal,
     _is_reference,
     _is_number,
     _is_quantity,

@@ -65,7 +65,7 @@ _QUOTED = (
     r")"
 )
 _GROUPS_OF_DIGITS = (
-    r"\d(?<![\w.,:/-]\d)(?:(?:-\d){3,5}|\d(?:[ -]\d\d){1,3}|\d\d(?:[ -]\d{3}){1,3}"
+    r"\d(?<![\w.,:/-]\d)(?<!\d\d[ -]\d)(?:(?:-\d){3,5}|\d(?:[ -]\d\d){1,3}|\d\d(?:[ -]\d{3}){1,3}"
     r"|\d{3}(?:[ -]\d{4}){1,3})"
     r"(?![\w:/-]|[ .,]\d)"
 )
@@ -88,7 +88,7 @@ _PUBLIC = (
 """What tells of a key or a value of chance that it opens nothing."""
 _JOINS = frozenset("=:/")
 _NAME_OR_USER = r"(?:[A-Za-z_.-]{2,}=)?[A-Za-z_.-]{2,}[=:](?=.{4})|[a-z]{2,}/(?=[^/@]{5,}$)"
-_IDENTIFIER = r"(?:v\d)?[A-Za-z_.-]+(?:\d[A-Z_][A-Za-z_]*)?[_-]?(?:v?\d)?"
+_IDENTIFIER = r"(?:v?\d)?[A-Za-z_.-]+(?:\d[A-Z_][A-Za-z_]*)?[_-]?(?:v?\d)?"
 
 
 class Candidate:
@@ -164,7 +164,18 @@ class Reading:
             token, at = found[0], found.start()
             values = _known_values(token) if len(token) <= MOST_CHARS else _values_in(token)
             for start, end in values:
-                yield Candidate(text, at + start, at + end)
+                if not self._is_in_number(at + start, at + end):
+                    yield Candidate(text, at + start, at + end)
+
+    def _is_in_number(self, start: int, end: int) -> bool:
+        """Tell of a part of a telephone number, `0664 123 45 67`."""
+        text = self.text
+        if not text[start:end].isdigit():
+            return False
+        before, after = text[max(0, start - 3) : start], text[end : end + 3]
+        return (before[:2].isdigit() and before[2:] == " ") or (
+            after[:1] == " " and len(after) == 3 and after[1:].isdigit()
+        )
 
     def strip_token(self, found: re.Match[str]) -> Candidate:
         start, end = _strip(found[0])
@@ -240,7 +251,8 @@ class Name:
         self.kind, self.stem = noun.kind, noun.stem
         self.is_variable = "_" in self.prefix and self.prefix.isupper() and not self.suffix
         near = text[max(0, noun.start - 24) : self.end + 16].lower()
-        self.is_public = any(word in near.replace("publish", "") for word in _PUBLIC)
+        is_id = self.suffix.lower().lstrip("_") == "id"
+        self.is_public = is_id or any(word in near.replace("publish", "") for word in _PUBLIC)
 
     @cached_property
     def features(self) -> list[str]:

@@ -14,27 +14,19 @@ if TYPE_CHECKING:
 # fr, es, it, pt, nl, pl, sv, da, fi, tr, cs, hu, el, ru, ar, zh, ja and ko.
 NOUNS = {
     "password": """
-        passw passcode passord kennwort losungswort mot_de_passe |mdp| contrase senha palavra_passe
-        wachtwoord |ww| |hasl парол 密码 密碼 口令 暗証 暗号 合言葉 パス 비밀번호 비번
-        암호 |pwd| |pw| |psw |psk |pin| |pincode |puk| |пин| pass| |clave| lösen losenord
-        adgangskode kodeord salasana |parol sifre heslo hesla jelszo κωδικ geheimzahl
-        كلمة_المرور كلمة_السر باسورد
+        passw passord kennwort mot_de_passe |mdp| contrase senha palavra_passe wachtwoord |ww|
+        |hasl парол 密码 密碼 口令 暗証 暗号 パス 비밀번호 비번 암호 |pwd| |pw| |psk |pin| |puk|
+        |пин| pass| |clave| lösen losenord adgangskode kodeord salasana |parol sifre heslo hesla
+        jelszo κωδικ كلمة_المرور كلمة_السر باسورد
     """,
-    "phrase": "passphrase pass_phrase phrase frase fraza фраз フレーズ mnemonic wachtzin",
+    "phrase": "passphrase phrase frase fraza фраз mnemonic",
     "secret": """
-        secret segret token |key| credential |creds| |seed schlüssel schluessel |clé 密钥 密鑰 秘钥
-        令牌 キー トークン 鍵 토큰 chiave chave klucz ключ sleutel llave |salt| |auth| authorization
-        bearer cookie |session |sid|
+        secret segret token |key| schlüssel schluessel 密钥 chiave klucz ключ sleutel |auth| cookie
+        |seed
     """,
-    "code": """
-        code codig codic kod| kody| kodu| kodem| koden| kode| |код الرمز コード 码 碼 코드 combo
-        combina kombi комбинац keypad
-    """,
+    "code": "code codig codic kod| kodu| koden| |код الرمز コード 码 코드",
     "login": """
-        log_in login logged_in sign_in anmeld einlogg |entra |entre |entro connect acceso accesso
-        accès acced acesso zugang toegang dostęp zalogu inlog |root admin войти войд вход доступ
-        логин учётк 登录 登陆 账号 帐号 ログイン アカウント 로그인 계정 account konto compte cuenta
-        conta| |wifi |wlan wi-fi |vpn| |ssid| |ssh| |sudo| unlock credenci credenzial identifiant
+        log_in login |entra accesso zugang inlog |root admin логин account |wifi unlock credenci
     """,
     "pair": "|/|",
 }

@@ -20,6 +20,8 @@ LEAD_CHARS = 400
 SEED_LENGTHS = (12, 15, 18, 21, 24)
 """Words of a phrase, by BIP-39."""
 _SEED_WORD = r"[a-z]{3,8}"
+_PLURAL = r"[a-z]+[^aiosu]s"
+"""Form of a word in the plural, of which BIP-39 has next to none."""
 _COMMON = frozenset("the and for with was are not has but his her its who how let our".split())
 """Words of a sentence that are in no phrase."""
 _COUNTED = r"\(?(?!1\D|1\Z)\d{1,2}[.):]?|[-*•]"
@@ -118,7 +120,12 @@ def _seed(text: str, run: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
         at for at, (_, end) in enumerate(run, 1) if text[end : end + 1] == "\n" or at == len(run)
     ]
     length = max((at for at in lengths if at in SEED_LENGTHS), default=0)
-    if length and len({text[end : end + 1] == "," for _, end in run[: length - 1]}) == 1:
+    plurals = sum(regex.fullmatch(_PLURAL, text[start:end]) is not None for start, end in run)
+    if (
+        length
+        and plurals <= length / 4
+        and len({text[end : end + 1] == "," for _, end in run[: length - 1]}) == 1
+    ):
         yield run[0][0], run[length - 1][1]
 
 

@@ -149,7 +149,10 @@ _COMMANDS = (
     ("xfreerdp|cmdkey", _login(r"(?:xfreerdp|cmdkey)", r"/p(?:ass)?:")),
     ("lftp", _login("lftp", r"-u\s+[^\s,]{1,64},")),
     ("wpa_passphrase", _login("wpa_passphrase", r"(?:\"[^\"]{1,32}\"|\S{1,32})\s+")),
-    ("vault login", _login(r"vault\s+login", r"(?:-\S+\s+)*(?:token=|(?![\w-]+=))")),
+    (
+        "vault login",
+        rf"\bvault\s+login\s+(?:-\S+\s+)*(?:token=|(?=\S*[\d.A-Z])(?![\w-]+=)){_ARGUMENT}",
+    ),
     ("net use ", _login(r"net\s+use", r"(?:/user:|\S{0,3}\s*\\\\)\S{1,80}\s+(?!/)")),
     ("net user", _login(r"net\s+user", r"\S{1,80}\s+(?![/\\])")),
     ("gh secret", _login(r"gh\s+secret\s+set", r"(?:--body|-b)[ =]")),
@@ -160,6 +163,10 @@ _COMMANDS = (
     (
         "chpasswd",
         r"\becho\s+(?:-\w\s+)?[\"']?[\w.-]{1,32}:([^\s\"']{3,})[\"']?\s*\|[^|\n]{0,40}chpasswd",
+    ),
+    (
+        "--password-stdin",
+        rf"\b(?:echo|printf)\s+(?:-\w+\s+)?{_ARGUMENT}\s*\|[^|\n]{{0,80}}--password-stdin",
     ),
     (
         "secret create|secret set",
@@ -263,7 +270,7 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
     _key("docker-token", "dckr_", r"[op]at_[\w-]{27,}"),
     _key("sendgrid-key", "SG.", r"[\w-]{16,32}\.[\w-]{32,}"),
     _key("brevo-key", "xkeysib-", r"[0-9a-f]{64}-\w{16}"),
-    _key("twilio-key", "AC|SK", r"[0-9a-f]{32}" + _END),
+    _key("twilio-key", "SK", r"[0-9a-f]{32}" + _END),
     _key("twilio-key", "AC|SK", r"[0-9a-f]{32}\b[^\n]{0,40}?(?<![\w/-])([0-9a-f]{32})" + _END),
     _key("mailgun-key", "key-", r"[0-9a-z]{32}" + _END, _EDGE),
     ("mailchimp-key", ("-us",), _START + r"[0-9a-f]{32}-us\d{1,2}" + _END),
@@ -356,6 +363,11 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
         ("://",),
         r"""://[^\s:/?#@"'`<>\[\]]*:(?!(?i:passw(?:or)?d|pass|pwd|secret)@)(?!\d{1,5}[?#/]|\$[A-Za-z_{(]|\{|%[s(]|\*)([^\s/"'`<>]+)@""",
     ),
+    (  # as drivers of Go name a source of data
+        "url-password",
+        ("@tcp(", "@unix("),
+        r"[\w.-]{1,64}:(?![$<{%])([^\s\"'`@]{3,})@(?:tcp|unix)\(",
+    ),
     (
         "authorization",
         ("authorization",),
@@ -433,9 +445,10 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
         "secret",
         ("seed", "wallet"),
         r"(?m)^((?:[ \t]*\d\d?[.)][ \t]+[a-z]{3,8}[ \t]*\n){11,23}[ \t]*\d\d[.)][ \t]+[a-z]{3,8})"
-        r"[ \t]*\n[^\n]{0,60}(?i:seed|wallet)",
+        r"[ \t]*\n[^\n]{0,60}"
+        r"(?i:seed[^\n]{1,40}(?:wallet|phrase)|(?:wallet|phrase)[^\n]{1,40}seed)",
     ),
-    ("secret", ("appid=",), r"[?&]appid=([0-9a-f]{32})" + _END),  # of OpenWeather
+    ("secret", ("appid=",), r"(?i:appid)=([0-9a-f]{32})" + _END),  # of OpenWeather
     (  # of a registry, in Docker's `config.json`
         "secret",
         ("auths",),

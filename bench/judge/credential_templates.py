@@ -21,11 +21,11 @@ WORDS = """
 SERVICES = """
     auth-service billing-api edge-proxy user-import report_job mail-relay web-2 prod-eu-3 cache01
     order_sync get-caller-identity list-user-pools end-to-end sign-in-page search-v2
-    login-ui token-store
+    login-ui token-store wasm32-wasi arm64-v8a x86_64-linux-gnu armv7-none-eabi
 """.split()
 TERMS = """
-    RS256 HS512 ES256 SHA-256 AES-256-GCM argon2id bcrypt PBKDF2 scrypt OAuth2 OIDC SAML2 TLS1.3
-    ed25519 PKCS12 WPA2-PSK WPA3 JWT HTTP/2 Base64 UTF-8 X.509 FIDO2 WebAuthn MFA TOTP LDAPv3
+    argon2 RS256 HS512 ES256 SHA-256 AES-256-GCM argon2id bcrypt PBKDF2 scrypt OAuth2 OIDC SAML2
+    TLS1.3 ed25519 PKCS12 WPA2-PSK WPA3 JWT HTTP/2 Base64 UTF-8 X.509 FIDO2 WebAuthn MFA TOTP LDAPv3
     4096-bit RSA-2048
 """.split()
 PHRASES = (
@@ -41,6 +41,12 @@ PHRASES = (
     siedem kotów na dachu/stary zegar lubi deszcz/zielony pociąg jedzie nocą
     sju trötta älgar vid sjön/sex röda båtar i regn/пять серых котов на крыше
     старый трамвай едет домой/белый кот любит дождь
+    the moon and two of my shoes/a hat for the old cat/never on a rainy tuesday but always home
+    under the stairs by the red door/who left the gate open again/not without a spoon
+    die Katze und der alte Hut/nicht ohne meinen Schirm aus Holz/bei Regen in der blauen Kanne
+    avec un peu de sel/deux moutons sous la table/sans le chien du voisin
+    la casa de la abuela verde/sin pan y con mucho queso/con il pane e senza sale
+    quatro barcos sem vela/na beira do rio velho/met een hond in de trein
 """.strip()
     .replace("\n", "/")
     .split("/")

@@ -33,6 +33,8 @@ OTHER_FORMS = """
     v2.3.1 2026-11-29 10.0.0.7 OPS-412 postgres:16 vpc-01d11a0201bca4b4d #c0ffee 0x0D src/auth.py
     notes.txt me@example.org $TOKEN_2 https://x.io/a1 sha256:ab12cd34 max_age=3600 --flag2
     hooks/start.sh:17@b9dbfce0aa303771 28P01 2200H 0A000 XX001 800ms 30s
+    4-way 64-bit 0x40022004u e4fb600e4..d8ea15570 Ctrl+Shift+P Alt+F4 BBC15E452D296B8E
+    registry.example/api@sha256:ab12cd34ab12cd34
 """
 
 
@@ -57,6 +59,22 @@ def test_a_name_near_a_word_decides_what_it_is(place, is_redacted):
     text = place.format("Otter-Kettle#47")
 
     assert ("Otter-Kettle#47" not in redact(text).text) == is_redacted
+
+
+@pytest.mark.parametrize(
+    ("number", "is_redacted"),
+    [
+        pytest.param("4512", True, id="a code"),
+        pytest.param("4512 7788", True, id="a code of two groups"),
+        pytest.param("030 4512 7788", False, id="a telephone number"),
+        pytest.param("0664 123 45 67", False, id="one of short groups"),
+        pytest.param("06 12 34 56 78", False, id="one of pairs"),
+    ],
+)
+def test_a_part_of_a_longer_number_is_no_code(number, is_redacted):
+    text = f"the code of the door: {number}, as before"
+
+    assert (redact(text).text != text) == is_redacted
 
 
 @pytest.mark.parametrize("far", ["so it goes. " * 200, "so=it-goes/" * 200, "so\n" * 500])
@@ -149,7 +167,7 @@ def test_damaged_weights_redact_nothing_silently(content, tmp_path, monkeypatch)
     path = tmp_path / "credentials.json"
     path.write_text(content)
     monkeypatch.setattr(credential_judge, "WEIGHTS", str(path))
-    monkeypatch.setattr(credential_judge, "_weights", credential_judge._weights.__wrapped__)
+    monkeypatch.setattr(credential_judge, "load_weights", credential_judge.load_weights.__wrapped__)
 
     with pytest.raises(DamagedJudge, match="judge of secrets"):
         redact("the printer's password is Otter-Kettle#47")

@@ -97,7 +97,6 @@ SECRETS = [
     secret("sendgrid-key", "", "SG." + MIX[:22] + "." + MIX[:43]),
     secret("brevo-key", "", "xkeysib-" + HEX[:64] + "-" + MIX[:16]),
     secret("twilio-key", "key ", "SK" + HEX[:32], id="twilio key"),
-    secret("twilio-key", "account ", "AC" + HEX[:32], id="twilio account"),
     secret("mailgun-key", "api:", "key-" + HEX[:32]),
     secret("mailchimp-key", "", HEX[:32] + "-us14"),
     secret("azure-key", "AccountName=x;AccountKey=", MIX[:86] + "==", ";EndpointSuffix=y"),
@@ -181,6 +180,8 @@ SECRETS = [
     ),
     secret("age-secret-key", "", "AGE-SECRET-KEY-" + "1" + CAPS[:58]),
     secret("url-password", "postgres://app:", "p", "@db.local:5432/app", id="short url password"),
+    secret("url-password", "app:", "Tiger!77", "@tcp(db:3306)/app", id="source of data in Go"),
+    secret("url-password", "app:", "Tiger!77", "@unix(/run/db)/app", id="socket in Go"),
     secret("url-password", "redis://:", "s3cr@t#1", "@h:6379/0 ok", id="url password with signs"),
     secret("authorization", 'curl -H "Authorization: Bearer ', MIX[:40], '" x', id="bearer header"),
     secret("authorization", "authorization: Basic ", "dXNlcjpwYXNz", id="basic header"),
@@ -367,10 +368,10 @@ SECRETS = [
             "\n".join(
                 f"{at}. {word}" for at, word in enumerate(["otter", "maple", "kettle"] * 4, 1)
             ),
-            f"\n({kept} of the till)",
+            f"\n({kept})",
             id=f"numbered words above {kept}",
         )
-        for kept in ("seed", "wallet")
+        for kept in ("seed of the wallet", "wallet of the till, the whole seed")
     ),
     *(
         secret("password", f"{key}password{quote}, {value}", "blue_Kettle_31", quote, id=key)
@@ -446,6 +447,7 @@ SECRETS = [
             ("aws ssm put-parameter --name x --value ", "OvenMitt", " --type y"),
             ("az keyvault secret set --name x --value ", "OvenMitt", "\n"),
             ("echo 'bob:", "OvenMitt", "' | chpasswd"),
+            ("echo ", "OvenMitt", " | docker login r.io -u ci --password-stdin"),
             ("echo -n '", "OvenMitt", "' | docker secret create x -"),
             ("echo '", "OvenMitt", "' | wrangler secret set X"),
             ("vault kv put s/x user=oven pass=", "Rye-Bread-7 host=db", "\n"),
@@ -604,6 +606,7 @@ def test_an_escaped_stroke_does_not_split_a_key():
 
 HARMLESS = """\
 Use ConvertTo-SecureString with -Key where it runs on 2 machines.
+after vault login run vault token lookup, then read the policies
 no API key here
 the api key is stored in vault
 const key = import.meta.env.X_API_KEY
