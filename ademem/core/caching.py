@@ -7,11 +7,14 @@ if TYPE_CHECKING:
     from functools import cache as cache
     from functools import cached_property as cached_property
     from functools import lru_cache as lru_cache
+    from functools import partial as partial
 else:
     try:
         from _functools import _lru_cache_wrapper
+        from _functools import partial as partial
     except ImportError:
         from functools import cache, cached_property, lru_cache
+        from functools import partial as partial
     else:
 
         def lru_cache(maxsize=128, typed=False):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from functools import partial
 
 from ademem.core import clock, project
 from ademem.core.actor import Who
+from ademem.core.caching import partial
 from ademem.core.errors import NotEnrolled, suppress
 from ademem.core.project import files_edited, import_waits
 from ademem.store import agreements, database

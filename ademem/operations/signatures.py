@@ -9,8 +9,7 @@ Annotations that are texts are read when a door asks for the operation, and no o
 
 from __future__ import annotations
 
-from functools import cache
-
+from ademem.core.caching import cache
 from ademem.core.value import Value
 
 TYPE_CHECKING = False

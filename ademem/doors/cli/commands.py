@@ -8,10 +8,10 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from functools import cache, partial
 
 from ademem import operations
 from ademem.core import plugins, who
+from ademem.core.caching import cache, partial
 from ademem.core.errors import AdememError
 from ademem.core.value import Value
 from ademem.doors.cli import show
