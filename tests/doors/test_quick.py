@@ -155,6 +155,12 @@ sys.meta_path.insert(0, Absent)
             "(`ademem list --help` shows its options)",
             id="a wrong value",
         ),
+        pytest.param(
+            "files check --project",
+            2,
+            "requires an argument (`ademem files check --help` shows its options)",
+            id="an option without its value",
+        ),
         pytest.param("files --help", 0, "Usage: ademem files", id="help of a command"),
     ],
 )

@@ -142,6 +142,17 @@ def _sentence(help: str) -> str:
     return help if help.endswith((".", "…")) else f"{help}." * bool(help)
 
 
+def _path_of(command: Any, arguments: Sequence[str]) -> str:
+    """Return the command that the first arguments name, for an error without its own."""
+    path = ["ademem"]
+    for word in arguments:
+        command = getattr(command, "commands", {}).get(word)
+        if command is None:
+            break
+        path.append(word)
+    return " ".join(path)
+
+
 def run(arguments: Sequence[str]) -> NoReturn:
     commands = typer.main.get_command(app)
     try:
@@ -155,7 +166,7 @@ def run(arguments: Sequence[str]) -> NoReturn:
         if type(error).show is not _ParserError.show:  # of a group alone: its help
             error.show()
             sys.exit(USAGE)
-        context = error.ctx.command_path if error.ctx else "ademem"
+        context = error.ctx.command_path if error.ctx else _path_of(commands, arguments)
         message = error.format_message().removesuffix(".")
         raise UsageError(message, f"`{context} --help` shows its options") from error
     except typer.Abort as error:
