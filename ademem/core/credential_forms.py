@@ -124,12 +124,14 @@ def _shorten(mask: str) -> str:
 def is_harmless(value: str, is_quoted: bool) -> bool:
     """Tell of a form that no password has, or that another rule decides about."""
     fewest = FEWEST_CHARS - value.isdigit()
-    if not fewest <= len(value) <= MOST_CHARS:
+    if not fewest <= len(value) <= MOST_CHARS or _has_harmless_form(value):
         return True
-    for is_form in HARMLESS:
-        if is_form(value):
-            return True
     return not is_quoted and ("\\" in value or _is_option(value))
+
+
+@lru_cache(maxsize=1024)
+def _has_harmless_form(value: str) -> bool:
+    return any(is_form(value) for is_form in HARMLESS)
 
 
 def _is_range(value: str) -> bool:

@@ -40,6 +40,8 @@ FAR = 9
 """Words from which on a candidate is far from a name."""
 AFFIX_CHARS = 60
 """Longest part of a name before its noun, and behind it."""
+OPENED_CHARS = 60
+"""Characters before a code in which a word says what it opens."""
 NAME_CHARS = 40
 """Longest `[redacted:NAME`."""
 LIST_CHARS = 1200
@@ -72,14 +74,18 @@ _GROUPS_OF_DIGITS = (
 _CLAUSE = r"[^.;!?\n。！？]{0,120}"
 _PHRASE = r"[^\W\d_]+(?: (?:[^\W\d_]+|\d{1,4})){2,8}(?= ?(?:[.,;!?()\n—–-]|\Z))"
 _WORD = r"[^\W\d_][\w'’]*|\d+"
+_UP_TO_WORD = r"[\w'’-]*+[\W_]*+"
+"""The rest of a name, and what stands before the next word, which may be on another line."""
 _BREAK = r"[.!?;](?=\s)|[。！？\n|]|&&"
-_OPENED = (
-    r"acc[eèé]s|zugang|toegang|dost[eę]p|доступ|recover|r[ée]cup|recup|wiederherst|herstel"
-    r"|odzysk|восстан|backup|reserv|резерв|zapas|secours|emergenc|notfall|(?:un|b)lock|sblocc"
-    r"|security|sicherheit|2fa|mfa|door|gate|entr[ay]|alarm|safe|vault|digi|\bpin|schlüssel"
-    r"|恢复|備|备用|リカバリ|バックアップ|認証|tür|deur|\bport(?!s?\b)|puert|cancel|drzwi|bram|двер"
-    r"|ворот|подъезд|домофон|[門门]|玄関|現関"
+_OPENING = tuple(
+    """
+    acces accès accés zugang toegang dostep dostęp доступ recover récup recup wiederherst herstel
+    odzysk восстан backup reserv резерв zapas secours emergenc notfall unlock block sblocc security
+    sicherheit 2fa mfa door gate entra entry alarm safe vault digi schlüssel 恢复 備 备用 リカバリ
+    バックアップ 認証 tür deur puert cancel drzwi bram двер ворот подъезд домофон 門 门 玄関 現関
+    """.split()
 )
+_OPENING_WORDS = r"p(?:in(?<!\wpin)|ort(?<!\wport)(?!s?\b))"
 """What a code opens, or for what it is kept; others say what failed or where a parcel goes."""
 _PUBLIC = (
     *("publi", "públi", "öffentl", "hash", "commit", "finger", "checksum", "digest"),
@@ -134,9 +140,11 @@ _known_form = lru_cache(maxsize=1024)(Form)
 class Reading:
     """A text with its candidates, words, and ends of sentences and lines."""
 
-    def __init__(self, text: str, nouns: list[Noun]) -> None:
+    def __init__(self, text: str, nouns: list[Noun], parts: list[tuple[int, int]]) -> None:
+        """Each of *parts* is near the noun at its position."""
         self.text = text
-        self.near = list(_regions_near(text, nouns))
+        self.near = list(_merge(parts))
+        self._near_starts = [start for start, _ in self.near]
         self.nouns = [noun.start for noun in nouns if noun.kind in ("password", "secret")]
         self._forms: dict[str, Form | None] = {}
         self.candidates = sorted(self._read_candidates(), key=lambda each: each.start)
@@ -153,13 +161,14 @@ class Reading:
         text = self.text
         for found in regex.finditer(_QUOTED, text):
             start, end = found.span(found.lastindex or 0)
-            if is_harmless(text[start:end], is_quoted=True):
+            if not self._holds(start) or is_harmless(text[start:end], is_quoted=True):
                 continue
             is_item = is_setting(text[start:end]) and self._is_in_list(found.start())
             yield Candidate(text, start, end, is_quoted=True, is_item=is_item)
         for found in regex.finditer(_GROUPS_OF_DIGITS, text):
-            if not is_harmless(found[0], is_quoted=True):
-                yield Candidate(text, *found.span())
+            start, end = found.span()
+            if self._holds(start) and not is_harmless(found[0], is_quoted=True):
+                yield Candidate(text, start, end)
         for found in self._find_near(_MIXED_TOKEN):
             token, at = found[0], found.start()
             values = _known_values(token) if len(token) <= MOST_CHARS else _values_in(token)
@@ -176,6 +185,11 @@ class Reading:
         return (before[:2].isdigit() and before[2:] == " ") or (
             after[:1] == " " and len(after) == 3 and after[1:].isdigit()
         )
+
+    def _holds(self, at: int) -> bool:
+        """Tell whether a place is near a noun."""
+        part = bisect_right(self._near_starts, at)
+        return part > 0 and at < self.near[part - 1][1]
 
     def strip_token(self, found: re.Match[str]) -> Candidate:
         start, end = _strip(found[0])
@@ -224,24 +238,38 @@ class Reading:
         return bisect_left(self.breaks, end) > bisect_left(self.breaks, start)
 
 
-def _regions_near(text: str, nouns: list[Noun]) -> Iterator[tuple[int, int]]:
-    """Yield the parts of the text, from blank to blank, in which all candidates of names lie."""
-    first = last = 0
-    for noun in nouns:
-        start = noun.start - AFFIX_CHARS - BEFORE_CHARS - 1
+def _merge(parts: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield parts of a text as one that overlap; they are in the order of their beginnings."""
+    first, last = parts[0]
+    for start, end in parts:
         if start > last:
-            if last:
-                yield first, last
-            first = max(text.rfind(blank, 0, start) for blank in " \n") + 1
-        ends = (text.find(blank, noun.end + AFFIX_CHARS + AFTER_CHARS + 1) for blank in " \n")
-        last = min((end for end in ends if end >= 0), default=len(text))
+            yield first, last
+            first = start
+        last = max(last, end)
     yield first, last
+
+
+def _part_near(text: str, noun: Noun) -> tuple[int, int]:
+    """Return where the part of the text begins and ends in which all candidates of a name are.
+
+    It is the name's line with the break before it, up to the next word; of a long one a part.
+    """
+    start = noun.start - AFFIX_CHARS - BEFORE_CHARS - 1
+    first = text.rfind(" ", 0, start) + 1 if start > 0 else 0
+    behind = regex.compile(_UP_TO_WORD).match(text, noun.end)
+    ends = (
+        text.find("\n", behind.end() if behind else noun.end),
+        text.find(" ", noun.end + AFFIX_CHARS + AFTER_CHARS + 1),
+    )
+    last = min((end for end in ends if end >= 0), default=len(text))
+    return max(first, text.rfind("\n", first, noun.start)), last
 
 
 class Name:
     """A noun with the rest of its word, and the features of both."""
 
-    def __init__(self, noun: Noun, text: str) -> None:
+    def __init__(self, noun: Noun, text: str, part: tuple[int, int]) -> None:
+        self.text, self.part = text, part
         self.start, self.end = noun.start, noun.end
         while self.start > noun.start - AFFIX_CHARS and _goes_on(text[self.start - 1 : self.start]):
             self.start -= 1
@@ -250,9 +278,18 @@ class Name:
         self.prefix, self.suffix = text[self.start : noun.start], text[noun.end : self.end]
         self.kind, self.stem = noun.kind, noun.stem
         self.is_variable = "_" in self.prefix and self.prefix.isupper() and not self.suffix
-        near = text[max(0, noun.start - 24) : self.end + 16].lower()
+
+    @cached_property
+    def may_open(self) -> bool:
+        """Tell of a word in front of the last candidate that says what a code opens."""
+        return _opens(self.text[max(0, self.start - OPENED_CHARS) : self.part[1]].lower())
+
+    @cached_property
+    def is_public(self) -> bool:
+        noun = self.start + len(self.prefix)
+        near = self.text[max(0, noun - 24) : self.end + 16].lower().replace("publish", "")
         is_id = self.suffix.lower().lstrip("_") == "id"
-        self.is_public = is_id or any(word in near.replace("publish", "") for word in _PUBLIC)
+        return is_id or any(word in near for word in _PUBLIC)
 
     @cached_property
     def features(self) -> list[str]:
@@ -271,11 +308,12 @@ def _goes_on(char: str) -> bool:
 
 def candidates_near(text: str, nouns: list[Noun]) -> Iterator[tuple[Candidate, list[str]]]:
     """Yield each candidate with its features, once for each of the names that it stands near."""
-    reading = Reading(text, nouns)
-    for noun in nouns:
+    parts = [_part_near(text, noun) for noun in nouns]
+    reading = Reading(text, nouns, parts)
+    for noun, part in zip(nouns, parts, strict=True):
         if reading.is_redacted(noun):
             continue
-        name = Name(noun, text)
+        name = Name(noun, text, part)
         for each, is_before in _around(reading, name):
             place = _Place(reading, name, each, is_before)
             form = reading.form(each) if place.is_near() else None
@@ -285,8 +323,8 @@ def candidates_near(text: str, nouns: list[Noun]) -> Iterator[tuple[Candidate, l
 
 def _phrases(text: str, name: Name) -> Iterator[Candidate]:
     """Yield the plain words from behind a name up to the end of a clause."""
-    clause = regex.compile(_CLAUSE).match(text, name.end)
-    if name.kind != "phrase" or not clause:
+    clause = regex.compile(_CLAUSE).match(text, name.end) if name.kind == "phrase" else None
+    if not clause:
         return
     starts = regex.compile(r"(?<![\w'’])[^\W\d_]").finditer(text, name.end, clause.end())
     for start in islice(starts, MOST_WORDS):
@@ -298,14 +336,14 @@ def _phrases(text: str, name: Name) -> Iterator[Candidate]:
 def _around(reading: Reading, name: Name) -> Iterator[tuple[Candidate, bool]]:
     """Yield the candidates near a name, each with True if it stands before; few plain words."""
     first = bisect_left(reading.starts, name.end)
-    last = bisect_right(reading.starts, name.end + AFTER_CHARS)
+    last = bisect_right(reading.starts, min(name.end + AFTER_CHARS, name.part[1]))
     for each in reading.candidates[first:last]:
         words = each.is_plain and reading.count_words(name.end, each.start)
         if words <= MOST_WORDS_OF_PLAIN:
             yield each, False
     yield from ((each, False) for each in _plain_words(reading, name))
     yield from ((each, False) for each in _phrases(reading.text, name))
-    first = bisect_left(reading.starts, name.start - BEFORE_CHARS)
+    first = bisect_left(reading.starts, max(name.start - BEFORE_CHARS, name.part[0]))
     last = bisect_left(reading.starts, name.start)
     for each in reading.candidates[first:last]:
         if each.end <= name.start and not each.is_quoted and not each.is_plain:
@@ -316,7 +354,7 @@ def _plain_words(reading: Reading, name: Name) -> Iterator[Candidate]:
     """Yield the plain words right behind a name, which is mostly the end of a token."""
     tokens = regex.compile(rf"(?<!{_IN_TOKEN}){_TOKEN}")
     last = name.end + AFTER_CHARS + MOST_CHARS + 1  # a token that is cut there is too long
-    for found in tokens.finditer(reading.text, name.end, last):
+    for found in tokens.finditer(reading.text, name.end, min(last, name.part[1])):
         each = reading.strip_token(found)
         is_far = each.start > name.end + AFTER_CHARS
         if is_far or reading.count_words(name.end, each.start) > MOST_WORDS_OF_PLAIN:
@@ -436,14 +474,20 @@ class _Place:
         """Tell of a code what it is for: a door or a recovery, as opposed to an error."""
         if name.kind != "code":
             return
+        if not self.is_before and not name.may_open:
+            return
         start = name.start if not self.is_before else self.each.start
-        near = self.text[max(0, start - 60) : name.end] + self.gap
-        if regex.search(
-            _OPENED, near.lower().rpartition("\n")[2] if self.is_before else near.lower()
-        ):
+        near = (self.text[max(0, start - OPENED_CHARS) : name.end] + self.gap).lower()
+        if _opens(near.rpartition("\n")[2] if self.is_before else near):
             yield "opens"
             yield f"{form.mask}*opens"
             yield f"{form.flags}*opens*{min(self.words, 3)}"
+
+
+def _opens(near: str) -> bool:
+    if any(word in near for word in _OPENING):
+        return True
+    return regex.search(_OPENING_WORDS, near) is not None
 
 
 def _border(char: str) -> str:

@@ -218,9 +218,10 @@ def _lines_with(hints: tuple[str, ...], text: str) -> list[tuple[int, int]]:
 
 
 def _long_lines(text: str) -> Iterator[tuple[int, int]]:
+    words = {word for word in text.split() if len(word) >= LONG_CHARS}
     start = 0
-    for line in text.splitlines(keepends=True) if len(text) >= LONG_CHARS else ():
-        if len(line) >= LONG_CHARS and max(map(len, line.split()), default=0) >= LONG_CHARS:
+    for line in text.splitlines(keepends=True) if words else ():
+        if len(line) >= LONG_CHARS and not words.isdisjoint(line.split()):
             yield start, start + len(line)
         start += len(line)
 

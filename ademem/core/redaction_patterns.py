@@ -273,7 +273,11 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
     _key("twilio-key", "SK", r"[0-9a-f]{32}" + _END),
     _key("twilio-key", "AC|SK", r"[0-9a-f]{32}\b[^\n]{0,40}?(?<![\w/-])([0-9a-f]{32})" + _END),
     _key("mailgun-key", "key-", r"[0-9a-z]{32}" + _END, _EDGE),
-    ("mailchimp-key", ("-us",), _START + r"[0-9a-f]{32}-us\d{1,2}" + _END),
+    (
+        "mailchimp-key",
+        ("-us",),
+        rf"[0-9a-f]{_start('[0-9a-f]')}[0-9a-f]{{31}}-us\d{{1,2}}{_END}",
+    ),
     _key("azure-key", "accountkey=|sharedaccesskey=", r"([A-Za-z0-9+/]{40,}={0,2})", "(?i)"),
     ("azure-sas", ("sig=",), r"(?i)\bsig=([\w%+/-]{30,}=*)"),
     ("azure-client-secret", ("Q~",), _START + r"[\w.~]{3}\dQ~[\w.~-]{31,34}"),
@@ -490,7 +494,7 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (
         "secret",
         ("api ", "app ", "auth "),
-        r"(?i)\b(?:api|app|auth)[ :]{1,2}([0-9a-f]{32,64})(?![\w-])",
+        r"(?i)(?-i:[aA])(?<=\ba)(?:pi|pp|uth)[ :]{1,2}([0-9a-f]{32,64})(?![\w-])",
     ),
     (
         "password",
@@ -512,7 +516,7 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
         r"(?![^\s\"']*(?i:pass|secret|token|key|your|change|default|none))"
         r"([A-Za-z]+[-_+!.&*#][A-Za-z]+(?:[-_+!.&*#][A-Za-z]+)*)[\"']?[ \t]*(?=\n|\Z)",
     ),
-    ("password", ("$",), r"(?<![\w$])\$\w{1,10}\$[\w./$=,+-]{20,}"),  # as crypt(5) stores them
+    ("password", ("$",), r"\$(?<![\w$]\$)\w{1,10}\$[\w./$=,+-]{20,}"),  # as crypt(5) stores them
     (  # of one application, as Google and WordPress print it
         "password",
         ("passw",),
@@ -523,9 +527,11 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (
         "password",
         ("#define", "setx ", "variable ", "name: ", 'name":', "key: ", 'key":'),
-        rf"(?i)(?:(?:#define|\bsetx)[ \t]+[\w]*(?:{_NAMES})\w*[ \t]+"
-        rf"|\bvariable[ \t]+\"[^\"\n]*(?:{_NAMES})[^\"\n]*\"\s*\{{[^}}]{{0,300}}?\bdefault\s*=\s*"
-        rf"|\b(?:name|key)[\"']?:[ \t]*[\"']?[\w.-]*(?:{_NAMES}|{_KEYS})[\w.-]*[\"']?,?\s{{0,40}}"
+        rf"(?i)(?-i:[#sSvVnNkK])(?:(?:(?<=#)define|(?<=\bs)etx)[ \t]+[\w]*(?:{_NAMES})\w*[ \t]+"
+        rf"|(?<=\bv)ariable[ \t]+\"[^\"\n]*(?:{_NAMES})[^\"\n]*\"\s*\{{[^}}]{{0,300}}?"
+        r"\bdefault\s*=\s*"
+        rf"|(?:(?<=\bn)ame|(?<=\bk)ey)[\"']?:[ \t]*[\"']?[\w.-]*(?:{_NAMES}|{_KEYS})[\w.-]*"
+        r"[\"']?,?\s{0,40}"
         rf"[\"']?value[\"']?:[ \t]*)"
         rf"{_REFERENCE}(?:[\"'](?:{_DIGIT}|{_SYMBOL}|{_MIXED})([^\"'\n]{{5,}})[\"']"
         rf"|(?:{_DIGIT}{_LETTER}|{_MIXED})({_BARE}{{6,}}))",

@@ -53,6 +53,9 @@ def test_what_has_a_form_of_its_own_is_no_candidate(value):
         pytest.param("the password is in ${{{}}}", False, id="as a variable"),
         pytest.param("the train to {} leaves at nine", False, id="without a name"),
         pytest.param("the train is {}. Password rules stay", False, id="in another sentence"),
+        pytest.param("the password:\n\n{}", True, id="on the next line that has words"),
+        pytest.param("the password is\n{}", False, id="on the line below a sentence"),
+        pytest.param("{}\nis the password", False, id="on the line above"),
     ],
 )
 def test_a_name_near_a_word_decides_what_it_is(place, is_redacted):

@@ -381,6 +381,7 @@ SECRETS = [
             ('{key: "', '"', 'value: "'),
         )
     ),
+    secret("password", "senha:\n kennwort:\n ", "Otter_47x", id="yaml, below two names"),
     secret("secret", 'cookie_secret = """\n', MIX[:43] + "=", '"""', id="toml, a line below"),
     secret("password", "kubectl create … --from-literal=pass=", "oven-mitt7", id="in an option"),
     secret("password", "kod do domofonu: ", "2709K", ", od podwórza", id="code with a letter"),
