@@ -62,6 +62,8 @@ _WHEN = word_set("when whenever while if after once wenn nach falls quand après
 _ALWAYS = word_set("always immer toujours siempre sempre")
 _ORDERING = _MODAL | _UNTIL | _WHEN | _ALWAYS | word_set("every each jede")
 _BINDING = _MUST | _ALWAYS | word_set("never mustn't shouldn't don't nie niemals jamais nunca")
+_MAY_BIND = _BINDING | _REJECTING
+"""One of them is in each text in ASCII that binds, unless it has an apostrophe."""
 _CLAUSE_ENDS = frozenset(".;:!—–-(")
 _THAN = word_set("over than")
 USING = word_set("""
@@ -108,6 +110,7 @@ _CJK_ENDS = frozenset("。、，；：！？")
 _TOKEN = r"[^\s`]*`([^`\n]+)`[^\s`]*|\S+"
 _QUOTES = ">\"'“”‘’»*"
 _EDGES = '.,:;!?()[]{}<>«»*_`"“”‘'
+_NO_EDGES = dict.fromkeys(map(ord, _EDGES), " ")
 _OPENING = {")": "(", "]": "[", "}": "{"}
 _CLOSING = ")]}>\"'“”‘’»*_"
 _ENDS = frozenset(",;:.!?…")
@@ -408,9 +411,13 @@ def gives_order(text: str) -> bool:
 @lru_cache(maxsize=256)
 def binds(text: str) -> bool:
     """Tell whether a text forbids something, or says what must be or always is to be done."""
+    lowered = text.lower()
+    is_plain = lowered.isascii() and "'" not in lowered
+    if is_plain and _MAY_BIND.isdisjoint(lowered.translate(_NO_EDGES).split()):
+        return False
     is_first = True
     before = ""
-    for raw in text.lower().split():
+    for raw in lowered.split():
         word = raw.strip(_EDGES)
         if word in _BINDING or (before in ("do", "please") and word == "not"):
             return True

@@ -93,7 +93,7 @@ class _Entry:
 
     @property
     def last(self) -> int:
-        return max([self.end, *(each.last for each in self.below)])
+        return max([self.end, *(each.last for each in self.below)]) if self.below else self.end
 
     def all_prose(self) -> str:
         return "\n".join([*self.prose, *(each.all_prose() for each in self.below)])
@@ -381,10 +381,11 @@ class _Parser:
         return self.lines[at][0] in " \t" or _ENTRY.match(self.lines[at]) is not None
 
     def _add_list(self, top: list[_Entry]) -> None:
-        whole = "\n".join(f"{each.mark} {each.whole()}" for each in top)
-        if len(top) > 1 and top[0].mark[0].isdigit() and len(whole) <= STEPS_CHARS:
-            self._add(top[0].at, top[-1].last, whole, self.lead, is_steps=True)
-            return
+        if len(top) > 1 and top[0].mark[0].isdigit():
+            whole = "\n".join(f"{each.mark} {each.whole()}" for each in top)
+            if len(whole) <= STEPS_CHARS:
+                self._add(top[0].at, top[-1].last, whole, self.lead, is_steps=True)
+                return
         for each in top:
             self._add_entry(each, self.lead, 0)
 
@@ -440,7 +441,7 @@ def _without_margin(line: str) -> str:
 
 
 def _width(blanks: str) -> int:
-    return len(blanks.expandtabs(4))
+    return len(blanks.expandtabs(4)) if blanks else 0
 
 
 def _cells(line: str) -> list[str]:

@@ -153,7 +153,7 @@ def _places_of_order(text: str, folder: str, files: Files, verdicts: Verdicts) -
     if not binds(text):
         return []
     words = (word.strip(".,:;!?") for word in text.lower().split())
-    if not any(word in _PROGRAMS or "/" in word or "." in word for word in words):
+    if "/" not in text and not any(word in _PROGRAMS or "." in word for word in words):
         return []
     if not _may_name_place(text, files):
         return []

@@ -170,7 +170,7 @@ def _id_of(path: str, item: items.Item) -> str:
 def _without_imports(place: Place, lines: Sequence[str]) -> list[str]:
     if place.format.load is not Load.CLIENT:
         return list(lines)
-    return ["" if items.is_import_alone(line) else line for line in lines]
+    return ["" if "@" in line and items.is_import_alone(line) else line for line in lines]
 
 
 class _NotRead(Exception):
