@@ -16,7 +16,7 @@ from ademem.core.value import Value, replace
 from ademem.files import markdown
 from ademem.files.knowledge import DOUBTFUL
 from ademem.files.markdown import FreeText, ListItem
-from ademem.files.texts import split_clean
+from ademem.files.texts import clean_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def render_sheet(sheet: Sheet) -> str:
 
 
 def parse_sheet(text: str) -> Sheet:
-    lines = split_clean(text)
+    lines = clean_lines(text)
     offered = tuple(_pop_offered(lines))
     candidates: list[ListItem] = []
     free_texts: list[FreeText] = []

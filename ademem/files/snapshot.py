@@ -15,7 +15,7 @@ from ademem.core.value import Value
 from ademem.files import FOLDER, LINE_FILES, SHEET, knowledge, markdown
 from ademem.files.knowledge import from_line, is_hidden
 from ademem.files.markdown import ListItem, parse_blocks
-from ademem.files.texts import OVERSIZE, Problem, Texts, clean_lines, split_clean, split_lines
+from ademem.files.texts import OVERSIZE, Problem, Texts, clean_lines, split_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -309,7 +309,7 @@ def _blocks_in(texts: Texts, path: str) -> set[str]:
 @lru_cache(maxsize=8)
 def _split_page(text: str) -> list[tuple[int, list[str]]]:
     """Return the blocks of a page, which is compared first and parsed then."""
-    return list(markdown.split_blocks(split_clean(text)))
+    return list(markdown.split_blocks(clean_lines(text)))
 
 
 def snapshot(
@@ -451,7 +451,7 @@ def count_states(path: str, text: str) -> Counter[object]:
 
 def find_state_lines(path: str, text: str, states: Collection[object]) -> list[int]:
     """Return the indexes of the lines of the items with these *states*; none if one is missing."""
-    lines = split_clean(text)
+    lines = clean_lines(text)
     if path == SHEET:
         return list(range(len(lines)))
     spans = _span_states(path, text, lines)

@@ -148,7 +148,7 @@ class Texts:
         text = self._small.get(path) if digest else ""
         if text is None or len(text) > SPLIT_CHARS:
             return map(clean_line, split_lines(self.parts(path)))
-        return self._split.setdefault(digest, split_clean(text))
+        return self._split.setdefault(digest, clean_lines(text))
 
     def lines_without(self, path: str, other: Texts) -> set[str]:
         """Return the lines that the path's text in *other* has not."""
@@ -224,13 +224,11 @@ class CombinedTexts(Texts):
         return self._sources[path].parts(path) if path in self._sources else iter(())
 
 
-def clean_lines(text: str) -> Iterator[str]:
-    """Yield the lines without a byte order mark, carriage returns and trailing blanks."""
-    return map(clean_line, split_lines(slices(text)))
+def clean_lines(text: str) -> list[str]:
+    """Return the lines without a byte order mark, carriage returns and trailing blanks.
 
-
-def split_clean(text: str) -> list[str]:
-    """Return `clean_lines` of a text at once, of which most need no call of Python."""
+    Most of them need no call of Python.
+    """
     lines = text.removeprefix("\ufeff").split("\n")
     return list(map(clean_line, lines) if "\r" in text else map(str.rstrip, lines, repeat(" \t")))
 
