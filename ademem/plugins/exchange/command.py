@@ -79,9 +79,14 @@ def _choose_partners(memories: Runtime, folder: str | None) -> Partners:
     folders, others = exchanging.list_folders(memories), _load_others()
     joined = [other for other in others if other.is_enrolled(memories.store)]
     if not folders and not joined:
-        hints = ("`ademem sync --dir FOLDER` enrols one", *(other.HINT for other in others))
-        raise UsageError("no folder is enrolled", ", ".join(hints))
+        raise UsageError("no folder is enrolled", _tell_ways(others))
     return Partners(folders=folders, others=joined)
+
+
+def _tell_ways(others: list[Any]) -> str:
+    """Return how to enrol a folder, and how to join what the parts exchange with."""
+    hints = ("`ademem sync --dir FOLDER` enrols one", *(other.HINT for other in others))
+    return ", ".join(hints)
 
 
 def _load_others() -> list[Any]:
@@ -209,7 +214,7 @@ def _show_status(memories: Runtime) -> None:
             f" {counted(len(each.unread), 'chunk')} to read, {databases} there"
         )
     if not found.folders and not lines:
-        lines.append("off: no folder is enrolled (`ademem sync --dir FOLDER` enrols one)")
+        lines.append(f"off: no folder is enrolled ({_tell_ways(_load_others())})")
     if found.deferred:
         waiting = counted(found.deferred, "record")
         lines.append(f"{waiting} of others waiting since {found.oldest[:10]}")

@@ -68,7 +68,7 @@ def test_the_first_use_enrols_and_later_ones_name_what_they_did(machine, drive):
         == f"{drive}: 1 record to send, 0 chunks to read, 2 databases there"
     )
     assert anna("sync", "--dir", str(drive), "--leave").startswith(f"left {drive}")
-    assert anna("sync", "--status").startswith("off: no folder is enrolled")
+    assert anna("sync", "--status").endswith("`ademem hub join` a server)")
 
 
 def test_an_agent_exchanges_with_the_folders_of_a_person_alone(machine, drive):
