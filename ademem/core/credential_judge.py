@@ -240,6 +240,8 @@ class Reading:
 
 def _merge(parts: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """Yield parts of a text as one that overlap; they are in the order of their beginnings."""
+    if not parts:
+        return
     first, last = parts[0]
     for start, end in parts:
         if start > last:

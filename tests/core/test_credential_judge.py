@@ -29,6 +29,10 @@ def test_names_of_credentials_are_found_in_prose_and_in_code(text, stems):
     assert [noun.stem for noun in find_nouns(text)] == stems
 
 
+def test_a_text_without_a_name_has_no_candidates():
+    assert not list(credential_judge.candidates_near("Otter-Kettle#47", []))
+
+
 OTHER_FORMS = """
     v2.3.1 2026-11-29 10.0.0.7 OPS-412 postgres:16 vpc-01d11a0201bca4b4d #c0ffee 0x0D src/auth.py
     notes.txt me@example.org $TOKEN_2 https://x.io/a1 sha256:ab12cd34 max_age=3600 --flag2
