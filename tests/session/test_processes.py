@@ -19,6 +19,7 @@ import pytest
 
 import ademem
 from ademem import operations
+from ademem.core import trust
 from ademem.core.memory import Draft
 from ademem.core.project import at
 from ademem.operations import doctor, files, install, searching, writing
@@ -122,6 +123,11 @@ class Machine:
         seconds = time.monotonic() - started
         return Ran(hook, ran.returncode, ran.stdout.decode(), ran.stderr.decode(), seconds)
 
+    def type(self, *arguments):
+        command = [str(Path(sys.executable).with_name("ademem")), *arguments]
+        ran = persons.type_command(command, self.environment, self.root)
+        assert ran.returncode == 0, ran.stderr
+
     def fire_all(self, given, *, at_once=2):
         """Fire each (hook, raw), so many at a time."""
         with ThreadPoolExecutor(at_once) as pool:
@@ -173,10 +179,14 @@ def machine(tmp_path):
     shutil.rmtree(copies[-1], ignore_errors=True)
 
 
-@contextmanager
 def read_only(machine):
+    return _read_only(machine, machine.ade)
+
+
+@contextmanager
+def _read_only(machine, folder):
     machine.within = WITHOUT_PRIVILEGES
-    modes = {path: path.stat().st_mode for path in (machine.ade, *machine.ade.rglob("*"))}
+    modes = {path: path.stat().st_mode for path in (folder, *folder.rglob("*"))}
     for path, mode in modes.items():
         path.chmod(mode & 0o555)
     yield
@@ -341,9 +351,8 @@ def test_where_nothing_can_be_written_a_session_is_briefed_from_a_copy(machine, 
     "trouble", [read_only, *([full_disk, full_disk_of_all] if _can_mount() else [])]
 )
 def test_where_nothing_can_be_written_a_rule_denies_once_from_a_copy(machine, trouble):
-    machine.environment |= {"ADEMEM_GUARD_MODE": "consult", "CLAUDE_CODE_SESSION_ID": ""}
-    command = [str(Path(sys.executable).with_name("ademem")), "add", RULE, "--path", "src/auth.py"]
-    persons.type_command([*command, "--stop"], machine.environment, machine.root)
+    machine.environment["ADEMEM_GUARD_MODE"] = "consult"
+    machine.type("add", RULE, "--path", "src/auth.py", "--stop")
     call = {"tool_input": {"file_path": str(machine.root / "src/auth.py"), "content": "x"}}
     with trouble(machine):
         ran = [machine.fire("pre_tool_use", tool_use_id=f"t{n}", **call) for n in range(2)]
@@ -353,6 +362,20 @@ def test_where_nothing_can_be_written_a_rule_denies_once_from_a_copy(machine, tr
     assert all(one.well for one in ran)
     assert [RULE in one.said and '"deny"' in one.said for one in ran] == [True, False]
     assert failures == []
+
+
+def test_where_the_own_memories_cannot_be_opened_a_session_gets_the_project_s(machine):
+    machine.environment["ADEMEM_GUARD_MODE"] = "consult"
+    machine.type("add", RULE)
+    machine.type("add", "Functions are short", "--scope", "personal")
+    with _read_only(machine, Path(trust.data_folder(machine.environment))):
+        ran = machine.fire("session_start")
+    machine.within = []
+
+    assert ran.well
+    assert RULE in ran.said
+    assert machine.failures() == []
+    assert "Functions are short" in machine.fire("session_start", session_id="s2").said
 
 
 @pytest.mark.parametrize("lock", [locked, unreadable])
