@@ -22,8 +22,10 @@ TOOLS = {"Write", "Edit", "MultiEdit", "NotebookEdit", "Bash"}
 
 
 def shell_asks(world, event, payload):
+    is_command = event == "pre_tool_use" and b'"tool_name":"Bash"' in payload
+    hook = "pre_command" if is_command else event  # as it is registered
     done = subprocess.run(
-        ["sh", "-c", ASK, "sh", event, HOOKS],
+        ["sh", "-c", ASK, "sh", hook, HOOKS],
         input=payload,
         capture_output=True,
         env={"PATH": os.environ["PATH"], "CLAUDE_PROJECT_DIR": str(world.root)},
