@@ -52,7 +52,7 @@ def install(environment: Mapping[str, str], *, dry_run: bool = False) -> list[st
     if version < places.OLDEST:
         named = ".".join(map(str, version))
         why = f"Claude Code {named} runs no modules" if version else "no Claude Code is on PATH"
-        raise CannotInstall(why, f"they need {'.'.join(map(str, places.OLDEST))} or newer")
+        raise CannotInstall(why, f"the module needs {'.'.join(map(str, places.OLDEST))} or newer")
     target = module_folder(environment)
     files = dict(texts(environment))
     there = {name: shared_files.read_text(os.path.join(target, name)) for name in files}

@@ -61,9 +61,10 @@ def test_other_skills_and_files_of_others_in_the_folder_stay(world, there):
 @pytest.mark.parametrize("version", ["2.1.329", "2.0.999", "strange"])
 def test_it_is_refused_for_a_client_that_would_not_run_it(world, there, tmp_path, version):
     told(tmp_path, version)
-    with pytest.raises(installing.CannotInstall, match=r"runs no modules|no Claude Code"):
+    with pytest.raises(installing.CannotInstall, match=r"runs no modules|no Claude Code") as raised:
         installing.install(world.environment)
 
+    assert raised.value.hint.startswith("the module needs")
     assert not there.exists()
 
 
