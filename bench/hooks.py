@@ -15,6 +15,7 @@ import argparse
 import json
 import os
 import random
+import re
 import resource
 import socket
 import statistics
@@ -69,7 +70,8 @@ class Bench:
         subprocess.run(["git", "init", "-q", "-b", branch, root], check=True)
         operations.init(root)
         install.install(root, Where.LOCAL, python=sys.executable, hooks=install.hooks_folder())
-        self.commands = install.find_commands(root, Where.LOCAL)
+        settings = Path(root, ".claude/settings.local.json").read_text()
+        self.groups = json.loads(settings)["hooks"]
         self.memories: Runtime = operations.open_memories(root, environment=QUIET)
         fill(self.memories, size, self.rng)
 
@@ -91,8 +93,15 @@ class Bench:
             "permission_mode": "default",
             "hook_event_name": scene.event,
         }
-        payload = json.dumps(head | scene.payload(self), separators=(",", ":"))
-        return timed(["sh", "-c", self.commands[scene.event]], payload, self.root)
+        given = head | scene.payload(self)
+        payload = json.dumps(given, separators=(",", ":"))
+        command = self.command(scene.event, given.get("tool_name", ""))
+        return timed(["sh", "-c", command], payload, self.root)
+
+    def command(self, event: str, tool: str) -> str:
+        """Return the first command line that is registered for a tool."""
+        fitting = (each for each in self.groups[event] if re.search(each.get("matcher", ""), tool))
+        return str(next(fitting)["hooks"][0]["command"])
 
 
 def fill(memories: Runtime, size: int, rng: random.Random) -> None:
