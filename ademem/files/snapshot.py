@@ -251,12 +251,14 @@ class KnownLines:
         digest = texts.digests[path]
         if digest not in self._selected:
             chosen = self._chosen  # most lines are in both snapshots
-            for raw in texts.lines(path):
+            selected: list[tuple[int, str]] = []
+            for number, raw in enumerate(texts.lines(path), 1):
                 if raw not in chosen:
                     named = _LINE_ID.findall(raw)
                     chosen[raw] = not named or not ids.isdisjoint(named)
-            lines = enumerate(texts.lines(path), 1)
-            self._selected[digest] = [(number, raw) for number, raw in lines if chosen[raw]]
+                if chosen[raw]:
+                    selected.append((number, raw))
+            self._selected[digest] = selected
         return self._selected[digest]
 
 
@@ -277,7 +279,7 @@ def unchanged_pages(now: Texts, before: Texts) -> set[str]:
     for side, path in topics:
         if path not in same:
             changed.update(_MARK.findall(side[path]))
-    return {path for path in same if changed.isdisjoint(_item_ids(now, (path,)))}
+    return {path for path in same if changed.isdisjoint(_MARK.findall(now[path]))}
 
 
 def ids_to_compare(now: Texts, before: Texts, unchanged: Collection[str]) -> set[str] | None:

@@ -147,7 +147,7 @@ class Texts:
             return self._split[digest]
         text = self._small.get(path) if digest else ""
         if text is None or len(text) > SPLIT_CHARS:
-            return map(clean_line, split_lines(self.parts(path)))
+            return _clean(split_lines(self.parts(path)), has_returns=text is None or "\r" in text)
         return self._split.setdefault(digest, clean_lines(text))
 
     def lines_without(self, path: str, other: Texts) -> set[str]:
@@ -225,12 +225,13 @@ class CombinedTexts(Texts):
 
 
 def clean_lines(text: str) -> list[str]:
-    """Return the lines without a byte order mark, carriage returns and trailing blanks.
+    """Return the lines without a byte order mark, carriage returns and trailing blanks."""
+    return list(_clean(text.removeprefix("\ufeff").split("\n"), has_returns="\r" in text))
 
-    Most of them need no call of Python.
-    """
-    lines = text.removeprefix("\ufeff").split("\n")
-    return list(map(clean_line, lines) if "\r" in text else map(str.rstrip, lines, repeat(" \t")))
+
+def _clean(lines: Iterable[str], *, has_returns: bool) -> Iterator[str]:
+    """Clean each line, without a call of Python where no text has a carriage return."""
+    return map(clean_line, lines) if has_returns else map(str.rstrip, lines, repeat(" \t"))
 
 
 def split_lines(parts: Iterable[str]) -> Iterator[str]:

@@ -98,12 +98,14 @@ def test_a_file_that_is_not_there_has_no_lines():
     "text", ["", "\n", "\ufeffa\n\ufeffb", "a\r\nb \t\n\nc", " \ta\t \nb\x0b\n", "a\n" * 9]
 )
 @pytest.mark.parametrize("size", [1, 2, 3, 100])
-def test_lines_are_the_same_in_parts_of_any_size(text, size):
+def test_lines_are_the_same_in_parts_of_any_size(text, size, monkeypatch):
     parts = [text[at : at + size] for at in range(0, len(text), size)]
 
     lines = list(map(clean_line, split_lines(parts)))
     assert lines == clean_lines(text)
     assert len(lines) == text.count("\n") + 1
+    monkeypatch.setattr("ademem.files.texts.SPLIT_CHARS", -1)
+    assert list(Texts.of({"a": text}).lines("a")) == lines
 
 
 def test_lines_that_one_side_has_read_are_not_read_again_by_the_other():
