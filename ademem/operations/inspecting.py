@@ -352,7 +352,7 @@ def _for_prompt(
             "cosine": signals.get("cosine"),
         },
     )
-    yield _has_evidence(signals.get("evidence"), hits, evidence.prompt_floor(asked.mode))
+    yield _has_evidence(signals.get("helps"), hits, evidence.prompt_floor(asked.mode))
     later = relations.find_later(store, [memory]).get(memory.id)
     is_replaced = bool(later and later.replaces)
     yield Stage(
@@ -381,7 +381,7 @@ def _place_in(rows: Iterable[int], row: int) -> int | None:
 def _has_evidence(mine: float | None, hits: Iterable[Hit], floor: float) -> Stage:
     from ademem.search import evidence
 
-    best = max((hit.signals["evidence"] for hit in hits), default=None)
+    best = max((hit.signals["helps"] for hit in hits), default=None)
     least = evidence.least_shown([] if best is None else [best], floor)
     return Stage(
         name="Evidence",

@@ -20,6 +20,9 @@ GAP, CUT, NEWER = VALUES["gap"], VALUES["cut"], VALUES["newer"]
 MOST = 1
 LOOKED_AT = 5
 
+MOST_ASKED = 6.0
+"""Full answers that a prompt asks for, above which it helps no more to say more."""
+
 NEAREST = 10
 """The cosine of this row, by nearness, tells how near the store as a whole is to a text."""
 FEW_ROWS = VALUES["few rows"]
@@ -44,6 +47,17 @@ def weigh(signals: Mapping[str, float], asked: float, background: float) -> floa
     return 7.13 * share - 4.50
 
 
+def weigh_prompt(signals: Mapping[str, float], asked: float) -> float:
+    """Log odds that the row helps with a prompt, by a logistic regression on those of six authors.
+
+    *asked* is that of `weigh`: the same share of a prompt is more of one that says more.
+    """
+    share = _matched(signals)
+    if "cosine" in signals:
+        return 11.9 * signals["cosine"] + 4.4 * share + 0.29 * min(asked, MOST_ASKED) - 9.2
+    return 7.7 * share - 6.5
+
+
 def weigh_subject(signals: Mapping[str, float], asked: float, background: float) -> float:
     """How much a row with a vector, and the rows around it, are about the subject of the text.
 
@@ -55,8 +69,11 @@ def weigh_subject(signals: Mapping[str, float], asked: float, background: float)
 
 def _share(signals: Mapping[str, float], asked: float) -> float:
     """Between the share of the text, next to nothing for a long one, and that of a full answer."""
-    share: float = max(signals["share"], signals.get("near_share", 0.0)) / max(asked, 1.0) ** 0.5
-    return share
+    return float(_matched(signals) / max(asked, 1.0) ** 0.5)
+
+
+def _matched(signals: Mapping[str, float]) -> float:
+    return max(signals["share"], signals.get("near_share", 0.0))
 
 
 def background(cosines: Iterable[float]) -> float:
@@ -85,6 +102,6 @@ def least_answering(best: float, *, beside_best: bool = True) -> float:
 
 
 def choose(hits: Iterable[Hit], *, floor: float, most: int) -> list[Hit]:
-    ranked = sorted(hits, key=lambda hit: hit.signals["evidence"], reverse=True)
-    least = least_shown((hit.signals["evidence"] for hit in ranked[:1]), floor)
-    return [hit for hit in ranked[:most] if hit.signals["evidence"] >= least]
+    ranked = sorted(hits, key=lambda hit: hit.signals["helps"], reverse=True)
+    least = least_shown((hit.signals["helps"] for hit in ranked[:1]), floor)
+    return [hit for hit in ranked[:most] if hit.signals["helps"] >= least]

@@ -32,6 +32,8 @@ class Instruction(Value):
     kind: str
     text: str
     evidence: float
+    helps: float
+    """How much it helps with a prompt."""
     loaded: bool
     """Claude Code puts its file before the model."""
     merged: bool
@@ -75,10 +77,12 @@ def suggest(runtime: Runtime, prompt: str, most: int) -> list[tuple[Memory, floa
     """
     if most <= 0 or not memories.any_adopted(runtime.store):
         return []
-    found = search(runtime, prompt, LOOKED_AT, floor=evidence.prompt_floor("lexical"))
+    floor = evidence.prompt_floor("lexical")
+    found = sorted(_weigh(runtime, prompt), key=lambda each: -each.helps)[:LOOKED_AT]
+    found = [each for each in found if each.helps >= floor and not poses_as_order(each.text)]
     ids = [each.id for each in found if each.merged and not each.loaded][:most]
     rows = adopted.by_ids(runtime.store, runtime.project.root, ids)
-    by_id = {each.id: each.evidence for each in found}
+    by_id = {each.id: each.helps for each in found}
     return [(as_memory(row, runtime), by_id[row["id"]]) for row in rows]
 
 
@@ -117,6 +121,7 @@ def _weigh(runtime: Runtime, query: str) -> Iterable[Instruction]:
             kind=row["kind"],
             text=in_context(row),
             evidence=evidence.weigh({"share": share}, asked, 0.0),
+            helps=evidence.weigh_prompt({"share": share}, asked),
             loaded=is_loaded(row, runtime),
             merged=bool(row["merged"]),
         )

@@ -144,7 +144,7 @@ class Search(Value):
     limit: int
     now: datetime
     floor: float | None = None
-    """Evidence below which nothing is shown; None for a reader who asked."""
+    """How much a row has to help at least to be shown; None for a reader who asked."""
 
     @property
     def mode(self) -> str:
@@ -258,6 +258,7 @@ def _weigh_rows(
     for mine in signals.values():
         mine["relevance"] = weighted_mean(mine, weights)
         mine["evidence"] = evidence.weigh(mine, asked, background)
+        mine["helps"] = evidence.weigh_prompt(mine, asked)
         if "cosine" in mine:
             mine["subject"] = evidence.weigh_subject(mine, asked, background)
     return signals
@@ -267,8 +268,8 @@ def _order_shown(search: Search, signals: Mapping[int, Signals]) -> list[int]:
     """Return the rows with enough evidence, the named and most relevant first."""
     shown = list(signals)
     if search.floor is not None:
-        least = evidence.least_shown((mine["evidence"] for mine in signals.values()), search.floor)
-        shown = [seq for seq in shown if signals[seq]["evidence"] >= least]
+        least = evidence.least_shown((mine["helps"] for mine in signals.values()), search.floor)
+        shown = [seq for seq in shown if signals[seq]["helps"] >= least]
 
     def order(seq: int) -> tuple[float, ...]:
         mine = signals[seq]
@@ -713,10 +714,13 @@ def _names(text: str) -> set[str]:
 
 
 def raise_to(hit: Hit, other: Hit) -> Hit:
-    evidence = max(each.signals.get("evidence", 0.0) for each in (hit, other))
+    most = {
+        name: max(each.signals.get(name, 0.0) for each in (hit, other))
+        for name in ("evidence", "helps")
+    }
     return replace(
         hit,
         score=max(hit.score, other.score),
         weak=hit.weak and other.weak,
-        signals=hit.signals | {"evidence": evidence},
+        signals=hit.signals | most,
     )

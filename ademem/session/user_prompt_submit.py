@@ -456,7 +456,7 @@ def choose(
 
 
 def _weigh(hit: Hit) -> Ranked:
-    return hit.memory, hit.score, hit.signals["evidence"]
+    return hit.memory, hit.score, hit.signals["helps"]
 
 
 def describe(entries: list[str]) -> list[str]:

@@ -156,7 +156,7 @@ def suggest(server: Server, runtime: Runtime, params: dict[str, Any]) -> dict[st
         most=params["most"],
         embedder=server.embedder,
     )
-    return {"hits": [[hit.memory.seq, hit.score, hit.signals["evidence"]] for hit in hits]}
+    return {"hits": [[hit.memory.seq, hit.score, hit.signals["helps"]] for hit in hits]}
 
 
 def search(server: Server, runtime: Runtime, params: dict[str, Any]) -> dict[str, Any]:

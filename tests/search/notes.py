@@ -47,6 +47,14 @@ NOTES = (
 
 RELATED = (
     (
+        "A new product is not in Elasticsearch results although it is in the database",
+        "thirty seconds behind",
+    ),
+    (
+        "Let people attach videos to a ticket, the uploads can become several hundred MB large",
+        "presigned URL",
+    ),
+    (
         "Can you look into why the release was not tagged when I deployed from my branch?",
         "only from main",
     ),
@@ -99,10 +107,6 @@ RELATED = (
         "Postmark",
     ),
     (
-        "A new product is not in Elasticsearch results although it is in the database",
-        "thirty seconds behind",
-    ),
-    (
         "Change the API of the checkout service so that it accepts a gift card number",
         "payments team",
     ),
@@ -131,10 +135,6 @@ RELATED = (
 """Prompts, and words of the note that answers each."""
 
 FAINT = (
-    (
-        "Let people attach videos to a ticket, the uploads can become several hundred MB large",
-        "presigned URL",
-    ),
     (
         "Write the migrations that rename the customer column, to ship with the next release",
         "backward compatible",

@@ -23,14 +23,14 @@ class Hit(Value):
 
 
 def hits(*weighed: float) -> list[Hit]:
-    return [Hit(signals={"evidence": each}) for each in weighed]
+    return [Hit(signals={"helps": each}) for each in weighed]
 
 
 def choose(
     *weighed: float, floor: float = evidence.prompt_floor("lexical"), most: int = 2
 ) -> list[float]:
     chosen = evidence.choose(hits(*weighed), floor=floor, most=most)
-    return [hit.signals["evidence"] for hit in chosen]
+    return [hit.signals["helps"] for hit in chosen]
 
 
 @pytest.mark.parametrize(
@@ -54,6 +54,16 @@ def test_each_line_says_what_it_was_chosen_on_and_when():
         assert floor.purpose, floor.name
         assert floor.chosen_on, floor.name
         assert floor.date >= "2026", floor.name
+
+
+def test_a_prompt_is_helped_by_what_is_near_it_and_shares_its_words():
+    signals = {"share": 0.4, "cosine": 0.5}
+    least = evidence.weigh_prompt(signals, 1.0)
+
+    assert evidence.weigh_prompt(signals | {"share": 0.6}, 1.0) > least
+    assert evidence.weigh_prompt(signals | {"cosine": 0.6}, 1.0) > least
+    assert evidence.weigh_prompt(signals, 4.0) > least, "as much of a longer prompt is more"
+    assert evidence.weigh_prompt({"share": 0.4}, 1.0) < least, "by words alone"
 
 
 def test_each_feature_moves_the_evidence_its_way():

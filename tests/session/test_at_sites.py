@@ -304,7 +304,7 @@ def test_whatever_shows_two_that_contradict_each_other_says_so_at_the_earlier(tu
     turn.contradict(earlier, later)
     mark = f", contradicted by {later.id}, {turn.now:%Y-%m-%d})"
 
-    order = {"prompt": "Which team owns billing? Change it", "prompt_id": "p2"}
+    order = {"prompt": "Which platform team owns billing? Change it", "prompt_id": "p2"}
     remove = {"tool_name": "Bash", "tool_input": {"command": "rm src/auth.py"}}
     slash = {"prompt": "/ademem:recall who owns billing", "prompt_id": "p3"}
     for shown in (

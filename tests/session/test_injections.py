@@ -106,13 +106,13 @@ def test_what_had_no_room_or_was_seen_is_stored_as_left_out(world):
 def test_a_filler_comes_beside_a_better_memory_only(world):
     world.configure("[briefing]\nprompt = 2\n")
     world.fire("session_start", source="startup")
-    world.know("Login tokens of the staging gateway rotate daily", "The gateway logs in UTC")
-    world.know("Invoices are rounded half to even", "make clean empties the cache")
-    asked = "rotate gateway credentials of the exporter"
+    world.know("Login tokens of the staging gateway rotate", "The gateway logs daily in UTC")
+    world.know("Invoices are rounded half to even", "make clean empties the cache daily")
+    asked = "exporter tokens rotate, logs daily"
 
     both = world.fire("user_prompt_submit", prompt=asked, prompt_id="p1", session_id="s1")
-    assert "rotate daily" in both
-    assert "logs in UTC" in both
+    assert "gateway rotate" in both
+    assert "logs daily in UTC" in both
 
     world.fire(
         "user_prompt_submit", prompt="rotate the login tokens", prompt_id="p2", session_id="s2"

@@ -87,8 +87,8 @@ UNSUPPORTED = "an agent wrote it, and nothing has supported it for too long"
 
 def why_unprompted(hit: Hit, hits: Sequence[Hit]) -> str:
     """Return the reason for which a prompt with the words of the query is not shown a hit."""
-    mine = hit.signals["evidence"]
-    best = max(each.signals["evidence"] for each in hits)
+    mine = hit.signals["helps"]
+    best = max(each.signals["helps"] for each in hits)
     mode = "hybrid" if "cosine" in hit.signals else "lexical"
     floor = evidence.prompt_floor(mode)
     if mine < floor:

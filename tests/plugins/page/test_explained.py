@@ -16,8 +16,8 @@ from tests.plugins.page.test_pages import LESSONS, texts
 
 
 class Ranked:
-    def __init__(self, evidence, **signals):
-        self.signals = {"evidence": evidence} | signals
+    def __init__(self, helps, **signals):
+        self.signals = {"helps": helps} | signals
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_the_reason_why_a_prompt_is_not_shown_a_hit(mine, best, why):
     ("signals", "floor"),
     [
         pytest.param({"cosine": 0.4}, "-1.3", id="with a vector"),
-        pytest.param({}, "-1.7", id="by words"),
+        pytest.param({}, "-1.8", id="by words"),
     ],
 )
 def test_the_reason_names_the_floor_of_the_search(signals, floor):
@@ -95,7 +95,7 @@ def test_a_hit_names_whether_a_prompt_shows_it_or_why_not(taught):
     )
 
     assert "✓ A prompt with these words is shown it" in shown
-    assert "below the floor of -1.7" in missed
+    assert "below the floor of -1.8" in missed
 
 
 def test_other_forms_of_a_word_are_marked_as_well(taught):

@@ -76,7 +76,7 @@ def test_the_numbers_are_those_of_the_production_selection(asked):
 
         (hit, *_) = suggest_for(prompt, memories)
 
-    assert stages["Evidence"].figures["evidence"] == hit.signals["evidence"]
+    assert stages["Evidence"].figures["evidence"] == hit.signals["helps"]
     assert stages["Candidate"].figures["BM25"] == hit.signals["bm25"]
 
 
