@@ -37,6 +37,8 @@ class MemoryFile(Value):
     text: str
     why: str = ""
     how: str = ""
+    about: str = ""
+    """What its description says beside the body: by it the client decides when to read the file."""
     kind: str = ""
     """One of CATEGORIES; empty for none."""
     session_id: str = ""
@@ -45,7 +47,7 @@ class MemoryFile(Value):
     @property
     def digest(self) -> str:
         """Hash of what it says; the stamps of the client are no part."""
-        return sha256_hex(self.text, self.why, self.how, self.kind)[:32]
+        return sha256_hex(self.text, self.why, self.how, self.kind, self.about)[:32]
 
     @property
     def content(self) -> str:
@@ -69,9 +71,10 @@ def parse(text: str) -> MemoryFile:
     parts: dict[str, str] = {}
     for name, part in zip(rest[::2], rest[1::2], strict=True):
         parts.setdefault(name.lower(), " ".join(part.split()))
-    kind = fields.get("type", "").lower()
+    kind, about = fields.get("type", "").lower(), fields.get("description", "").strip()
     return MemoryFile(
-        text=body.strip() or fields.get("description", "").strip(),
+        text=body.strip() or about,
+        about=about if body.strip() and about.lower() not in body.lower() else "",
         why=parts.get("why", ""),
         how=parts.get("how to apply", ""),
         kind=kind if kind in CATEGORIES else "",

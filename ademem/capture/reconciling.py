@@ -523,7 +523,7 @@ class _Reconciliation:
             owner=agent or None,
             topic_key=self._topic(entry.path, personal=file.is_personal and not agent),
             tags=(REFERENCE,) if file.kind == REFERENCE else (),
-            anchors=_places_of(file.how),
+            anchors=(*_places_of(file.how), *_occasion_of(file.about)),
             origin=self._origin(entry),
         )
 
@@ -602,6 +602,13 @@ class _Reconciliation:
         from ademem.store.transitions import Act
 
         return Act(store=self._holder(memory).store, now=self.runtime.now, actor=Trust.AGENT)
+
+
+def _occasion_of(about: str) -> tuple[str, ...]:
+    from ademem.core.anchor import OCCASION_CHARS, of_occasion
+    from ademem.core.text import whole_words
+
+    return (of_occasion(whole_words(about, OCCASION_CHARS)),) if about else ()
 
 
 def _places_of(how: str) -> tuple[str, ...]:

@@ -2,7 +2,8 @@
 
 What was chosen as the place of a memory stands there, too: `@ KEY` by a person, `@read KEY` by an
 agent, `@not KEY` where what the text suggests is wrong, and `@ none` for nowhere. For keys see
-`search/binding_keys.py`.
+`search/binding_keys.py`. So do its occasions: `@when WORDS`, what somebody does, asks or sees when
+the memory is wanted.
 
 In the store, the values that a memory depends on follow the hash, as a JSON list of texts. Files
 and output have them apart, below the place, so that every version reads the same anchors.
@@ -23,6 +24,9 @@ COMMAND = "$ "
 GIVEN, READ = "@ ", "@read "
 NOWHERE = "@ none"
 NOT = "@not "
+WHEN = "@when "
+MOST_OCCASIONS = 4
+OCCASION_CHARS = 120
 _PLACE = r"(?s)(.+?)(?::(\d{1,9})(?:-(\d{1,9}))?)?(?:@([0-9a-f]{8,40})( \[.*\])?)?"
 
 
@@ -65,9 +69,18 @@ def of_key(key: str, *, by_person: bool) -> str:
     return (GIVEN if by_person else READ) + " ".join(key.split())
 
 
+def of_occasion(words: str) -> str:
+    return WHEN + " ".join(words.split())
+
+
+def occasions(anchors: Iterable[str]) -> tuple[str, ...]:
+    """Return the words of the occasions on which a memory is wanted."""
+    return tuple(text.removeprefix(WHEN) for text in anchors if text.startswith(WHEN))
+
+
 def is_choice(anchor: str) -> bool:
-    """Return True for a text that is stored as a chosen place."""
-    return in_one_line(clean(anchor)).startswith((GIVEN, READ, NOT))
+    """Return True for a text that is stored as a chosen place or an occasion."""
+    return in_one_line(clean(anchor)).startswith((GIVEN, READ, NOT, WHEN))
 
 
 def at(anchor: str) -> tuple[str, str] | None:
@@ -79,7 +92,7 @@ def at(anchor: str) -> tuple[str, str] | None:
 
 
 def place(anchor: str) -> Place | None:
-    if anchor.startswith((COMMAND, GIVEN, READ, NOT)):
+    if anchor.startswith((COMMAND, GIVEN, READ, NOT, WHEN)):
         return None
     found = regex.fullmatch(_PLACE, anchor)
     if found is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ademem.core import anchor
 from ademem.core.clock import parse, tell_day, tell_time
 from ademem.core.memory import Memory, Status
 from ademem.core.text import counted, fold
@@ -114,7 +115,7 @@ def _points(
     if (state := drifted.get(memory.id, "")) in ("changed", "gone"):
         gone = "is gone" if state == "gone" else "has changed since"
         points.append(Point(speaks=AGAINST, text=f"the code it names {gone}"))
-    elif memory.anchors and not state:
+    elif not state and any(map(anchor.place, memory.anchors)):
         points.append(Point(speaks=FOR, text="the code it names is as noted"))
     return points
 

@@ -80,18 +80,17 @@ Owner = Annotated[str, parameters.OWNER]
 Branch = Annotated[str, parameters.BRANCH]
 Content = Annotated[
     str,
-    About(help="One fact in one or two sentences, with why it holds", chars=50_000, spelled="TEXT"),
+    About(help="A fact in a sentence or two, and why it holds", chars=50_000, spelled="TEXT"),
 ]
 Title = Annotated[str, parameters.TITLE]
 TopicKey = Annotated[str, parameters.TOPIC_KEY]
 Tags = Annotated[tuple[str, ...], parameters.TAGS]
 Texts = Annotated[tuple[str, ...], About(items=20)]
-PathGlob = Annotated[
-    str, About(help="Glob of the files that it is about", spelled="--path --file GLOB")
-]
+PathGlob = Annotated[str, About(help="Glob of files it is about", spelled="--path --file GLOB")]
 Anchors = Annotated[tuple[str, ...], parameters.ANCHORS]
 Commands = Annotated[tuple[str, ...], parameters.BEFORE]
 Places = Annotated[tuple[str, ...], parameters.PLACES]
+Occasions = Annotated[tuple[str, ...], parameters.OCCASIONS]
 DryRun = Annotated[bool, parameters.DRY_RUN]
 All = Annotated[bool, About(help="Archived memories too", spelled="--all")]
 Cursor = Annotated[int, About(least=0, most=2**31)]
@@ -136,7 +135,7 @@ def search(
     all_projects: Annotated[
         bool, About(help="The other projects of this machine, too", is_plain=True)
     ] = False,
-    cursor: Annotated[str, About(help="next_cursor of the page before")] = "",
+    cursor: Annotated[str, About(help="next_cursor of a page")] = "",
 ) -> Annotated[
     Row,
     Answer(
@@ -278,6 +277,7 @@ def whole_row(runtime: Runtime, call: Call, whole: Whole) -> Row:
     from ademem.operations.browsing import size_of
 
     row = whole.row(memory_row(whole.memory, drifted=whole.drifted))
+    row["when"] = list(anchor.occasions(row["anchors"]))
     row["anchors"] = [text for text in row["anchors"] if not anchor.is_choice(text)]
     del row["content"]
     told = _newest(whole.revisions, whole.before) if whole.revisions is not None else {}
@@ -528,6 +528,7 @@ def add(
     anchors: Anchors = (),
     command: Commands = (),
     at: Places = (),
+    when: Occasions = (),
     importance: ImportanceName = Importance.MEDIUM,
     scope: ScopeName | None = None,
     owner: Owner | None = None,
@@ -535,7 +536,7 @@ def add(
     replaces: Annotated[str, parameters.REPLACES] = "",
     contradicts: Annotated[str, parameters.CONTRADICTS] = "",
     heard: Annotated[str, parameters.HEARD] = "",
-    operation_id: Annotated[str, About(help="Makes a repeated call the same one", chars=128)] = "",
+    operation_id: Annotated[str, About(help="Once for repetitions", chars=128)] = "",
     pin: Annotated[bool, About(help="Always in the briefing", audience="people")] = False,
     rule: Annotated[
         bool,
@@ -592,7 +593,12 @@ def add(
         topic_key=topic_key,
         tags=(*tags, *((type,) if type else ()), *_marks(rule, note, stop)),
         path=_below_root(path),
-        anchors=(*_check_anchors(anchors), *map(anchor.of_command, command), *places),
+        anchors=(
+            *_check_anchors(anchors),
+            *map(anchor.of_command, command),
+            *places,
+            *placing.choose_occasions(when),
+        ),
         pinned=pin and not by_agent,
         strict=strict and not by_agent,
         origin=origin,
@@ -683,7 +689,7 @@ def update(
     content: Annotated[
         str,
         About(
-            help="One fact in one or two sentences, with why it holds",
+            help="A fact in a sentence or two, and why it holds",
             chars=50_000,
             spelled="--content TEXT",
         ),
@@ -702,6 +708,7 @@ def update(
     anchors: Anchors | None = None,
     command: Commands | None = None,
     at: Places = (),
+    when: Occasions = (),
     importance: ImportanceName | None = None,
     stop: Annotated[
         bool,
@@ -741,11 +748,13 @@ def update(
         "anchors": _change_anchors(memory, anchors, command, in_parts=call.door == TERMINAL),
     }
     changes = {name: value for name, value in changes.items() if value is not None}
-    if not changes and not at:
+    choice = Choice(id=memory.id, at=at, when=when)
+    if not changes and not choice.decides:
         raise UsageError("nothing to change", "content, find and replace, title, at, …")
     with runtime.holding(memory.id).store.transaction():
         updated = curation.update(runtime, memory, call.origin, revision=revision, **changes)
-        placed = placing.place(runtime, Choice(id=updated.memory.id, at=at)) if at else None
+        choice = choice.of(updated.memory.id)
+        placed = placing.place(runtime, choice) if choice.decides else None
     return Edited(updated=updated, placed=placed)
 
 

@@ -6,7 +6,7 @@ from ademem.core.memory import SCOPES, SYNONYMS, Category, Importance
 from ademem.operations.signatures import About
 
 LIMIT = About(help="Maximum number", least=1, most=1000, is_plain=True, spelled="--limit -n")
-ID = About(help="Of a memory, or its beginning", chars=64, spelled="ID")
+ID = About(help="Of a memory, or its start", chars=64, spelled="ID")
 CATEGORY = About(help=", ".join(Category), is_plain=True, spelled="--category -c")
 IMPORTANCE = About(help=", ".join(Importance), is_plain=True, spelled="--importance")
 TYPE = About(help="learned, decision, bugfix, … or a tag", is_plain=True, spelled="--type -t")
@@ -14,11 +14,11 @@ SCOPE = About(
     help=", ".join(SCOPES), choices=(*SCOPES, *SYNONYMS), is_plain=True, spelled="--scope"
 )
 OWNER = About(help="Agent or mission the memory belongs to", is_plain=True, spelled="--owner")
-PATH = About(help="Only about this file", spelled="--path GLOB")
+PATH = About(help="About this file", spelled="--path GLOB")
 BRANCH = About(help="Memories of this unmerged branch", is_plain=True, spelled="--branch")
 CANDIDATES = About(help="Unconfirmed ones too", spelled="--candidates")
 TITLE = About(help="A heading, under which a text may be long", is_plain=True, spelled="--title")
-TOPIC_KEY = About(help="A new text with the same key replaces the old one", spelled="--topic-key")
+TOPIC_KEY = About(help="A new text with this key replaces the old", spelled="--topic-key")
 TAGS = About(
     help="Words separated by commas", items=20, is_plain=True, is_joined=True, spelled="--tags"
 )
@@ -28,6 +28,10 @@ BEFORE = About(
 )
 PLACES = About(
     help="Where it applies: src/**, `npm install`, act:deploy", items=20, spelled="--at KEY"
+)
+OCCASIONS = About(
+    help="What one does or asks when it matters",
+    spelled="--when WORDS",
 )
 REPEATS = About(help="Id of one that says it", spelled="--repeats ID")
 REPLACES = About(help="One that no longer holds", is_plain=True, spelled="--replaces ID")

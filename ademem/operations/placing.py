@@ -1,20 +1,21 @@
-"""Where memories apply: shown, chosen by a person, added to by an agent, and what lacks a place."""
+"""Where and when memories apply: shown, chosen by a person, added to by an agent, and missing."""
 
 from __future__ import annotations
 
 from ademem.core import anchor
+from ademem.core.actor import By
 from ademem.core.clock import timedelta
 from ademem.core.errors import NoSuchMemory, UsageError, suppress
 from ademem.core.json_text import loads
 from ademem.core.memory import NOTE, RULE, STOP, Memory, Trust
-from ademem.core.text import counted
+from ademem.core.text import counted, preview
 from ademem.core.value import Value, replace
 from ademem.search import binding, binding_keys
 from ademem.store import bindings as table
 from ademem.store import memories
 from ademem.store.bindings import Binding
 from ademem.store.review_queue import GONE_DAYS
-from ademem.store.runtime import Runtime
+from ademem.store.runtime import Runtime, program
 from ademem.store.transitions import CannotDo
 
 TYPE_CHECKING = False
@@ -41,7 +42,7 @@ class Placed(Value):
     files: int = 0
     """Tracked files of the project; 0 without an index of them."""
     advice: tuple[str, ...] = ()
-    """How a place is chosen, or what meets less than those that it has."""
+    """How a place is chosen, what meets less than those that it has, and how occasions are told."""
     notes: tuple[str, ...] = ()
 
 
@@ -54,16 +55,21 @@ class Misplaced(Value):
 
 
 class Choice(Value):
-    """What somebody decides about the places of a memory."""
+    """What somebody decides about the places and the occasions of a memory."""
 
     id: str
     at: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
+    """Keys of places that are none, or occasions as they were told."""
     nowhere: bool = False
+    when: tuple[str, ...] = ()
 
     @property
     def decides(self) -> bool:
-        return bool(self.at or self.drop or self.nowhere)
+        return bool(self.at or self.drop or self.nowhere or self.when)
+
+    def of(self, id: str) -> Choice:
+        return replace(self, id=id)
 
 
 class _tree_of:
@@ -127,8 +133,25 @@ def check_keys(runtime: Runtime, keys: Iterable[str]) -> list[str]:
     return [binding_keys.show(binding_keys.parse_at(key, root)) for key in keys]
 
 
+def choose_occasions(given: Iterable[str]) -> tuple[str, ...]:
+    """Return anchors for occasions; raises UsageError for one that says nothing or too much."""
+    found = tuple(dict.fromkeys(map(anchor.of_occasion, given)))
+    for text in anchor.occasions(found):
+        if len(text) > anchor.OCCASION_CHARS:
+            most = f"{anchor.OCCASION_CHARS} characters"
+            raise UsageError(f"an occasion has at most {most}: {preview(text, 40)}", _OCCASION)
+        if not any(map(str.isalnum, text)):
+            raise UsageError("an occasion is empty", _OCCASION)
+    if len(found) > anchor.MOST_OCCASIONS:
+        raise UsageError(f"a memory has at most {anchor.MOST_OCCASIONS} occasions", _OCCASION)
+    return found
+
+
+_OCCASION = 'say in some words what somebody does, asks or sees: --when "adding a test that fails"'
+
+
 def place(runtime: Runtime, choice: Choice) -> Placed:
-    """Choose places: a person's replace all others, an agent's are added.
+    """Choose places: a person's replace all others, an agent's are added. Occasions replace others.
 
     An agent drops what it chose or what words suggest; raises OfPerson for a person's choice.
     """
@@ -231,7 +254,7 @@ def only_tell(runtime: Runtime, memory: Memory) -> Memory:
 
 
 def read_choices(text: str) -> list[Choice]:
-    """Read choices as JSON, a list or an object a line: `id` with `at`, `drop` or `none`."""
+    """Read choices as JSON, a list or an object a line: `id` with what is chosen of it."""
     try:
         given = loads(text) if text.lstrip()[:1] == "[" else _lines(text)
     except (ValueError, RecursionError) as error:
@@ -244,12 +267,13 @@ def _read_choice(given: Any) -> Choice:
     if not isinstance(id, str) or not id.isprintable():
         raise UsageError("each choice is an object with the id of a memory", _FORM)
     at, drop, nowhere = _texts(given, "at"), _texts(given, "drop"), given.get("none", False)
+    when = _texts(given, "when")
     if not isinstance(nowhere, bool) or (nowhere and (at or drop)):
         raise UsageError("'none' is true, and excludes 'at' and 'drop'", _FORM)
-    return Choice(id=id, at=at, drop=drop, nowhere=nowhere)
+    return Choice(id=id, at=at, drop=drop, nowhere=nowhere, when=when)
 
 
-_FORM = '{"id": "6b0ed9e3c3e1", "at": ["src/auth.py", "`npm install`"]} on each line'
+_FORM = '{"id": "6b0ed9e3c3e1", "at": ["`npm install`"], "when": ["a test fails"]} on each line'
 
 
 def _lines(text: str) -> list[Any]:
@@ -259,11 +283,25 @@ def _lines(text: str) -> list[Any]:
 def _texts(given: dict[str, Any], name: str) -> tuple[str, ...]:
     found = given.get(name, [])
     if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
-        raise UsageError(f"{name!r} is a list of keys", _FORM)
+        raise UsageError(f"{name!r} is a list of texts", _FORM)
     return tuple(found)
 
 
 def _choose(
+    memory: Memory, choice: Choice, runtime: Runtime, tree: Tree | None
+) -> tuple[tuple[str, ...], list[str]]:
+    """Return the anchors after a choice, and notes on it."""
+    told = {text: anchor.of_occasion(text) for text in choice.drop}
+    ended = {text for text in told.values() if text in memory.anchors}
+    drop = tuple(text for text in choice.drop if told[text] not in ended)
+    anchors, notes = _choose_places(memory, replace(choice, drop=drop), runtime, tree)
+    when = choose_occasions(choice.when)
+    if when:
+        ended.update(text for text in anchors if text.startswith(anchor.WHEN))
+    return (*(text for text in anchors if text not in ended), *when), notes
+
+
+def _choose_places(
     memory: Memory, choice: Choice, runtime: Runtime, tree: Tree | None
 ) -> tuple[tuple[str, ...], list[str]]:
     from ademem.operations.curation import get_speaker
@@ -306,8 +344,8 @@ def _read_dropped(memory: Memory, given: Iterable[str], runtime: Runtime) -> lis
 
 
 def _others(anchors: Iterable[str]) -> list[str]:
-    """Return the anchors that are no choice of a place: places in the code, commands."""
-    return [text for text in anchors if not text.startswith("@")]
+    """Return the anchors that are no choice of a place: places in the code, commands, occasions."""
+    return [text for text in anchors if not text.startswith("@") or text.startswith(anchor.WHEN)]
 
 
 def _derived(memory: Memory, runtime: Runtime) -> list[Binding]:
@@ -347,12 +385,15 @@ def _placed(memory: Memory, runtime: Runtime, tree: Tree | None) -> Placed:
     from ademem.search import place_advice
 
     at = table.list_of(runtime.store, memory)
+    advice = place_advice.advise(memory, at)
+    if runtime.by.by is By.AGENT and not anchor.occasions(memory.anchors):
+        advice.append(place_advice.ask_occasions(memory, program(runtime.environment)))
     return Placed(
         memory=memory,
         at=tuple(each for each in at if each.strength not in UNSURE),
         candidates=tuple(_list_unsure(memory, at, tree)[:MOST_OFFERED]),
         files=tree.count if tree else 0,
-        advice=tuple(place_advice.advise(memory, at)),
+        advice=tuple(advice),
     )
 
 

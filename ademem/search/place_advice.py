@@ -1,4 +1,4 @@
-"""Tell who chooses the places of a memory how much they meet, and what would meet less."""
+"""Tell who chooses the places of a memory how much they meet, and who writes it what it lacks."""
 
 from __future__ import annotations
 
@@ -38,6 +38,14 @@ def advise(memory: Memory, at: Sequence[Binding], program: str = "ademem") -> li
     texts = list(_texts_of(memory.whole_text))
     command = f"{program} at {memory.id[:SHORT_ID]}"
     return [_narrower(each, texts, command) for each in wide[:MOST_ADVICE]]
+
+
+def ask_occasions(memory: Memory, program: str = "ademem") -> str:
+    """Return the line that asks who wrote a memory for its occasions."""
+    return (
+        "say when somebody will want this, in the words of one who does not know it (what they do,"
+        f' ask or see): {program} at {memory.id[:SHORT_ID]} --when "…" --when "…"'
+    )
 
 
 def _is_wide(binding: Binding) -> bool:

@@ -105,11 +105,11 @@ def put(found: Statement, key: TurnKey, runtime: Runtime) -> str:
 def compose(found: Statement, id: str, command: str) -> str:
     """Write the question in at most MOST_CHARS; what is known gets the room that is left."""
     sentence = preview(in_one_line(found.sentence), SENTENCE_CHARS)
-    head = f'ademem: this prompt may state something that outlives the task: "{sentence}".'
+    head = f'ademem: this prompt may state what outlives the task: "{sentence}".'
     tail = (
-        f'If it does, run before you go on: {command} add "<one sentence>" [--rule] [--file PATH]'
-        f" [--command CMD] [--repeats|--replaces|--contradicts ID] --heard {id[:SHORT_ID]}."
-        " If it is only for now, do nothing. Do not mention this."
+        f'If so, run before you go on: {command} add "<one sentence>" --when "<occasion>"'
+        " [--rule] [--file PATH] [--command CMD] [--repeats|--replaces|--contradicts ID]"
+        f" --heard {id[:SHORT_ID]}. If it is only for now, do nothing. Do not mention this."
     )
     room = MOST_CHARS - len(head) - len(tail) - 2
     near = " ".join(filter(None, (_near("Said before", room // 2, found.waiting),)))

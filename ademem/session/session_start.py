@@ -40,7 +40,8 @@ FLUSH = (
     "The conversation was just compacted. Asked once in this session: did it teach something that "
     "would help a newcomer and is not in project memory yet (a decision and its reason, "
     "a convention, a pitfall that will come back)? Save each as one sentence with "
-    '`{program} add "…" --category gotcha` (or decision, convention) before you go on. '
+    '`{program} add "…" --category gotcha --when "what somebody does or asks when it matters"` '
+    "(or decision, convention) before you go on. "
     "Paths, progress, and what the code or git tell do not count. Most often nothing is left "
     "to save: then say NO_DISCOVERIES and go on."
 )

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 QUESTION = (
     "ademem: this turn changed files and saved nothing to project memory. "
     "If it taught something that would help a newcomer, "
-    'save it with `{program} add "…" --category gotcha`; if not, say NO_DISCOVERIES.'
+    'save it with `{program} add "…" --category gotcha --when "what somebody does or asks when it'
+    ' matters"`; if not, say NO_DISCOVERIES.'
 )
 NOTHING = "NO_DISCOVERIES"
 """Answer of a model without findings; it is not asked again."""

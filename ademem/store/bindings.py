@@ -300,13 +300,14 @@ def _map(store: Store, found: Iterable[Memory], where: str = "") -> dict[str, li
 
 
 def list_unchosen(store: Store, most: int) -> list[Memory]:
-    """Return memories that may be shown of which no place was chosen, the newest first."""
+    """Return memories that may be shown without a chosen place or an occasion, the newest first."""
     from ademem.store import memories
 
     chosen = "select memory_seq from memory_bindings where strength in ('given', 'read')"
     where = (
-        f"{CURRENT} and {BROWSED} and status <> 'archived' and seq not in ({chosen})"
-        " and anchors not like '%\"@ none\"%'"
+        f"{CURRENT} and {BROWSED} and status <> 'archived'"
+        f" and (seq not in ({chosen}) and anchors not like '%\"@ none\"%'"
+        " or anchors not like '%\"@when %')"
         " and category not in ('episode', 'procedure', 'digest', 'handoff')"
     )
     return memories.find(store, where, f"order by seq desc limit {most}")

@@ -44,8 +44,8 @@ _CONTAINS = (
     " and (instr(memory.content, term.value) or instr(memory.title, term.value))"
 )
 _LOOKUPS = {
-    # title, content, tags, path, topic, words of identifiers
-    Index.WORDS: _match("unified_memories_fts", "5, 1, 2, 1, 3, 1"),
+    # title, content, tags, path, topic, words of identifiers, occasions
+    Index.WORDS: _match("unified_memories_fts", "5, 1, 2, 1, 3, 1, 1"),
     Index.GRAMS: _match("unified_memories_trigram", "5, 1"),  # title content
     Index.ROWS: _Lookup(
         found=_CONTAINS,

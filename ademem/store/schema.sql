@@ -93,7 +93,7 @@ create unique index idx_unified_memories_kept on unified_memories(kept_of) where
 
 -- Word index of memories; archived ones stay in it, deleted ones do not.
 create virtual table unified_memories_fts using fts5(
-  title, content, tags, file_scope_pattern, topic_key, identifier_words,
+  title, content, tags, file_scope_pattern, topic_key, identifier_words, occasions,
   content='indexed_memories', content_rowid='seq', tokenize='porter unicode61 remove_diacritics 2'
 );
 
@@ -745,8 +745,9 @@ join counted_memories as memory on memory.id = memory_id
 where is_searched;
 
 -- Before: what it deletes is counted by the state of the memory until then.
-create trigger unified_memory_embeddings_stale before update of title, content on unified_memories
+create trigger unified_memory_embeddings_stale before update of title, content, anchors on unified_memories
 when old.content is not new.content or old.title is not new.title
+  or old.anchors is not new.anchors and (old.anchors || new.anchors) glob '*"@when *'
 begin
   delete from unified_memory_embeddings where memory_id = new.id;
 end;
@@ -842,53 +843,64 @@ select
       where letter <= unicode('Z')
     )
     select words from separated order by letter desc limit 1
-  ) end as identifier_words
+  ) end as identifier_words,
+  case when anchors glob '*"@when *' then (
+    select group_concat(substr(value, 7), char(10)) from json_each(anchors) where value glob '@when *'
+  ) end as occasions
 from unified_memories;
 
 create trigger unified_memories_fts_ai after insert on unified_memories when new.deleted_at is null begin
-  insert into unified_memories_fts(rowid, title, content, tags, file_scope_pattern, topic_key, identifier_words)
-    select seq, title, content, tags, file_scope_pattern, topic_key, identifier_words
+  insert into unified_memories_fts(
+    rowid, title, content, tags, file_scope_pattern, topic_key, identifier_words, occasions
+  )
+    select seq, title, content, tags, file_scope_pattern, topic_key, identifier_words, occasions
     from indexed_memories where seq = new.seq;
   insert into unified_memories_trigram(rowid, title, content) values (new.seq, new.title, new.content);
 end;
 
 create trigger unified_memories_fts_bd before delete on unified_memories when old.deleted_at is null begin
   insert into unified_memories_fts(
-    unified_memories_fts, rowid, title, content, tags, file_scope_pattern, topic_key, identifier_words
+    unified_memories_fts, rowid, title, content, tags, file_scope_pattern, topic_key, identifier_words,
+    occasions
   )
-    select 'delete', seq, title, content, tags, file_scope_pattern, topic_key, identifier_words
+    select 'delete', seq, title, content, tags, file_scope_pattern, topic_key, identifier_words, occasions
     from indexed_memories where seq = old.seq;
   insert into unified_memories_trigram(unified_memories_trigram, rowid, title, content)
     values ('delete', old.seq, old.title, old.content);
 end;
 
 create trigger unified_memories_fts_bu
-before update of title, content, tags, file_scope_pattern, topic_key, deleted_at on unified_memories
+before update of title, content, tags, file_scope_pattern, topic_key, anchors, deleted_at on unified_memories
 when old.deleted_at is null and (
   old.title is not new.title or old.content is not new.content or old.tags is not new.tags
   or old.file_scope_pattern is not new.file_scope_pattern or old.topic_key is not new.topic_key
+  or old.anchors is not new.anchors and (old.anchors || new.anchors) glob '*"@when *'
   or new.deleted_at is not null
 )
 begin
   insert into unified_memories_fts(
-    unified_memories_fts, rowid, title, content, tags, file_scope_pattern, topic_key, identifier_words
+    unified_memories_fts, rowid, title, content, tags, file_scope_pattern, topic_key, identifier_words,
+    occasions
   )
-    select 'delete', seq, title, content, tags, file_scope_pattern, topic_key, identifier_words
+    select 'delete', seq, title, content, tags, file_scope_pattern, topic_key, identifier_words, occasions
     from indexed_memories where seq = old.seq;
   insert into unified_memories_trigram(unified_memories_trigram, rowid, title, content)
     values ('delete', old.seq, old.title, old.content);
 end;
 
 create trigger unified_memories_fts_au
-after update of title, content, tags, file_scope_pattern, topic_key, deleted_at on unified_memories
+after update of title, content, tags, file_scope_pattern, topic_key, anchors, deleted_at on unified_memories
 when new.deleted_at is null and (
   old.title is not new.title or old.content is not new.content or old.tags is not new.tags
   or old.file_scope_pattern is not new.file_scope_pattern or old.topic_key is not new.topic_key
+  or old.anchors is not new.anchors and (old.anchors || new.anchors) glob '*"@when *'
   or old.deleted_at is not null
 )
 begin
-  insert into unified_memories_fts(rowid, title, content, tags, file_scope_pattern, topic_key, identifier_words)
-    select seq, title, content, tags, file_scope_pattern, topic_key, identifier_words
+  insert into unified_memories_fts(
+    rowid, title, content, tags, file_scope_pattern, topic_key, identifier_words, occasions
+  )
+    select seq, title, content, tags, file_scope_pattern, topic_key, identifier_words, occasions
     from indexed_memories where seq = new.seq;
   insert into unified_memories_trigram(rowid, title, content) values (new.seq, new.title, new.content);
 end;

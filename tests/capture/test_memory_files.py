@@ -35,6 +35,7 @@ def test_a_file_as_the_client_stamps_it():
         text="Flags live in flags.toml.",
         why="the environment got lost.",
         how="edit `flags.toml`.",
+        about="where flags live",
         kind="feedback",
         session_id="5f0c",
     )

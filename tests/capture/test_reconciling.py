@@ -37,6 +37,13 @@ def test_a_file_that_claude_writes_is_a_candidate_with_its_kind_and_place(claude
     assert (found.category, found.topic_key) == ("convention", "client/flags.md")
     assert found.anchors == ("@read config/flags.toml",)
 
+    text = fact(FLAGS, "feedback").replace(
+        f"description: {FLAGS[:30]}", "description: adding a flag"
+    )
+    claude.write("flags.md", text)
+    (found,) = claude.live().values()
+    assert found.anchors == ("@when adding a flag",)
+
 
 @pytest.mark.parametrize(
     ("kind", "category", "scope", "tags"),

@@ -43,7 +43,7 @@ def test_a_statement_is_heard_and_asked_about_in_the_same_request(world):
         *("said", "s1", "p1"),
         SENTENCE,
     )
-    assert question.startswith("ademem: this prompt may state something that outlives the task:")
+    assert question.startswith("ademem: this prompt may state what outlives the task:")
     assert f'"{SENTENCE}"' in question
     assert f"--heard {row.id[:6]}." in question
     assert question.endswith("If it is only for now, do nothing. Do not mention this.")

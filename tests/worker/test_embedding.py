@@ -7,7 +7,8 @@ import pytest
 
 from ademem.core.settings import EmbedSettings
 from ademem.core.value import replace
-from ademem.operations import curation, doctor, reports
+from ademem.operations import curation, doctor, placing, reports
+from ademem.operations.placing import Choice
 from ademem.search import dense
 from ademem.search.embedding import DamagedModel, model_id, second_settings
 from ademem.store import embeddings, jobs, maintenance, memory_queries, neighbours
@@ -90,6 +91,20 @@ def test_the_vector_of_a_text_with_a_heading_is_as_near_to_both(world):
     assert float(stored @ whole) > 0.5
     np.testing.assert_array_equal(
         np.frombuffer(blob(world, plain), dtype="<f4"), fake.vector("Tokens expire in UTC")
+    )
+
+
+def test_the_vector_of_a_memory_with_occasions_is_as_near_to_them(world):
+    (id,) = world.keep("Tokens expire in UTC")
+    world.work()
+    placing.place(world.memories, Choice(id=id, when=("login fails at night", "a clock is wrong")))
+    assert world.vectors() == {}
+    world.work()
+
+    stored = np.frombuffer(blob(world, id), dtype="<f4")
+    occasions = fake.vector("login fails at night; a clock is wrong")
+    assert float(stored @ occasions) == pytest.approx(
+        float(stored @ fake.vector("Tokens expire in UTC"))
     )
 
 

@@ -1,9 +1,10 @@
-"""`ademem at`: where a memory applies, and places for memories that have none."""
+"""`ademem at`: where and when a memory applies, and what memories lack of it."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
+from ademem.core import anchor
 from ademem.core.errors import UsageError
 from ademem.core.text import preview
 from ademem.doors.cli import show
@@ -20,7 +21,11 @@ Keys = Annotated[
     list[str] | None,
     option("--at KEY", "A place: src/**, `npm install`, act:deploy …"),
 ]
-Dropped = Annotated[list[str] | None, option("--drop KEY", "No place.")]
+Dropped = Annotated[list[str] | None, option("--drop KEY", "No place, or no occasion.")]
+Occasions = Annotated[
+    list[str] | None,
+    option("--when WORDS", "What somebody does, asks or sees when it is wanted."),
+]
 
 
 @on_project()
@@ -29,12 +34,19 @@ def at(
     id: Annotated[str, argument("ID", "The memory.")] = "",
     keys: Keys = None,
     drop: Dropped = None,
+    when: Occasions = None,
     none: bool = flag("--none", "It applies nowhere by itself."),
-    pending: bool = flag("--pending", "Memories of which nobody chose a place."),
+    pending: bool = flag("--pending", "Memories that lack a chosen place, or an occasion."),
     from_: str = option("--from", "Choices as JSON lines; - reads standard input.", ""),
 ) -> None:
-    """Choose where a memory applies. Without a choice, show it."""
-    choice = Choice(id=id, at=tuple(keys or ()), drop=tuple(drop or ()), nowhere=none)
+    """Choose where and when it applies. Without a choice, show that."""
+    choice = Choice(
+        id=id,
+        at=tuple(keys or ()),
+        drop=tuple(drop or ()),
+        nowhere=none,
+        when=tuple(when or ()),
+    )
     is_of_several = bool(pending or from_)
     _check_choice(choice, is_of_several)
     if is_of_several:
@@ -55,7 +67,7 @@ def _check_choice(choice: Choice, is_of_several: bool) -> None:
 
 def _list_unplaced(memories: Runtime) -> None:
     found = placing.list_unplaced(memories)
-    why = "a place was chosen for every memory, or is not needed"
+    why = "every memory has a chosen place, or needs none, and an occasion"
     show.listing("memories", found, lines_of, why, to_json)
 
 
@@ -79,6 +91,7 @@ def to_json(placed: Placed) -> dict[str, object]:
         "text": placed.memory.content,
         "category": placed.memory.category,
         **rows.place_rows(placed),
+        "when": list(anchor.occasions(placed.memory.anchors)),
         "notes": list(placed.notes),
     }
 
@@ -88,6 +101,7 @@ def lines_of(placed: Placed) -> list[str]:
     return [
         f"{placed.memory.id}  {preview(first, TEXT_CHARS)}",
         f"  {show.at_line(placed)}",
+        *(f"  when: {words}" for words in anchor.occasions(placed.memory.anchors)),
         *(f"  {line}" for line in placed.advice),
         *(f"  note: {note}" for note in placed.notes),
     ]

@@ -393,7 +393,7 @@ def _describe_state(memory: Memory) -> Iterator[str]:
 def _describe_use(
     memory: Memory, places: Sequence[Binding], effects: Mapping[str, int]
 ) -> Iterator[str]:
-    yield from (f"anchor: {_describe_anchor(text)}" for text in memory.anchors)
+    yield from map(_describe_anchor, memory.anchors)
     if places:
         yield f"at: {_join_keys(places)}"
     if done := [f"{name} {count:,}" for name, count in effects.items() if count]:
@@ -415,8 +415,10 @@ def _describe_origin(memory: Memory) -> Iterator[str]:
 def _describe_anchor(text: str) -> str:
     from ademem.core import anchor
 
+    if text.startswith(anchor.WHEN):
+        return f"when: {text.removeprefix(anchor.WHEN)}"
     place = anchor.place(text)
-    return place.where if place else text
+    return f"anchor: {place.where if place else text}"
 
 
 def report(

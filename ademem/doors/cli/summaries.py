@@ -4,7 +4,7 @@ SUMMARIES = {
     "add": "Write a memory.",
     "adopt": "Use CLAUDE.md and rules in place.",
     "archive": "Archive a memory.",
-    "at": "Choose where a memory applies.",
+    "at": "Choose where and when it applies.",
     "backup": "Copy the database.",
     "context": "What a session starts with: brief, conventions, decisions, recent work.",
     "cost": "Show what memory costs, and what of it was used.",

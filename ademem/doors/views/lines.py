@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ademem.core import anchor
 from ademem.core.clock import parse
 from ademem.core.memory import Memory
 from ademem.core.text import counted, preview
@@ -81,7 +82,9 @@ def memory(
     yield ""
     yield from card.get("evidence", ())
     yield from _beside(card, related, is_withheld)
-    yield from (f"anchor: {anchor}" for anchor in found.anchors)
+    when = anchor.occasions(found.anchors)
+    yield from (f"anchor: {text}" for text in found.anchors if not text.startswith(anchor.WHEN))
+    yield from (f"when: {words}" for words in when)
     facts = {"tags": " ".join(found.tags), "topic": found.topic_key, "branch": found.source_branch}
     facts |= {"path": found.file_scope_pattern, "session": found.source_session_id}
     yield from (f"{name}: {value}" for name, value in facts.items() if value)

@@ -69,17 +69,32 @@ def embedded_text(memory: Memory) -> str:
 
 
 def embedded_texts(memory: Memory) -> tuple[str, ...]:
-    """`embedded_text`, and its heading, whose vectors have as much weight in the stored one.
+    """`embedded_text`, its heading and its occasions: each weighs the same in the stored vector.
 
     A heading says in a line what the rest explains, as the subject of a commit does. It is the
     title, or a first line of some words that begins no list and is followed by a new sentence.
+    Occasions say in other words than the text when somebody wants it.
     """
+    return (*_own_texts(memory), *_occasions_of(memory))
+
+
+def _own_texts(memory: Memory) -> tuple[str, ...]:
     text = embedded_text(memory)
     first, _, rest = text.partition("\n")
     goes_on = not memory.title and (rest.lstrip()[:1].islower() or first.startswith(("- ", "* ")))
     if memory.speaker or not rest or goes_on or len(first.split()) < HEADING_WORDS:
         return (text,)
     return (text, first)
+
+
+def _occasions_of(memory: Memory) -> tuple[str, ...]:
+    """Return them as one text: the more there are, the less each of them says."""
+    if not memory.anchors:
+        return ()
+    from ademem.core import anchor
+
+    found = anchor.occasions(memory.anchors)
+    return ("; ".join(found),) if found else ()
 
 
 def is_read_as_written(memory: Memory) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ademem.core.anchor import MOST_OCCASIONS, OCCASION_CHARS
 from ademem.core.memory import Category
 from ademem.core.text import preview
 from ademem.core.value import StrEnum, Value
@@ -67,6 +68,7 @@ SCHEMA = _object(
             evidence=_list(_object("m quote", m=_WORD, quote=_text(QUOTE_CHARS)), MOST_QUOTES, 1),
             files=_list(_text(PATH_CHARS), MOST_FILES),
             commands=_list(_text(COMMAND_CHARS), MOST_COMMANDS),
+            when=_list(_text(OCCASION_CHARS), MOST_OCCASIONS),
             **dict.fromkeys(RELATIONS, _WORD),
         ),
         MOST_LESSONS,
@@ -96,6 +98,8 @@ another), machine, claude, tool.
 - scope: files if it holds for some files only, person if it is how this person likes to work.
 - evidence: m is the number of a message (m7), quote some words of it, copied without a change.
 - files and commands: those that it is about, if the session named or ran them.
+- when: two or three short phrases for what a colleague will do, ask or see when it is wanted, in
+  the words of one who does not know it yet.
 - repeats, replaces, contradicts: the id of a known memory that says the same, that this one takes
   the place of, or that cannot hold beside it; at most one of the three.
 - refuted: what Claude said in message m and a later message, by, shows to be wrong.
@@ -116,6 +120,8 @@ class Lesson(Value):
     quotes: tuple[Quote, ...]
     files: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
+    when: tuple[str, ...] = ()
+    """Occasions on which it is wanted."""
     relations: tuple[tuple[str, str], ...] = ()
     """Names of RELATIONS, each with the id of a memory."""
 
@@ -195,6 +201,7 @@ def _read_lesson(item: Any, clean: Callable[[str], str]) -> Lesson:
         quotes=quotes,
         files=_read_texts(item, "files", MOST_FILES, PATH_CHARS, clean),
         commands=_read_texts(item, "commands", MOST_COMMANDS, COMMAND_CHARS, clean),
+        when=_read_texts(item, "when", MOST_OCCASIONS, OCCASION_CHARS, clean),
         relations=tuple(
             (name, id) for name in RELATIONS if (id := _read_optional(item, name, clean))
         ),
@@ -230,7 +237,7 @@ def _read_list(item: Any, name: str, most: int) -> list[Any]:
 def _read_texts(
     item: Any, name: str, most: int, chars: int, clean: Callable[[str], str]
 ) -> tuple[str, ...]:
-    """Return the texts of a list; one that is too long names no file and no command."""
+    """Return the texts of a list; one that is too long is no file, no command, no occasion."""
     given = [_read_text({name: each}, name, clean) for each in _read_list(item, name, most)]
     return tuple(dict.fromkeys(text for text in given if len(text) <= chars))
 

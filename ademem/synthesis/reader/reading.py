@@ -229,6 +229,7 @@ class _Keeper:
             with suppress(AdememError):  # a place that cannot be one is left out
                 binding_keys.parse_at(key, self._runtime.project.root)
                 yield anchor.of_key(key, by_person=False)
+        yield from map(anchor.of_occasion, lesson.when)
 
     def _add_evidence(self, lesson: Lesson, memory: Memory, store: Store) -> None:
         tainted = self._trust in provenance.SOURCES

@@ -166,7 +166,7 @@ def test_an_answer_tells_how_much_a_place_meets_and_what_would_meet_less(ademem,
     ademem.inside()
     text = "Only `fetch()` calls other hosts"
     id = ademem.json("add", text, "-c", "convention", "--at", "docs/")["memory"]["id"]
-    _, at_line, narrower = ademem("at", id).splitlines()
+    _, at_line, narrower, _ = ademem("at", id).splitlines()
 
     assert "docs/ (read, 4 of 20 files)" in at_line
     assert "'docs/ on create' | 'docs/ with text:fetch()'" in narrower

@@ -259,16 +259,19 @@ def test_a_session_that_read_the_web_supports_nothing(held):
     assert (memory.stage, memory.trust) == ("candidate", "web")
 
 
-def test_a_lesson_is_bound_to_its_files_and_commands(held):
+def test_a_lesson_is_bound_to_its_files_commands_and_occasions(held):
     made = talk(*TALK).runs("bin/dev test ovens").edits(f"{held.world.root}/feed/merge.py")
     held.hold(made)
     held.answers(
-        FACT | {"files": ["feed/merge.py", "feed/none.py"], "commands": ["bin/dev test", "rm"]}
+        FACT
+        | {"files": ["feed/merge.py", "feed/none.py"], "commands": ["bin/dev test", "rm"]}
+        | {"when": ["merging two feeds", "a feed is late"]}
     )
     held.world.work()
     (memory,) = held.found().values()
 
-    assert memory.anchors == ("@read feed/merge.py", "@read `bin/dev test`")
+    places = ("@read feed/merge.py", "@read `bin/dev test`")
+    assert memory.anchors == (*places, "@when merging two feeds", "@when a feed is late")
 
 
 def test_what_a_person_likes_is_theirs(held):
