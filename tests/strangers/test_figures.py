@@ -8,12 +8,14 @@ can be raised is raised; none is reached by a rule for one of these cases.
 import json
 import operator
 from collections import Counter
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
 
 from ademem.capture.record import category_of
 from ademem.capture.teaching import may_teach
+from ademem.core import anchor
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.core.redaction import redact
 from ademem.guard.injection import instruction_in_titled
@@ -35,8 +37,8 @@ def cases(name):
     return [json.loads(line) for line in (HERE / f"{name}.jsonl").read_text().splitlines()]
 
 
-def know(world, texts, category=None):
-    """Store texts as a person types them; return their ids."""
+def know(world, texts, category=None, occasions=()):
+    """Store texts as a person types them, with occasions if any; return their ids."""
     with world.terminal() as memories:
         kept = [
             writing.write(
@@ -46,9 +48,10 @@ def know(world, texts, category=None):
                     category=category or category_of(text),
                     promoted=True,
                     origin=BY_PERSON,
+                    anchors=tuple(map(anchor.of_occasion, when)),
                 ),
             ).memory
-            for text in texts
+            for text, when in zip_longest(texts, occasions, fillvalue=())
         ]
         binding.update_bindings(memories.store, memories.project)
     return [memory.id if memory else "" for memory in kept]
@@ -194,28 +197,56 @@ def test_a_recall_says_no_to_questions_of_another_subject(
 
 
 @pytest.mark.parametrize(
-    ("team", "with_model", "least", "most"),
+    ("team", "told", "with_model", "least", "most"),
     some(
         [
-            pytest.param("blood", False, (23, 48), (9, 5, 12), id="blood bank, words"),
-            pytest.param("blood", True, (34, 55), (9, 2, 10), id="blood bank, model"),
-            pytest.param("audio", True, (31, 58), (1, 2, 7), id="audio, model"),
-            pytest.param("audio", False, (22, 50), (11, 3, 4), id="audio, words"),
-            pytest.param("avalanche", True, (43, 58), (4, 2, 16), id="avalanche, model"),
-            pytest.param("snow", True, (33, 55), (7, 2, 8), id="snow stations, model"),
+            pytest.param("blood", True, True, (54, 56), (5, 0, 15), id="blood bank, told, model"),
+            pytest.param("blood", True, False, (43, 53), (10, 5, 21), id="blood bank, told, words"),
+            pytest.param("blood", False, True, (41, 56), (8, 1, 10), id="blood bank, model"),
+            pytest.param("blood", False, False, (23, 48), (8, 5, 12), id="blood bank, words"),
+            pytest.param("audio", True, True, (49, 58), (2, 2, 10), id="audio, told, model"),
+            pytest.param("audio", True, False, (47, 55), (14, 3, 9), id="audio, told, words"),
+            pytest.param("audio", False, True, (35, 58), (4, 2, 7), id="audio, model"),
+            pytest.param("audio", False, False, (33, 50), (13, 3, 4), id="audio, words"),
+            pytest.param(
+                "avalanche", True, True, (59, 57), (4, 1, 21), id="avalanche, told, model"
+            ),
+            pytest.param(
+                "avalanche", True, False, (51, 53), (8, 2, 23), id="avalanche, told, words"
+            ),
+            pytest.param("avalanche", False, True, (46, 58), (4, 2, 16), id="avalanche, model"),
+            pytest.param("avalanche", False, False, (42, 48), (7, 2, 12), id="avalanche, words"),
+            pytest.param("snow", True, True, (54, 57), (4, 1, 11), id="snow stations, told, model"),
+            pytest.param(
+                "snow", True, False, (42, 53), (9, 1, 18), id="snow stations, told, words"
+            ),
+            pytest.param("snow", False, True, (38, 55), (6, 0, 8), id="snow stations, model"),
+            pytest.param("snow", False, False, (29, 49), (8, 1, 6), id="snow stations, words"),
+            pytest.param("lifts", True, True, (48, 58), (5, 1, 14), id="lifts, told, model"),
+            pytest.param("lifts", True, False, (36, 53), (10, 4, 14), id="lifts, told, words"),
+            pytest.param("lifts", False, True, (32, 58), (5, 1, 11), id="lifts, model"),
+            pytest.param("lifts", False, False, (21, 52), (8, 4, 8), id="lifts, words"),
+            pytest.param("pigeons", True, True, (41, 58), (8, 2, 6), id="pigeons, told, model"),
+            pytest.param("pigeons", True, False, (30, 55), (12, 4, 4), id="pigeons, told, words"),
+            pytest.param("pigeons", False, True, (31, 58), (9, 7, 7), id="pigeons, model"),
+            pytest.param("pigeons", False, False, (17, 52), (11, 5, 2), id="pigeons, words"),
         ],
-        share=6,
+        share=24,
     ),
 )
 def test_a_team_is_shown_what_helps_and_told_no_of_what_its_notes_do_not_have(
-    world, models, team, with_model, least, most
+    world, models, team, told, with_model, least, most
 ):
-    """*least* are right prompts and searches, *most* near and far prompts, and other searches."""
+    """*told*: the notes have occasions, which somebody wrote who had seen the notes alone.
+
+    *least* are right prompts and searches, *most* near and far prompts, and other searches.
+    """
     if with_model:
         world.environment |= models
     known = cases(f"{team}_memories")
-    told = know(world, [each["text"] for each in known], "fact")
-    rows = dict(zip((each["id"] for each in known), told, strict=True))
+    occasions = [each["when"] for each in known] if told else ()
+    ids = know(world, [each["text"] for each in known], "fact", occasions)
+    rows = dict(zip((each["id"] for each in known), ids, strict=True))
     if with_model:
         world.work()
     right, shown = Counter(), Counter()
