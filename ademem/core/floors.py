@@ -43,8 +43,8 @@ FLOORS: tuple[Floor, ...] = (
         chosen_on="the same",
         figures="with occasions: 55, 5, 15; without: 36, 5, 12 (before 35, 8, 18)",
         left_out="each of the six in turn: with 54, 3, 12; without 34, 4, 9; two more, in no fit:"
-        " with 48, 10, 17 and 38, 10, 20; without 29, 10, 13 and 21, 12, 18 (before 19, 8, 22 and 19,"
-        " 13, 22)",
+        " with 48, 10, 17 and 38, 10, 20; without 29, 10, 13 and 21, 12, 18 (before 19, 8, 22 and"
+        " 19, 13, 22)",
         date="2026-11-30",
     ),
     Floor(
