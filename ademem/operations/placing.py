@@ -7,7 +7,7 @@ from ademem.core.actor import By
 from ademem.core.clock import timedelta
 from ademem.core.errors import NoSuchMemory, UsageError, suppress
 from ademem.core.json_text import loads
-from ademem.core.memory import NOTE, RULE, STOP, Memory, Trust
+from ademem.core.memory import NOTE, RULE, SHORT_ID, STOP, Memory, Trust
 from ademem.core.text import counted, preview
 from ademem.core.value import Value, replace
 from ademem.search import binding, binding_keys
@@ -180,15 +180,26 @@ def place_all(runtime: Runtime, choices: Sequence[Choice]) -> list[Placed]:
 
 
 def list_unplaced(runtime: Runtime, most: int = MOST_UNPLACED) -> list[Placed]:
-    """Return memories of which nobody chose a place, confirmed and new ones first.
+    """Return memories that lack an occasion, then those of which nobody chose a place.
 
-    How a place is chosen is told with the first.
+    How both are chosen is told with the first.
     """
     binding.refresh(runtime)
     found = table.list_unchosen(runtime.store, most)
     with _tree_of(runtime) as tree:
         unplaced = [_placed(memory, runtime, tree) for memory in found]
-    return [each if at == 0 else replace(each, advice=()) for at, each in enumerate(unplaced)]
+    how = _advise_list(unplaced[0], runtime) if unplaced else ()
+    return [replace(each, advice=() if at else how) for at, each in enumerate(unplaced)]
+
+
+def _advise_list(first: Placed, runtime: Runtime) -> tuple[str, ...]:
+    from ademem.search import place_advice
+
+    advice = place_advice.advise(first.memory, first.at)
+    if not anchor.occasions(first.memory.anchors):
+        command = f"{program(runtime.environment)} at --from -"
+        advice.append(place_advice.ask_occasions(f"{command}, with {_FORM}"))
+    return tuple(advice)
 
 
 def list_misplaced(runtime: Runtime) -> list[Misplaced]:
@@ -270,7 +281,10 @@ def _read_choice(given: Any) -> Choice:
     when = _texts(given, "when")
     if not isinstance(nowhere, bool) or (nowhere and (at or drop)):
         raise UsageError("'none' is true, and excludes 'at' and 'drop'", _FORM)
-    return Choice(id=id, at=at, drop=drop, nowhere=nowhere, when=when)
+    choice = Choice(id=id, at=at, drop=drop, nowhere=nowhere, when=when)
+    if not choice.decides:
+        raise UsageError(f"nothing is chosen for {id}: at, when, drop or none", _FORM)
+    return choice
 
 
 _FORM = '{"id": "6b0ed9e3c3e1", "at": ["`npm install`"], "when": ["a test fails"]} on each line'
@@ -387,7 +401,8 @@ def _placed(memory: Memory, runtime: Runtime, tree: Tree | None) -> Placed:
     at = table.list_of(runtime.store, memory)
     advice = place_advice.advise(memory, at)
     if runtime.by.by is By.AGENT and not anchor.occasions(memory.anchors):
-        advice.append(place_advice.ask_occasions(memory, program(runtime.environment)))
+        command = f"{program(runtime.environment)} at {memory.id[:SHORT_ID]}"
+        advice.append(place_advice.ask_occasions(f'{command} --when "…" --when "…"'))
     return Placed(
         memory=memory,
         at=tuple(each for each in at if each.strength not in UNSURE),

@@ -300,7 +300,10 @@ def _map(store: Store, found: Iterable[Memory], where: str = "") -> dict[str, li
 
 
 def list_unchosen(store: Store, most: int) -> list[Memory]:
-    """Return memories that may be shown without a chosen place or an occasion, the newest first."""
+    """Return memories that may be shown without a chosen place or an occasion.
+
+    Those without an occasion are first, as a place is not needed by each; then the newest.
+    """
     from ademem.store import memories
 
     chosen = "select memory_seq from memory_bindings where strength in ('given', 'read')"
@@ -310,7 +313,8 @@ def list_unchosen(store: Store, most: int) -> list[Memory]:
         " or anchors not like '%\"@when %')"
         " and category not in ('episode', 'procedure', 'digest', 'handoff')"
     )
-    return memories.find(store, where, f"order by seq desc limit {most}")
+    order = "order by anchors like '%\"@when %', seq desc"
+    return memories.find(store, where, f"{order} limit {most}")
 
 
 def count_changes(store: Store) -> int:

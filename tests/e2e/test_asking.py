@@ -1,4 +1,4 @@
-"""A statement that a person types, the question in that request, and the answer to it."""
+"""A statement that a person types, the question in that request, and what comes of the answer."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from ademem.core.text import dedupe_key
 
 from .interactive import SOUGHT, marks, type_to
 from .product import Product
-from .script import bash, model
+from .script import bash, model, person
 from .world import World
 
 pytestmark = [pytest.mark.e2e, pytest.mark.contract]
 
 SAID = "zeppelin flags live in flags.toml"
 ANSWER = "The zeppelin flags live in flags.toml, not in the environment"
+OCCASION = "turning the checkout banner off for a customer"
+LATER = "please turn off that banner, a customer complains"
 
 
 def test_a_statement_is_asked_about_in_its_request_and_kept_without_another(world: World) -> None:
@@ -27,7 +29,7 @@ def test_a_statement_is_asked_about_in_its_request_and_kept_without_another(worl
     ademem.enrol()
     ademem.install()
     heard = id_of(sync_id("project", "", dedupe_key(SAID)))
-    add = f'ademem add "{ANSWER}" --heard {heard[:6]}'
+    add = f'ademem add "{ANSWER}" --when "{OCCASION}" --heard {heard[:6]}'
     world.model.learn([model(bash(add)), model("Noted."), model("Done.")])
     (world.project / ".claude/settings.json").write_text(json.dumps(marks(world)))
     type_to(world, SAID, "Go on.")
@@ -42,4 +44,6 @@ def test_a_statement_is_asked_about_in_its_request_and_kept_without_another(worl
     with closing(sqlite3.connect(world.project / ".ade/ade.db")) as db:
         rows = db.execute("select id, content, status, stage from unified_memories").fetchall()
     assert rows == [(heard, ANSWER, "candidate", "supported")]
+    later = world.chat(person(LATER), model("Done."))
+    assert later.requests[0].text.count(ANSWER) == 1
     assert ademem.failures() == ""

@@ -92,7 +92,7 @@ def _show_foreign(report: Report, dry_run: bool) -> None:
     line = f"{report.format}: {would}{figures or 'nothing there'}{show.name_undo(report.event)}"
     notes = [*_loss_lines(report)]
     if report.inserted and not dry_run:
-        notes.append("places for what names none: `ademem at --pending`")
+        notes.append("places and occasions for what has none: `ademem at --pending`")
     show.report(head | counts | rest, [line], notes)
 
 

@@ -36,7 +36,7 @@ def at(
     drop: Dropped = None,
     when: Occasions = None,
     none: bool = flag("--none", "It applies nowhere by itself."),
-    pending: bool = flag("--pending", "Memories that lack a chosen place, or an occasion."),
+    pending: bool = flag("--pending", "20 memories that lack an occasion, or a chosen place."),
     from_: str = option("--from", "Choices as JSON lines; - reads standard input.", ""),
 ) -> None:
     """Choose where and when it applies. Without a choice, show that."""

@@ -8,6 +8,7 @@ from ademem.files import KNOWLEDGE
 from tests.doors.cli.test_placing import choose
 
 TEXT = "Railway's parser counts the elements by position, so a new one comes last in its parent"
+OTHER = "Giraffes are counted twice in each report"
 OCCASIONS = ("adding a field to the xml export", "why do trains run slowly since the release")
 
 
@@ -102,3 +103,21 @@ def test_a_secret_in_one_is_taken_out_and_an_order_is_refused(ademem, id):
     ademem("at", id, "--when", order)
     assert ademem.exit_code == 4
     assert order not in occasions(ademem, id)
+
+
+def test_those_without_any_come_before_those_without_a_place(ademem, monkeypatch):
+    ademem.inside()
+    first, second = (ademem.json("add", text)["memory"]["id"] for text in (TEXT, OTHER))
+    head, *_ = listed = ademem.json("at", "--pending")["memories"]
+    assert [each["id"] for each in listed] == [second, first]
+    assert 'ademem at --from -, with {"id": ' in head["advice"][-1]
+
+    choose(ademem, monkeypatch, json.dumps({"id": second, "when": ["counting the animals"]}))
+    assert [each["id"] for each in ademem.json("at", "--pending")["memories"]] == [first, second]
+
+
+def test_a_line_that_chooses_nothing_is_refused(ademem, monkeypatch, id):
+    told = choose(ademem, monkeypatch, json.dumps({"id": id, "whne": ["counting the animals"]}))
+
+    assert f"nothing is chosen for {id}: at, when, drop or none" in told
+    assert ademem.exit_code == 2
