@@ -11,6 +11,8 @@ and output have them apart, below the place, so that every version reads the sam
 
 from __future__ import annotations
 
+from itertools import islice
+
 from ademem.core import regex
 from ademem.core.json_text import array, loads
 from ademem.core.text import clean, in_one_line
@@ -74,8 +76,13 @@ def of_occasion(words: str) -> str:
 
 
 def occasions(anchors: Iterable[str]) -> tuple[str, ...]:
-    """Return the words of the occasions on which a memory is wanted."""
-    return tuple(text.removeprefix(WHEN) for text in anchors if text.startswith(WHEN))
+    """Return the words of the occasions on which a memory is wanted.
+
+    What the files of others bring beyond the first four, or too long, is none; nor is it in the
+    word index: see `indexed_memories` in `store/schema.sql`.
+    """
+    told = (text.removeprefix(WHEN) for text in anchors if text.startswith(WHEN))
+    return tuple(islice((words for words in told if len(words) <= OCCASION_CHARS), MOST_OCCASIONS))
 
 
 def is_choice(anchor: str) -> bool:

@@ -65,8 +65,12 @@ class Choice(Value):
     when: tuple[str, ...] = ()
 
     @property
+    def places(self) -> bool:
+        return bool(self.at or self.drop or self.nowhere)
+
+    @property
     def decides(self) -> bool:
-        return bool(self.at or self.drop or self.nowhere or self.when)
+        return self.places or bool(self.when)
 
     def of(self, id: str) -> Choice:
         return replace(self, id=id)
@@ -136,7 +140,7 @@ def check_keys(runtime: Runtime, keys: Iterable[str]) -> list[str]:
 def choose_occasions(given: Iterable[str]) -> tuple[str, ...]:
     """Return anchors for occasions; raises UsageError for one that says nothing or too much."""
     found = tuple(dict.fromkeys(map(anchor.of_occasion, given)))
-    for text in anchor.occasions(found):
+    for text in (each.removeprefix(anchor.WHEN) for each in found):
         if len(text) > anchor.OCCASION_CHARS:
             most = f"{anchor.OCCASION_CHARS} characters"
             raise UsageError(f"an occasion has at most {most}: {preview(text, 40)}", _OCCASION)
@@ -164,7 +168,7 @@ def place(runtime: Runtime, choice: Choice) -> Placed:
         anchors, notes = _choose(memory, choice, runtime, tree)
         if anchors != memory.anchors:
             memory = _decide(transitions.place, runtime, choice.id, anchors)
-        if get_speaker(runtime) is Trust.USER:
+        if choice.places and get_speaker(runtime) is Trust.USER:
             outcomes.accept_place(runtime.store, memory.id)
         binding.refresh(runtime)
         return replace(_placed(memory, runtime, tree), notes=tuple(notes))
@@ -312,7 +316,18 @@ def _choose(
     when = choose_occasions(choice.when)
     if when:
         ended.update(text for text in anchors if text.startswith(anchor.WHEN))
+    if ended.difference(when):
+        _require_author(memory, runtime)
     return (*(text for text in anchors if text not in ended), *when), notes
+
+
+def _require_author(memory: Memory, runtime: Runtime) -> None:
+    """An agent tells occasions of a person's memory that has none, and ends none of them."""
+    from ademem.operations.curation import get_speaker
+    from ademem.store import transitions
+
+    if get_speaker(runtime) is not Trust.USER and memories.is_of_person(runtime.store, memory):
+        raise transitions.OfPerson(memory, "at")
 
 
 def _choose_places(

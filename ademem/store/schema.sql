@@ -845,7 +845,9 @@ select
     select words from separated order by letter desc limit 1
   ) end as identifier_words,
   case when anchors glob '*"@when *' then (
-    select group_concat(substr(value, 7), char(10)) from json_each(anchors) where value glob '@when *'
+    select group_concat(substr(value, 7), char(10)) from (
+      select value from json_each(anchors) where value glob '@when *' and length(value) <= 126 limit 4
+    )
   ) end as occasions
 from unified_memories;
 

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from ademem.core.json_text import array
 from ademem.files import KNOWLEDGE
 from tests.doors.cli.test_placing import choose
 
@@ -93,9 +94,43 @@ def test_what_is_no_occasion_changes_nothing(ademem, id, given, why):
     assert ademem.exit_code == 2
 
 
-def test_a_secret_in_one_is_taken_out_and_an_order_is_refused(ademem, id):
+def test_an_agent_tells_those_that_a_persons_memory_lacks_and_ends_none(ademem, id):
+    bare = ademem.json("add", "Giraffes are counted twice", "-c", "fact")["memory"]["id"]
+    ademem.inside()
+
+    ademem("at", bare, "--when", "counting the animals")
+    assert occasions(ademem, bare) == ("counting the animals",)
+    for change in (("at", id, "--when"), ("edit", id, "--when"), ("at", id, "--drop")):
+        assert "confirmed by a person" in ademem(*change, OCCASIONS[0])
+        assert ademem.exit_code == 4
+    ademem("at", id, *flags(*OCCASIONS))
+    assert ademem.exit_code == 0
+    assert occasions(ademem, id) == OCCASIONS
+
+
+def test_what_files_bring_beyond_four_or_too_long_finds_nothing(ademem, id):
+    ademem("files", "refresh")
+    path = ademem.root / KNOWLEDGE
+    given = [*OCCASIONS, "horses " * 30, "ducks", "geese", "swans"]
+    told, brought = (array(f"@when {each}" for each in some) for some in (OCCASIONS, given))
+    path.write_text(path.read_text().replace(told, brought))
+    ademem("files", "import")
+
+    assert occasions(ademem, id) == (*OCCASIONS, "ducks", "geese")
+    found = {word for word in ("ducks", "geese", "swans", "horses") if found_by(ademem, word)}
+    assert found == {"ducks", "geese"}
+    ademem("at", id, "--when", "a partner asks for v5")
+    assert occasions(ademem, id) == ("a partner asks for v5",)
+
+
+def found_by(ademem, words):
+    return ademem.json("recall", words)["memories"]
+
+
+def test_a_secret_in_one_is_taken_out_and_an_order_is_refused(ademem):
     token = "ghp_" + "a1B2c3D4e5" * 4
     ademem.inside()
+    id = ademem.json("add", TEXT, "-c", "gotcha")["memory"]["id"]
     ademem("at", id, "--when", f"logging in with {token[:40]}")
     assert token[:40] not in json.dumps(ademem.json("at", id))
 

@@ -157,6 +157,13 @@ def test_a_person_says_where_it_belongs_and_may_take_it_back(ademem, answer, don
     assert before
 
 
+def test_who_says_when_it_is_wanted_has_not_said_where(ademem):
+    person = Misplaced(ademem)
+    ademem("at", person.rule, "--when", "releasing by hand")
+
+    assert len(person.waits) == 1
+
+
 def test_what_belongs_there_after_all_may_be_asked_again(ademem):
     """The way back needs another question, as a dialogue ends with the last."""
     person = Misplaced(ademem)
