@@ -26,6 +26,7 @@ done
 [ "$2" != tool_input ] || { shift && text="$*" text=${text#'tool_input":{'}; }
 unset IFS
 [ -n "$text" ] || return
+case $text in *'\u00'[2-7]*) return ;; esac # a letter or sign may stand there in no word of the lists
 
 # The file of a call decides whose memory is asked, whichever project the session started in.
 path=
@@ -66,7 +67,7 @@ case $id in
       rest=${text#*'"command":"'} command=
       while
         part=${rest%%'"'*}
-        case $part in *\\) ;; *) false ;; esac
+        case $part in *\\) [ ${#command} -le 1000 ] ;; *) false ;; esac
       do
         command=$command${part%?}\' rest=${rest#*'"'}
       done

@@ -90,6 +90,28 @@ def test_a_target_that_met_nothing_is_let_through_until_what_it_runs_changes(twi
     assert asks(twins, "Bash", command="make docs")
 
 
+def test_letters_that_json_may_escape_hide_no_command(twins):
+    twins.know("Packages come from the mirror", "`npm install`")
+    twins.begin()
+    twins.prompt("Tidy up")
+    call = {"tool_name": "Bash", "tool_input": {"command": "npm install"}, "tool_use_id": "toolu_1"}
+    payload = twins.payload(twins.worlds[0], call)
+
+    assert shell_asks(twins.worlds[0], "pre_tool_use", payload)
+    escaped = payload.replace(b"npm install", b"\\u006epm install")
+    assert shell_asks(twins.worlds[0], "pre_tool_use", escaped)
+
+
+def test_a_long_command_full_of_quotes_is_handed_on_at_once(twins):
+    twins.know("Packages come from the mirror", "`npm install`")
+    twins.begin()
+    twins.prompt("Tidy up")
+    began = time.perf_counter()
+
+    assert asks(twins, "Bash", command='echo "x"; ' * 7000 + "npm install")
+    assert time.perf_counter() - began < 1  # 0.1 s, and 2 s where it is read to its end
+
+
 def test_a_target_may_meet_what_is_stored_later(twins):
     twins.know("Tokens are checked twice", "src/auth.py")
     twins.begin()
