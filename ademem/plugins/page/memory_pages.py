@@ -14,7 +14,7 @@ from typing import Any
 from starlette.responses import Response
 
 from ademem.core import confined
-from ademem.core.anchor import of_command
+from ademem.core.anchor import occasions, of_command
 from ademem.core.clock import tell_day, tell_time
 from ademem.core.errors import Conflict, NotFound, UsageError
 from ademem.core.memory import (
@@ -498,6 +498,7 @@ def read_memory(memories: Runtime, request: PageRequest) -> dict[str, Any]:
         "anchors": compare_anchors(memories, memory.id),
         "states": views.STATES,
         "bound": placing.list_places(memories, memory.id),
+        "occasions": occasions(memory.anchors),
         "stops": _stops(memories, memory),
         "lines": inspecting.find_lines(memories, memory.id),
         "compared": views.compare_revisions(revisions, *compared),

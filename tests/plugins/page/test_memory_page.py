@@ -114,10 +114,11 @@ def test_provenance_names_the_prompt_and_counts_the_origins(browser):
     assert "Origins3: agent 4" in page
 
 
-def test_similar_memories_sites_and_lines_in_files_are_listed(browser):
+def test_similar_memories_sites_occasions_and_lines_in_files_are_listed(browser):
     world = browser.world
     world.know("Login tokens expire in UTC", "Login tokens never expire in local time")
-    world.know("Run `make lint` before a commit", path="src/*.py")
+    anchors = ("@when sending work in", "@when CI is red")
+    world.know("Run `make lint` before a commit", path="src/*.py", anchors=anchors)
     world.work()
     near, rule = (
         next(each for each in world.live() if word in each.content) for word in ("UTC", "lint")
@@ -129,6 +130,7 @@ def test_similar_memories_sites_and_lines_in_files_are_listed(browser):
     page = texts(browser.get(f"/memory/{rule.id}").text).partition("Where it comes up")[2]
     assert "src/*.py" in page
     assert "any commit" in page
+    assert "Occasions: sending work in; CI is red" in page
 
 
 def test_vectors_tell_what_is_near_in_meaning(browser):
