@@ -24,11 +24,14 @@ _QUOTED = (
 _TEMPLATE = r"`(?:[^`\\]|\\[\s\S])*+`"
 _LINE = (
     r"`(?P<quoted>[^`\n]{1,2000})`"
-    r"|(?:%x|\bqx) ?[({\[](?P<bracketed>[^)}\]\n]{1,2000})"
+    r"|(?:%x|\bqx) ?(?:[({\[](?P<bracketed>[^)}\]\n]{1,2000})"
+    r"|(?P<sign>[/|!])(?P<between>(?:(?!(?P=sign)).){1,2000}))"
 )
-"""A line for a shell in Ruby, Perl and PHP, as far as its first bracket."""
+"""A line for a shell in Ruby, Perl and PHP, as far as its first bracket or between two signs."""
 _START = (
-    r"(?<!/\.)\b(?P<call>system|p?open[23]?|run|call|check_\w+|exec(?!ute)\w*|spawn\w*)"
+    r"(?<!/\.)\b(?P<call>system|p?open[23]?|capture[23]e?|run|call|check_\w+|get(?:status)?output"
+    r"|passthru|proc_open|(?:pcntl_|shell_)?exec(?!ute)\w*|(?:posix_)?spawn\w*"
+    r"|create_subprocess_(?:exec|shell)|eval)"
     r"(?:\s*\(\s*|\s+(?=[\"'`]))"
 )
 """Calls of standard libraries that start a program, but for a match, `/a/.exec(…)`."""
@@ -49,15 +52,18 @@ _LIBRARIES = {
 }
 """Those that code names where the language itself starts no program."""
 _COMMENTS = r"(?m)^\s*(?:#|//).*"
-_LITERAL = r"[frb]?(?:\"([^\"]{1,2000})\"|'([^']{1,2000})'|`([^`]{1,2000})`)"
-_ARGUMENT = rf"[\s,\[(]*(?:{_LITERAL}|[^\s,()\[\]\"'`]+)"
+_LITERAL = (
+    r"[bfru]{0,2}(?:\"\"\"([\s\S]{1,2000}?)\"\"\"|'''([\s\S]{1,2000}?)'''"
+    r"|\"((?:[^\"\\]|\\.){1,2000})\"|'((?:[^'\\]|\\.){1,2000})'|`([^`]{1,2000})`)"
+)
+_ARGUMENT = rf"[\s,\[({{]*(?:(?:args|cmd)\s*[=:][\s\[(]*)?(?:{_LITERAL}|[^\s,()\[\]\"'`]+)"
 _MOST_WORDS, _MOST_CHARS = 200, 20_000
 """Arguments of one call that are read."""
 
 
-def starts(code: str, program: str) -> Iterator[tuple[Word, ...]]:
+def starts(code: str, program: str, depth: int = 1) -> Iterator[tuple[Word, ...]]:
     """Yield the words of each program that code of an interpreter starts; a single one may be a
-    line for a shell. A word that is no literal expands.
+    line for a shell. A word that is no literal expands. Of code in code *depth* layers are read.
     """
     name = program.rstrip("0123456789.")
     language = _LANGUAGES.get(name, name)
@@ -67,11 +73,22 @@ def starts(code: str, program: str) -> Iterator[tuple[Word, ...]]:
     tokens = _TOKENS.get(language, _TOKENS[""])
     for found in regex.finditer(tokens, code, regex.IGNORECASE):
         groups = found.groupdict()
-        if line := groups.get("quoted") or groups.get("bracketed"):
+        if line := next(filter(None, map(groups.get, ("quoted", "bracketed", "between"))), None):
             yield (Word(text=line, quoted=True),)
         elif groups["call"]:
-            words = _arguments(code[found.end() : found.end() + _MOST_CHARS])
-            yield from _piped(words) if groups["call"].lower() == "open" else [tuple(words)]
+            words = tuple(_arguments(code, found.end()))
+            yield from _started(groups["call"].lower(), words, program, depth)
+
+
+def _started(
+    call: str, words: tuple[Word, ...], program: str, depth: int
+) -> Iterator[tuple[Word, ...]]:
+    if call in ("eval", "exec") and words and depth:
+        yield from starts(words[0].text, program, depth - 1)
+    if call == "open":
+        yield from _piped(words)
+    elif call != "eval":
+        yield words
 
 
 def _piped(words: Iterable[Word]) -> Iterator[tuple[Word, ...]]:
@@ -81,15 +98,17 @@ def _piped(words: Iterable[Word]) -> Iterator[tuple[Word, ...]]:
             yield (replace(word, text=word.text.strip("|").strip()),)
 
 
-def _arguments(code: str) -> Iterator[Word]:
-    """Yield the arguments of a call up to its first closing bracket."""
+def _arguments(code: str, at: int) -> Iterator[Word]:
+    """Yield the arguments of the call that begins there, up to its first closing bracket."""
+    argument, end = regex.compile(_ARGUMENT), at + _MOST_CHARS
     for _ in range(_MOST_WORDS):
-        found = regex.match(_ARGUMENT, code)
+        found = argument.match(code, at, end)
         if not found:
             return
         literal = next(filter(None, found.groups()), None)
-        yield Word(text=literal, quoted=True) if literal else Word(text="$_", expands=True)
-        code = code[found.end() :]
+        text = regex.sub(r"\\([\"'`\\])", lambda sign: sign[1], literal or "")
+        yield Word(text=text, quoted=True) if text else Word(text="$_", expands=True)
+        at = found.end()
 
 
 def commands(words: Sequence[Word]) -> Sequence[Command]:

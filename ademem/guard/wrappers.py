@@ -292,7 +292,8 @@ def _in_code(command: Command) -> Iterator[Command]:
 def _of_known_programs(script: Iterable[Command]) -> Iterator[Command]:
     for command in script:
         name = command.name
-        if name in shell.SHELLS or name in writers.WRITERS or acts.has_program(name):
+        is_known = name in shell.SHELLS or name in writers.WRITERS or acts.has_program(name)
+        if is_known or any(each.writes for each in command.redirects):
             yield command
 
 

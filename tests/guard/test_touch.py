@@ -406,6 +406,28 @@ def test_code_runs_nothing_that_it_prints_matches_or_gives_to_other_calls(bash, 
     assert bash(command).acts == set()
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "python3 -c \"import subprocess; subprocess.getoutput('rm -rf src')\"",
+        "python3 -c \"import os; os.posix_spawnp('rm', ['rm', '-rf', 'src'], os.environ)\"",
+        "python3 -c \"import asyncio as a; a.run(a.create_subprocess_exec('rm', '-rf', 'src'))\"",
+        "python3 -c \"import subprocess as sp; sp.run(check=1, args=['rm', '-rf', 'src'])\"",
+        "python3 -c \"import subprocess as sp; sp.run('''cd .\nrm -rf src''', shell=True)\"",
+        r'''python3 -c "import os; os.system(u'rm -rf \'src\'')"''',
+        r'''python3 -c "import os; eval('os.system(\"rm -rf src\")')"''',
+        'bun -e \'Bun.spawnSync({cmd: ["rm", "-rf", "src"]})\'',
+        "ruby -e 'Open3.capture2(\"rm -rf src\")'",
+        "ruby -e '%x|rm -rf src|'",
+        "perl -e 'qx/rm -rf src/'",
+        "php -r 'shell_exec(\"rm -rf src\");'",
+        "python3 -c \"import os; os.system('cat a > src')\"",
+    ],
+)
+def test_code_hides_no_start_in_another_call_of_its_library(bash, tree, command):
+    assert str(tree / "src") in bash(command).writes
+
+
 def test_a_target_and_a_script_are_named_and_read_one_level_deep(bash):
     assert bash("make db").runs == ("make:db",)
     assert bash("make db").acts == {"database"}
