@@ -28,6 +28,8 @@ NOWHERE = "@ none"
 NOT = "@not "
 WHEN = "@when "
 MOST_OCCASIONS = 4
+MOST_READ = 8
+"""Occasions of two people, whose copies of a memory are joined."""
 OCCASION_CHARS = 120
 _PLACE = r"(?s)(.+?)(?::(\d{1,9})(?:-(\d{1,9}))?)?(?:@([0-9a-f]{8,40})( \[.*\])?)?"
 
@@ -78,11 +80,11 @@ def of_occasion(words: str) -> str:
 def occasions(anchors: Iterable[str]) -> tuple[str, ...]:
     """Return the words of the occasions on which a memory is wanted.
 
-    What the files of others bring beyond the first four, or too long, is none; nor is it in the
-    word index: see `indexed_memories` in `store/schema.sql`.
+    What files bring beyond MOST_READ, or too long, is none; nor is it in the word index: see
+    `indexed_memories` in `store/schema.sql`.
     """
     told = (text.removeprefix(WHEN) for text in anchors if text.startswith(WHEN))
-    return tuple(islice((words for words in told if len(words) <= OCCASION_CHARS), MOST_OCCASIONS))
+    return tuple(islice((words for words in told if len(words) <= OCCASION_CHARS), MOST_READ))
 
 
 def is_choice(anchor: str) -> bool:

@@ -846,7 +846,7 @@ select
   ) end as identifier_words,
   case when anchors glob '*"@when *' then (
     select group_concat(substr(value, 7), char(10)) from (
-      select value from json_each(anchors) where value glob '@when *' and length(value) <= 126 limit 4
+      select value from json_each(anchors) where value glob '@when *' and length(value) <= 126 limit 8
     )
   ) end as occasions
 from unified_memories;
