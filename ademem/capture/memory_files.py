@@ -46,8 +46,12 @@ class MemoryFile(Value):
 
     @property
     def digest(self) -> str:
-        """Hash of what it says; the stamps of the client are no part."""
-        return sha256_hex(self.text, self.why, self.how, self.kind, self.about)[:32]
+        """Hash of what it says; the stamps of the client are no part.
+
+        Without a description it is that which stores have noted before descriptions counted.
+        """
+        about = (self.about,) if self.about else ()
+        return sha256_hex(self.text, self.why, self.how, self.kind, *about)[:32]
 
     @property
     def content(self) -> str:

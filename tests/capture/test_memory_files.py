@@ -63,6 +63,11 @@ def test_stamps_are_no_part_of_what_it_says(stamped):
     assert parse(stamped).digest == parse(STAMPED).digest
 
 
+def test_a_text_without_a_description_keeps_its_digest():
+    """Stores have noted it: as another one, each line of the client's index would be a new one."""
+    assert MemoryFile(text="Use pnpm").digest == "c0f62aac3d692e7192cfc5b89af07432"
+
+
 @pytest.mark.parametrize("part", ["flags.toml.", "got lost", "edit", "feedback"])
 def test_what_it_says_is_part_of_its_digest(part):
     changed = {"feedback": "project"}.get(part, f"{part} again")
