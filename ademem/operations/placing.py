@@ -201,8 +201,8 @@ def _advise_list(first: Placed, runtime: Runtime) -> tuple[str, ...]:
 
     advice = place_advice.advise(first.memory, first.at)
     if not anchor.occasions(first.memory.anchors):
-        command = f"{program(runtime.environment)} at --from -"
-        advice.append(place_advice.ask_occasions(f"{command}, with {_FORM}"))
+        command = f"{program(runtime.environment)} at"
+        advice.append(place_advice.ask_occasions(command, f"--from -, with {_FORM}"))
     return tuple(advice)
 
 
@@ -417,7 +417,7 @@ def _placed(memory: Memory, runtime: Runtime, tree: Tree | None) -> Placed:
     advice = place_advice.advise(memory, at)
     if runtime.by.by is By.AGENT and not anchor.occasions(memory.anchors):
         command = f"{program(runtime.environment)} at {memory.id[:SHORT_ID]}"
-        advice.append(place_advice.ask_occasions(f'{command} --when "…" --when "…"'))
+        advice.append(place_advice.ask_occasions(command))
     return Placed(
         memory=memory,
         at=tuple(each for each in at if each.strength not in UNSURE),

@@ -40,11 +40,11 @@ def advise(memory: Memory, at: Sequence[Binding], program: str = "ademem") -> li
     return [_narrower(each, texts, command) for each in wide[:MOST_ADVICE]]
 
 
-def ask_occasions(command: str) -> str:
+def ask_occasions(command: str, how: str = '--when "…" --when "…"') -> str:
     """Return the line that asks for the occasions of a memory, which *command* stores."""
     return (
         "say when somebody will want this, in the words of one who does not know it (what they do,"
-        f" ask or see): {command}"
+        f" ask or see): {command} {how}"
     )
 
 

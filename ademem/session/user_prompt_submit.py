@@ -5,7 +5,7 @@ from __future__ import annotations
 from ademem.capture.prompt_lessons import dictations
 from ademem.core import client, prompt_notes, untrusted
 from ademem.core.client import Payload, TurnKey
-from ademem.core.memory import Draft, Memory, Origin, Trust
+from ademem.core.memory import SHORT_ID, Draft, Memory, Origin, Trust
 from ademem.core.redaction import redact
 from ademem.core.text import sha256_hex, truncate, whole_words
 from ademem.core.typed_text import is_machine_text
@@ -253,7 +253,7 @@ def _saved_lines(dictated: list[Written], runtime: Runtime) -> list[str]:
     kept = [one.memory.id for one in dictated if one.memory and not one.memory.quarantine_reason]
     copy = f"stored as {', '.join(kept[:MOST_DICTATED])}; no copy in your own memory is needed"
     lines = [head, untrusted.fence(saved), *([copy] if kept and runtime.by.is_person else [])]
-    return [*lines, *_places_of(dictated, runtime)]
+    return [*lines, *_places_of(dictated, runtime), *_ask_occasions(dictated, runtime)]
 
 
 def _places_of(written: list[Written], runtime: Runtime) -> list[str]:
@@ -273,6 +273,23 @@ def _places_of(written: list[Written], runtime: Runtime) -> list[str]:
         line = binding.at_line(memory.id, sure, maybe, ours, files)
         lines += map(untrusted.escape, [line, *place_advice.advise(memory, at, ours)])
     return lines
+
+
+def _ask_occasions(written: list[Written], runtime: Runtime) -> list[str]:
+    """Ask once for the occasions of what was dictated, as people seldom say them."""
+    from ademem.core import anchor
+    from ademem.search import place_advice
+
+    found = [one.memory for one in written if one.memory]
+    bare = [
+        memory.id[:SHORT_ID]
+        for memory in found
+        if not memory.quarantine_reason and not anchor.occasions(memory.anchors)
+    ]
+    if not bare:
+        return []
+    command = f"{program(runtime.environment)} at {bare[0] if len(bare) == 1 else 'ID'}"
+    return [untrusted.escape(place_advice.ask_occasions(command))]
 
 
 def _hint_of(prompt: str, key: TurnKey, runtime: Runtime) -> str:

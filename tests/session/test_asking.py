@@ -147,4 +147,5 @@ def test_a_dictation_is_stored_and_needs_no_copy(world):
     (row,) = rows(world)
     assert row.stage is Stage.CONFIRMED
     assert f"stored as {row.id}; no copy in your own memory is needed" in said
+    assert f'ademem at {row.id[:6]} --when "…" --when "…"' in said
     assert "--heard" not in said
