@@ -355,21 +355,23 @@ def test_statements_that_stand_beside_orders_are_heard_and_confirm_nothing(world
 
 
 @pytest.mark.parametrize(
-    ("way", "said", "other"),
+    ("way", "with_occasions", "said", "other"),
     some(
         [
-            pytest.param("characters", 23, 31, id="by characters"),
-            pytest.param("meaning", 36, 35, id="by meaning"),
+            pytest.param("characters", False, 23, 31, id="by characters"),
+            pytest.param("meaning", False, 36, 35, id="by meaning"),
+            pytest.param("meaning", True, 38, 38, id="by meaning, told"),
         ]
     ),
 )
 def test_a_known_text_is_among_the_three_nearest_to_what_is_said_of_it(
-    world, models, way, said, other
+    world, models, way, with_occasions, said, other
 ):
     """*said* and *other* are the fewest that are found of what states it in other words."""
     twins = cases("twins")
     others = (HERE / "memories.txt").read_text(encoding="utf-8").splitlines()
-    ids = know(world, [*(each["known"] for each in twins), *others], "fact")
+    when = [*(each["when"] for each in twins), *cases("memories_when")] if with_occasions else ()
+    ids = know(world, [*(each["known"] for each in twins), *others], "fact", when)
     if way == "meaning":
         world.environment |= models
         world.work()
