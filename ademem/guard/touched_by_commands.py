@@ -60,6 +60,10 @@ def commands_in(script: Script, text: str) -> list[Command]:
     return [command for outer in script for command in walk.commands(outer, known)]
 
 
+_IN_A_FOLDER = ("env", "sudo")
+"""Wrappers with an option for the folder of what they run."""
+
+
 class _Walk:
     """Follow the commands of a script in their order, with the folder in which each works."""
 
@@ -105,6 +109,7 @@ class _Walk:
         known = read_variables(script, text, _top(self.folder) if "rev-parse" in text else ".")
         self.listed += [word for command in script for word in writers.searched(command)]
         for outer in script:
+            self._follow_subshells(outer.subshells, entered)
             before = self.folder
             for command in self.commands(outer, known):
                 within = outer.subshells
@@ -113,8 +118,9 @@ class _Walk:
                 self._follow_subshells(within, entered)
                 if not self._enter(command):
                     self._take(command)
-            if outer.name in shell.SHELLS:
+            if outer.name in (*shell.SHELLS, *_IN_A_FOLDER):
                 self.folder = before
+                del entered[len(outer.subshells) :]
 
     def _follow_subshells(self, within: tuple[int, ...], entered: list[tuple[int, str]]) -> None:
         """Work on in the folder in which a subshell was *entered* when it is left."""
@@ -160,10 +166,10 @@ class _Walk:
         if wrapper.name in ("fd", "fdfind") and "{}" not in inner.line:
             inner = replace(inner, words=(*inner.words, Word(text="{}")))
         before = self.folder
-        if wrapper.name in ("env", "sudo"):
+        if wrapper.name in _IN_A_FOLDER:
             self.folder = self._folder_of(wrapper)
         yield from self.commands(inner, known, depth + 1)
-        if wrapper.name in ("env", "sudo"):
+        if wrapper.name in _IN_A_FOLDER:
             self.folder = before
 
     def _inside(self, command: Command, known: Variables, depth: int) -> Iterator[Command]:
