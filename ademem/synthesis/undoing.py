@@ -59,9 +59,20 @@ def _check(event: str, changed: Sequence[Revision], act: Act) -> None:
         if left.operation == "delete" and not left.snapshot["content"]:
             raise CannotDo(f"{left.memory_id} was deleted for good", "nothing of it is left")
         now = revisions.last(act.store, left.memory_id)
-        if now.compared != left.compared:
+        if now.compared != left.compared and not _is_only_placed(left, now):
             why = f"{left.memory_id} was changed since ({now.operation})"
             raise CannotDo(why, f"`ademem undo {now.event_id}` takes that back first")
+
+
+def _is_only_placed(inserted: Revision, now: Revision) -> bool:
+    """Tell whether an agent said since where or when a new memory applies: that goes with it."""
+    if inserted.operation != "insert" or now.actor == Trust.USER:
+        return False
+    return all(
+        now.compared[name] == value
+        for name, value in inserted.compared.items()
+        if name != "anchors"
+    )
 
 
 def _put_back(revision: Revision, change: Change, store: Store) -> Memory:

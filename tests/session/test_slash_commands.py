@@ -8,7 +8,8 @@ import pytest
 
 from ademem.core import who
 from ademem.core.memory import Draft, Origin, Trust
-from ademem.operations import writing
+from ademem.operations import placing, writing
+from ademem.operations.placing import Choice
 from tests import persons
 
 
@@ -287,6 +288,18 @@ def test_a_memory_is_pinned_and_unpinned(world):
     assert world.live()[0].pinned
     assert answered(world, f"/ademem:pin off {memory.id}").startswith("ademem: unpinned: Deploys")
     assert not world.live()[0].pinned
+
+
+def test_undo_takes_back_what_was_dictated_with_the_occasions_that_claude_told_since(world):
+    typed(world, "remember: deploys go through staging")
+    (memory,) = world.live()
+    with world.memories() as memories:
+        memories.by = persons.AGENT
+        placing.place(memories, Choice(id=memory.id, when=("shipping a release",)))
+    assert world.live()[0].anchors == ("@when shipping a release",)
+
+    assert answered(world, "/ademem:undo") == "ademem: undone: deploys go through staging"
+    assert world.live() == []
 
 
 @pytest.mark.parametrize("named", ["the memory", "the event", "nothing"])
