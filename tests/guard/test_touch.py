@@ -301,6 +301,8 @@ def test_scripts_targets_and_rarer_programs_write_what_a_reader_says(tmp_path):
         pytest.param("sh -c '(cd src; ls); rm a'", ["a"], id="behind a subshell in a text"),
         pytest.param("(cd x; ls); env -C src rm a; rm b", ["src/a", "b"], id="an env behind one"),
         pytest.param("env -C src sh -c '(cd x; ls)'; rm a", ["a"], id="behind one inside an env"),
+        pytest.param("cd src && npm start & rm a", ["a"], id="behind what runs beside it"),
+        pytest.param("{ cd src; ls; } | sort; rm a", ["a"], id="behind a pipeline"),
         pytest.param("x=$(cd src && pwd); rm a", ["a"], id="behind a substitution"),
         pytest.param("git -C src rm app.py", ["src/app.py"], id="a folder by option"),
         pytest.param("sqlite3 app.db 'delete from x'", ["app.db"], id="rows"),

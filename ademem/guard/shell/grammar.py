@@ -232,9 +232,17 @@ class Grammar:
                 return closer, answer
             if not separated:
                 raise Unreadable("two commands with nothing between them")
+            first = len(self.drafts)
             answer = self._and_or()
             self.reached = self.reached and answer is not None
-            separated = not self.sees(";;", ";&") and (self.takes(";") or self.takes("&"))
+            separated = not self.sees(";;", ";&") and (self.takes(";") or self._ends_beside(first))
+
+    def _ends_beside(self, first: int) -> bool:
+        """Read `&`: the shell goes on at once, and what was read since runs in another one."""
+        if not self.takes("&"):
+            return False
+        self._enclose(first)
+        return True
 
     def _closer(self, closers: tuple[str, ...]) -> str | None:
         if self.done:
@@ -265,10 +273,11 @@ class Grammar:
             self.take(len(word))
             self.match(r"[ \t]+-p(?=[ \t])")
             negated = negated is not (word == "!")
-        draft = self._command()
+        first, draft = len(self.drafts), self._command()
         while self.match(r"\|(?!\|)&?"):
+            self._enclose(first)  # the last one is in none in some shells
             self.skip_lines()
-            source, draft = draft, self._command()
+            first, source, draft = len(self.drafts), draft, self._command()
             draft.source = source
         return draft.answer if draft.answer is None else draft.answer is not negated
 
