@@ -24,8 +24,12 @@ _NO_KEYS = dict.fromkeys(map(ord, "#*"))
 """Keys of a door beside its digits."""
 _NO_JOINS = dict.fromkeys(map(ord, "/-_.:"))
 _NEVER = frozenset("()[]{}<>;")
-NOT_SECRET = ("./", "..", "x:", "ssh-", "age1", "AAAA", "MII", "SHA", "sha", "md5", "h1:", "eyJ")
+NOT_SECRET = (
+    *("./", "..", "x:", "ssh-", "age1", "AAAA", "MII", "SHA", "sha", "md5", "h1:", "eyJ"),
+    *("WPA2-", "WPA3-"),
+)
 _SQLSTATE = r"(?:[0-5][0-9A-Z]|F0|HV|P0|XX)(?:0[02][0-9A-Z]|09[01]|P[0-2]\d)"
+_VERSIONED = r"[a-z]+(?:[-_.:][a-z]+)*[.:]v\d{1,2}"
 _SHORTCUT = r"(?:[A-Z][a-z]+\+)+(?:[A-Z0-9]|F\d\d?)"
 KEY_ID_CHARS = (16, 40)
 _CLASSES = dict.fromkeys("-_", "-") | dict.fromkeys("./:,", ".") | {" ": " "}
@@ -161,8 +165,14 @@ def _is_hexadecimal(value: str) -> bool:
     return (value[0] == "#" or value[:2] == "0x") and _HEX.issuperset(digits)
 
 
+def _ends_in_colour(value: str) -> bool:
+    """Tell of a list in CSS, `90deg,#c1292e`."""
+    _, sign, digits = value.rpartition(",#")
+    return bool(sign) and len(digits) in (3, 6) and _HEX.issuperset(digits)
+
+
 def _is_reference(value: str) -> bool:
-    if value[0] == "*" and value[1:].isdigit():
+    if value[0] == "*" and value[1:].rstrip("*").isdigit():
         return False  # typed at a door, "*4711"
     return value[0] in "$%&@*~/:<{[(\\" or "://" in value or value.startswith(NOT_SECRET)
 
@@ -222,6 +232,11 @@ def _is_address(value: str) -> bool:
     return is_user or "." in host or ("/" in user and _is_digest(host.removeprefix("sha256:")))
 
 
+def _is_versioned_name(value: str) -> bool:
+    """Tell of words between dots or colons with a version at the end, `notes.session.v3`."""
+    return value[-1].isdigit() and regex.fullmatch(_VERSIONED, value) is not None
+
+
 def _is_path(value: str) -> bool:
     signs = value.translate(_NO_JOINS)
     return value.count(":") > 1 or ("/" in value and signs.isalnum() and signs.islower())
@@ -243,6 +258,7 @@ HARMLESS = (
     _is_key_id,
     _is_shortcut,
     _is_hexadecimal,
+    _ends_in_colour,
     _is_reference,
     _is_number,
     _is_quantity,
@@ -250,6 +266,7 @@ HARMLESS = (
     _is_file,
     _is_address,
     _is_numbered,
+    _is_versioned_name,
     _is_path,
 )
 

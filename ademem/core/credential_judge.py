@@ -216,11 +216,13 @@ class Reading:
         return opened >= 0 and "]" not in self.text[opened : noun.start]
 
     def _is_placeholder(self, each: Candidate) -> bool:
-        """Tell of "your_password", `vault#password`, `{{ a_variable }}` and `${another}`."""
+        """Tell of "your_password", `vault#password`, `{{ a_variable }}`, `${another}`, `"?"+a`."""
         before = self.text[max(0, each.start - 4) : each.start].rstrip(" ")
         if before.endswith(("{{", "${")):
             return True
         value = self.text[each.start : each.end]
+        if value[0] == "+" and before.endswith(('"', "'")) and not each.is_quoted:
+            return True
         is_word = not any(map(str.isdigit, value))
         if is_word and self._is_in_template(each.start):
             return True

@@ -36,6 +36,7 @@ _UUID = r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
 
 _REFERENCE = (
     r"(?!(?:env|file|fd):|\$[A-Za-z_{(]|%[({s]|[{<\[]|\w+://|arn:|#[0-9a-f]{3,8}(?!\w)"
+    r"|0[xX](?:[0-9a-fA-F]{8}){1,2}(?!\w)"  # the id of a key, as git and OpenPGP write it
     r"|[.~]?/[a-z_.-]+[/.]|[a-z_-]{3,}/[a-z]"
     r"|[\w./-]{1,80}\.(?:pem|key|txt|json|ya?ml|env|py|[jt]sx?|md)(?!\w))"
 )
@@ -68,8 +69,9 @@ def _assignment(names: str, quoted: str, bare: str) -> str:
 _MIXED = r"(?=[\w/+=-]{10})(?=\w{0,40}?(?-i:[a-z][A-Z]))(?=\w{0,40}?(?-i:[A-Z]{2}))"
 _MIXED = rf"(?!{_WORDS}){_MIXED}"
 
+_CHANCE = r"(?=[a-z0-9]*[A-Z])(?=[A-Z0-9]*[a-z])(?=(?:[A-Za-z]*\d){3})"
 _OTHERWISE = r"[ \t]*(?:,|\|\||\?\?|\bor\b|\.?unwrap_or\w*\([^\"'\n]{0,20})[ \t]*"
-_NAMES = r"passw|passphrase|_pass|[_-]?pwd|secret|token|api_?key|private_?key|psk"
+_NAMES = r"passw|passphrase|_pass|pwd|_pw\b|secret|token|api_?key|private_?key|psk"
 
 _PASSWORD = _assignment(
     rf"passw(?:or)?d|pass_?phrase|passcode|passwort|{FOREIGN_PASSWORDS}"
@@ -172,6 +174,11 @@ _COMMANDS = (
         "secret create|secret set",
         rf"\b(?:echo|printf)\s+(?:-\w+\s+)?{_ARGUMENT}\s*\|[^|\n]{{0,40}}secret\s",
     ),
+    (  # of Kubernetes, from the first value that is no word up to the last one
+        "secret generic",
+        r"\bsecret generic\s[^|;\n]{0,200}?--from-literal[= ][\"']?[\w.-]+=(?![$<{])"
+        r"(?=[^\s\"']*[\d!#%^&*?~+])([^\s\"']{6,}(?:[\"']?\s+--from-literal[= ]\S+)*)",
+    ),
     ("kv put|vault write|secrets set|config:set|secrets:set", _PAIRS),
     ("identified by", r"(?i)\bidentified\s+(?:with\s+\S+\s+)?by\s+(?:password\s+)?'([^'\n]+)'"),
     ("sudo -s", rf"\becho\s+{_ARGUMENT}\s*\|\s*sudo\s+-S"),
@@ -202,7 +209,11 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
     _key("putty-key", "Private-Lines:", r" \d+\s+((?:[A-Za-z0-9+/=]{4,}+(?!\S)\s*+)+)"),
     _key("age-secret-key", "AGE-SECRET-KEY-", r"1[A-Z0-9]{50,}"),
     _key("aws-access-key", "AKIA", r"[A-Z0-9]{16}(?![A-Za-z0-9])"),
-    _key("aws-access-key", "ASIA|ABIA|ACCA", r"(?=[A-Z]*\d)[A-Z0-9]{16}(?![A-Za-z0-9])"),
+    _key(
+        "aws-access-key",
+        "ASIA|ABIA|ACCA",
+        r"(?:(?=[A-Z]*\d)|(?<=[=:\"'][A-Z]{4}))[A-Z0-9]{16}(?![A-Za-z0-9])",
+    ),
     (
         "aws-secret-key",
         ("secret",),
@@ -496,6 +507,12 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
         ("api ", "app ", "auth "),
         r"(?i)(?-i:[aA])(?<=\ba)(?:pi|pp|uth)[ :]{1,2}([0-9a-f]{32,64})(?![\w-])",
     ),
+    (  # letters of both cases and digits by chance, in a clause about an API
+        "secret",
+        ("api",),
+        rf"[pP](?<=(?<![A-Za-z0-9])[aA].)[iI]\b[^\n]{{0,60}}?(?<![^\s:,\"'`«“(])(?!{_WORDS}){_CHANCE}"
+        r"([A-Za-z0-9]{20,64})(?![\w/+=@-]|\.\w)",
+    ),
     (
         "password",
         ("snmp-server community", "enable secret", "enable password", "username "),
@@ -506,7 +523,8 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
         "password",
         ("password=", "passphrase=", "secret="),
         r"(?im)^[\w.-]*(?:password|passphrase|secret)="
-        r"(?![^\n]*(?:passw|passphr|secret))(?=[^\s\"'$<{(]+ \S+ \S)([^\n\"'$<{()]{12,80})$",
+        rf"(?![^\n]*(?:pass(?:w|phr|e\b)|secret|{FOREIGN_PASSWORDS}))"
+        r"(?=[^\s\"'$<{(]+ \S+ \S)([^\n\"'$<{()]{12,80})$",
     ),
     (  # several words, joined, behind a name in capitals
         "password",

@@ -31,7 +31,7 @@ from .credential_templates import read_templates
 
 STRANGERS = Path("tests/strangers")
 JUDGED = Path(__file__).parent / "corpus"
-AUTHORS = "abcdefghijklmnop"
+AUTHORS = "abcdefghijklmnopqr"
 OURS, LINES = "ours", "lines"
 """Texts of this repository with secrets, and lines without any; no author is scored on them."""
 STRENGTH = 1.0

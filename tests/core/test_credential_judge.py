@@ -38,7 +38,7 @@ OTHER_FORMS = """
     notes.txt me@example.org $TOKEN_2 https://x.io/a1 sha256:ab12cd34 max_age=3600 --flag2
     hooks/start.sh:17@b9dbfce0aa303771 28P01 2200H 0A000 XX001 800ms 30s
     4-way 64-bit 0x40022004u e4fb600e4..d8ea15570 Ctrl+Shift+P Alt+F4 BBC15E452D296B8E
-    registry.example/api@sha256:ab12cd34ab12cd34
+    registry.example/api@sha256:ab12cd34ab12cd34 notes.session.v3 90deg,#c1292e,#f2c14e WPA2-PSK
 """
 
 
@@ -126,13 +126,16 @@ def test_a_value_of_blanks_is_no_secret(text):
     [
         pytest.param("PIN's four digits. It's known to everyone", id="apostrophes"),
         pytest.param('password: "{{ vault_mail_smtp2 }}"', id="a variable of a template"),
+        pytest.param('encodePort(b)}).open("GET",e+"?"+a,!0)', id="code behind a quote"),
     ],
 )
 def test_what_only_looks_quoted_is_no_value(text):
     assert redact(text).text == text
 
 
-@pytest.mark.parametrize("code", ["2998 3331 5351 9292", "602 118", "48-17-02", "*4731", "1937"])
+@pytest.mark.parametrize(
+    "code", ["2998 3331 5351 9292", "602 118", "48-17-02", "*4731", "*4731*", "1937"]
+)
 def test_a_code_of_a_door_is_one_value_with_groups_of_digits_a_star_or_like_a_year(code):
     assert code not in redact(f"The code of the safe is {code}.").text
     assert redact("The code of the building act of 1937 is online.").found == ()

@@ -389,6 +389,12 @@ SECRETS = [
     secret("password", "ConvertTo-SecureString '", "oven-mitt", "' -AsPlainText", id="powershell"),
     secret("password", 'new mysqli($host, "shop", "', "Tiger!77", '", "shop")', id="mysqli"),
     secret("password", "sshpass -p '", "oven-mitt", "' ssh pi@10.0.0.7", id="sshpass"),
+    secret(
+        "secret", "un jeton pour l'api météo, ", MIX[:24], " , merci", id="by chance, of an api"
+    ),
+    secret(
+        "aws-access-key", "AWS_ACCESS_KEY_ID=", "ASIA" + "QRSTUVWX" * 2, "\n", id="letters alone"
+    ),
     secret("secret", "https://x/data?id=4&appid=", HEX[:32], "&units=metric", id="weather"),
     secret("secret", '{"auths": {"r.io": {"auth": "', MIX[:34] + "==", '"}}}', id="registry"),
     *(
@@ -445,6 +451,8 @@ SECRETS = [
             ("net use Z: \\\\h\\s /user:D\\bob ", "OvenMitt", " /persistent:no"),
             ("net user bob ", "OvenMitt", " /add"),
             ("gh secret set X --body ", "OvenMitt", "\n"),
+            ("create secret generic x --from-literal=keys=", "Rye&Bread07", " -n shop"),
+            ('variable "db_pw" {\n default = "', "Rye-Bread-7", '"\n}'),
             ("aws ssm put-parameter --name x --value ", "OvenMitt", " --type y"),
             ("az keyvault secret set --name x --value ", "OvenMitt", "\n"),
             ("echo 'bob:", "OvenMitt", "' | chpasswd"),
@@ -609,6 +617,10 @@ HARMLESS = """\
 Use ConvertTo-SecureString with -Key where it runs on 2 machines.
 after vault login run vault token lookup, then read the policies
 no API key here
+the api of ZebraPrinterControl20Service was moved
+kubectl create secret generic x --from-literal=mode=careful
+signingkey = 0x2302426604524110
+label.password=Mot de passe de la caisse
 the api key is stored in vault
 const key = import.meta.env.X_API_KEY
 apiKey: process.env.API_KEY,

@@ -312,6 +312,8 @@ def test_secrets_are_redacted_and_what_looks_like_one_stays():
         pytest.param("n", 6, 1, id="fourteenth"),
         pytest.param("o", 1, 0, id="fifteenth"),
         pytest.param("p", 1, 0, id="sixteenth"),
+        pytest.param("q", 4, 1, id="seventeenth"),
+        pytest.param("r", 3, 0, id="eighteenth"),
     ],
 )
 def test_secrets_of_an_author_are_redacted_and_what_looks_like_one_stays(
