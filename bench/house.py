@@ -76,6 +76,7 @@ with suppress(SystemExit), redirect_stdout(io.StringIO()):
     except ImportError:
         from ademem.cli import main
     with suppress(ImportError):  # a person types it, as far as the checkout asks
+        from ademem.core import who
         from ademem.core.actor import By, Who
         person = Who(by=By.PERSON, why="typed")
         who.of_process = lambda: person

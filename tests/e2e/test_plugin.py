@@ -53,8 +53,8 @@ def test_the_plugin_alone_has_every_command_that_its_briefing_names(plugin: Worl
         assert LESSON in listed.text
         id = product.memories()[LESSON]["id"]
         read = plugin.chat(person("read it"), model(bash(f"ademem get {id}")), model("done"))
-        for command in ('recall "words"', "get ID", 'add "…" --category gotcha'):
-            assert f"`ademem {command}`" in read.requests[0].text
+        for command in ('recall "words"`', "get ID`", 'add "…" --category gotcha --when "'):
+            assert f"`ademem {command}" in read.requests[0].text
         assert not read.requests[1].results[0].is_error
         assert refused.is_error
         assert "install.sh" in refused.text

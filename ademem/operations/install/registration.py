@@ -34,6 +34,11 @@ class Event(NamedTuple):
         """The script below `hooks/`, without its suffix: by default named as the event."""
         return self.script or re.sub(r"\B([A-Z])", r"_\1", self.name).lower()
 
+    @property
+    def started_as(self) -> str:
+        """What `hooks/start.sh` is told to start: the script, or the short way to it."""
+        return "pre_command" if self.is_brief else self.hook
+
 
 _SHELLS = "Bash|PowerShell|Monitor"
 _WRITERS = ("Write", "Edit", "MultiEdit")
@@ -82,7 +87,7 @@ def events_of(version: tuple[int, ...]) -> tuple[Event, ...]:
 
 
 PERMISSIONS = (
-    *(f"Bash(ademem {verb}:*)" for verb in ("recall", "search", "get", "add")),
+    *(f"Bash(ademem {verb}:*)" for verb in ("recall", "search", "get", "add", "at")),
     *(f"mcp__ademem__memory_{tool}" for tool in ("search", "timeline", "get", "context", "status")),
 )
 
@@ -102,8 +107,7 @@ def make_groups(
     groups: dict[str, list[Settings]] = {}
     for event in events:
         blocks = is_closed and event.hook == "pre_tool_use"
-        hook = "pre_command" if event.is_brief else event.hook
-        command = f"hook={hook} python={python} hooks={hooks}; {_START}"
+        command = f"hook={event.started_as} python={python} hooks={hooks}; {_START}"
         if event.hook == "pre_compact":
             command = _short_command(python, hooks)
         elif not blocks:
