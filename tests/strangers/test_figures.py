@@ -200,8 +200,8 @@ def test_a_recall_says_no_to_questions_of_another_subject(
     ("team", "told", "with_model", "least", "most"),
     some(
         [
-            pytest.param("blood", True, True, (54, 56), (5, 0, 15), id="blood bank, told, model"),
             pytest.param("blood", True, False, (43, 53), (10, 5, 21), id="blood bank, told, words"),
+            pytest.param("blood", True, True, (54, 56), (5, 0, 15), id="blood bank, told, model"),
             pytest.param("blood", False, True, (41, 56), (8, 1, 10), id="blood bank, model"),
             pytest.param("blood", False, False, (23, 48), (8, 5, 12), id="blood bank, words"),
             pytest.param("audio", True, True, (49, 58), (2, 2, 10), id="audio, told, model"),
