@@ -71,14 +71,15 @@ class MemoryFile(Value):
 def parse(text: str) -> MemoryFile:
     """Read a file; one whose body is empty states what its description says."""
     fields, lines = _split_front_matter(text.lstrip("\ufeff").splitlines())
-    body, *rest = regex.split(_PART, "\n".join(lines))
+    text, *rest = regex.split(_PART, "\n".join(lines))
     parts: dict[str, str] = {}
     for name, part in zip(rest[::2], rest[1::2], strict=True):
         parts.setdefault(name.lower(), " ".join(part.split()))
     kind, about = fields.get("type", "").lower(), fields.get("description", "").strip()
+    text = text.strip() or about  # which says nothing beside itself
     return MemoryFile(
-        text=body.strip() or about,
-        about=about if body.strip() and about.lower() not in body.lower() else "",
+        text=text,
+        about=about if about.lower() not in text.lower() else "",
         why=parts.get("why", ""),
         how=parts.get("how to apply", ""),
         kind=kind if kind in CATEGORIES else "",

@@ -748,12 +748,11 @@ def update(
         "anchors": _change_anchors(memory, anchors, command, in_parts=call.door == TERMINAL),
     }
     changes = {name: value for name, value in changes.items() if value is not None}
-    choice = Choice(id=memory.id, at=at, when=when)
-    if not changes and not choice.decides:
+    if not (changes or at or when):
         raise UsageError("nothing to change", "content, find and replace, title, at, …")
     with runtime.holding(memory.id).store.transaction():
         updated = curation.update(runtime, memory, call.origin, revision=revision, **changes)
-        choice = choice.of(updated.memory.id)
+        choice = Choice(id=updated.memory.id, at=at, when=when)
         placed = placing.place(runtime, choice) if choice.decides else None
     return Edited(updated=updated, placed=placed)
 

@@ -72,9 +72,6 @@ class Choice(Value):
     def decides(self) -> bool:
         return self.places or bool(self.when)
 
-    def of(self, id: str) -> Choice:
-        return replace(self, id=id)
-
 
 class _tree_of:
     """Open the index of the files for a block; None where there is none."""
@@ -199,11 +196,17 @@ def list_unplaced(runtime: Runtime, most: int = MOST_UNPLACED) -> list[Placed]:
 def _advise_list(first: Placed, runtime: Runtime) -> tuple[str, ...]:
     from ademem.search import place_advice
 
-    advice = place_advice.advise(first.memory, first.at)
-    if not anchor.occasions(first.memory.anchors):
-        command = f"{program(runtime.environment)} at"
-        advice.append(place_advice.ask_occasions(command, f"--from -, with {_FORM}"))
-    return tuple(advice)
+    command = f"{program(runtime.environment)} at"
+    ask = place_advice.ask_occasions(command, f"--from -, with {_FORM}")
+    return _advise(first.memory, first.at, ask)
+
+
+def _advise(memory: Memory, at: Sequence[Binding], ask: str) -> tuple[str, ...]:
+    """Return how places are chosen, and the line that asks for occasions where it has none."""
+    from ademem.search import place_advice
+
+    advice = place_advice.advise(memory, at)
+    return (*advice, *([ask] if ask and not anchor.occasions(memory.anchors) else []))
 
 
 def list_misplaced(runtime: Runtime) -> list[Misplaced]:
@@ -309,6 +312,8 @@ def _choose(
     memory: Memory, choice: Choice, runtime: Runtime, tree: Tree | None
 ) -> tuple[tuple[str, ...], list[str]]:
     """Return the anchors after a choice, and notes on it."""
+    from ademem.operations.curation import get_speaker
+
     told = {text: anchor.of_occasion(text) for text in choice.drop}
     ended = {text for text in told.values() if text in memory.anchors}
     drop = tuple(text for text in choice.drop if told[text] not in ended)
@@ -317,16 +322,15 @@ def _choose(
     if when:
         ended.update(text for text in anchors if text.startswith(anchor.WHEN))
     if ended.difference(when):
-        _require_author(memory, runtime)
+        _require_author(memory, get_speaker(runtime) is Trust.USER, runtime)
     return (*(text for text in anchors if text not in ended), *when), notes
 
 
-def _require_author(memory: Memory, runtime: Runtime) -> None:
-    """An agent tells occasions of a person's memory that has none, and ends none of them."""
-    from ademem.operations.curation import get_speaker
+def _require_author(memory: Memory, by_person: bool, runtime: Runtime) -> None:
+    """Let an agent take nothing away from a person's memory, to which it may add."""
     from ademem.store import transitions
 
-    if get_speaker(runtime) is not Trust.USER and memories.is_of_person(runtime.store, memory):
+    if not by_person and memories.is_of_person(runtime.store, memory):
         raise transitions.OfPerson(memory, "at")
 
 
@@ -389,8 +393,7 @@ def _require_right(memory: Memory, by_person: bool, runtime: Runtime) -> None:
         return
     if any(text.startswith(anchor.GIVEN) and text != anchor.NOWHERE for text in memory.anchors):
         raise transitions.OfPerson(memory, "at", "placed")
-    if memories.is_of_person(runtime.store, memory):
-        raise transitions.OfPerson(memory, "at")
+    _require_author(memory, by_person, runtime)
 
 
 def _check_reach(wanted: Sequence[Binding], by_person: bool, tree: Tree | None) -> list[str]:
@@ -414,16 +417,14 @@ def _placed(memory: Memory, runtime: Runtime, tree: Tree | None) -> Placed:
     from ademem.search import place_advice
 
     at = table.list_of(runtime.store, memory)
-    advice = place_advice.advise(memory, at)
-    if runtime.by.by is By.AGENT and not anchor.occasions(memory.anchors):
-        command = f"{program(runtime.environment)} at {memory.id[:SHORT_ID]}"
-        advice.append(place_advice.ask_occasions(command))
+    command = f"{program(runtime.environment)} at {memory.id[:SHORT_ID]}"
+    ask = place_advice.ask_occasions(command) if runtime.by.by is By.AGENT else ""
     return Placed(
         memory=memory,
         at=tuple(each for each in at if each.strength not in UNSURE),
         candidates=tuple(_list_unsure(memory, at, tree)[:MOST_OFFERED]),
         files=tree.count if tree else 0,
-        advice=tuple(advice),
+        advice=_advise(memory, at, ask),
     )
 
 

@@ -11,7 +11,7 @@ from ademem.store.full_text import Index
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from ademem.core.memory import Memory
     from ademem.store.runtime import Runtime
@@ -52,14 +52,19 @@ def nearest(runtime: Runtime, text: str, most: int) -> list[sqlite3.Row]:
     return adopted.find(runtime.store, runtime.project.root, " OR ".join(terms), most)
 
 
-def search(
-    runtime: Runtime, query: str, most: int = MOST_FOUND, *, floor: float = evidence.ANSWER
+def search(runtime: Runtime, query: str, most: int = MOST_FOUND) -> list[Instruction]:
+    """Return the items that answer *query*, best first."""
+    return _find_best(runtime, query, most, evidence.ANSWER, lambda each: each.evidence)
+
+
+def _find_best(
+    runtime: Runtime, text: str, most: int, floor: float, weight: Callable[[Instruction], float]
 ) -> list[Instruction]:
-    """Return the items that answer *query*, best first, with at least that much evidence."""
+    """Return the items that weigh at least as much as the *floor*, the best first."""
     if not memories.any_adopted(runtime.store):
         return []
-    found = [each for each in _weigh(runtime, query) if each.evidence >= floor]
-    found.sort(key=lambda each: -each.evidence)
+    found = [each for each in _weigh(runtime, text) if weight(each) >= floor]
+    found.sort(key=weight, reverse=True)
     return [each for each in found[:most] if not poses_as_order(each.text)]
 
 
@@ -71,15 +76,14 @@ def poses_as_order(text: str) -> bool:
 
 
 def suggest(runtime: Runtime, prompt: str, most: int) -> list[tuple[Memory, float]]:
-    """Return items to show with a prompt, as memories, with their evidence.
+    """Return items to show with a prompt, as memories, with how much each helps.
 
     What Claude Code loads by itself is left out, and what the default branch has not.
     """
-    if most <= 0 or not memories.any_adopted(runtime.store):
+    if most <= 0:
         return []
     floor = evidence.prompt_floor("lexical")
-    found = sorted(_weigh(runtime, prompt), key=lambda each: -each.helps)[:LOOKED_AT]
-    found = [each for each in found if each.helps >= floor and not poses_as_order(each.text)]
+    found = _find_best(runtime, prompt, LOOKED_AT, floor, lambda each: each.helps)
     ids = [each.id for each in found if each.merged and not each.loaded][:most]
     rows = adopted.by_ids(runtime.store, runtime.project.root, ids)
     by_id = {each.id: each.helps for each in found}

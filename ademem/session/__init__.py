@@ -49,9 +49,13 @@ def run(handle: Handle) -> None:
     os._exit(0)  # skips the interpreter's teardown, a tenth of a hook's time
 
 
+def _event_of(handle: Handle) -> str:
+    return handle.__module__.rpartition(".")[2]
+
+
 def _ask_who(handle: Handle) -> Who:
     """Ask who sent an event in which a person may speak; calls of tools are an agent's."""
-    if handle.__module__.rpartition(".")[2] not in SPOKEN:
+    if _event_of(handle) not in SPOKEN:
         return CALLED_BY_MODEL
     from ademem.core.who import of_hook
 
@@ -73,7 +77,7 @@ def answer(
     """
     if environment.get("ADEMEM_DISABLE"):
         return ""
-    event = handle.__module__.rpartition(".")[2]
+    event = _event_of(handle)
     found = payload = None
     try:
         folder = _working_folder()
@@ -167,7 +171,7 @@ def _run(
 
 def _handle(handle: Handle, payload: client.Payload, runtime: Runtime) -> str:
     """Answer the event, with what is brought in step before and after it."""
-    event = handle.__module__.rpartition(".")[2]
+    event = _event_of(handle)
     if runtime.is_read_only:
         return handle(payload, runtime) or ""
     version = None

@@ -250,10 +250,11 @@ def _saved_lines(dictated: list[Written], runtime: Runtime) -> list[str]:
     more = len(saved) - MOST_DICTATED
     saved = saved[:MOST_DICTATED] + ([f"and {more} more"] if more > 0 else [])
     head = SAVED_LINE if runtime.by.is_person else NOTED_LINE
-    kept = [one.memory.id for one in dictated if one.memory and not one.memory.quarantine_reason]
-    copy = f"stored as {', '.join(kept[:MOST_DICTATED])}; no copy in your own memory is needed"
+    kept = [one.memory for one in dictated if one.memory and not one.memory.quarantine_reason]
+    ids = ", ".join(memory.id for memory in kept[:MOST_DICTATED])
+    copy = f"stored as {ids}; no copy in your own memory is needed"
     lines = [head, untrusted.fence(saved), *([copy] if kept and runtime.by.is_person else [])]
-    return [*lines, *_places_of(dictated, runtime), *_ask_occasions(dictated, runtime)]
+    return [*lines, *_places_of(dictated, runtime), *_ask_occasions(kept, runtime)]
 
 
 def _places_of(written: list[Written], runtime: Runtime) -> list[str]:
@@ -275,17 +276,12 @@ def _places_of(written: list[Written], runtime: Runtime) -> list[str]:
     return lines
 
 
-def _ask_occasions(written: list[Written], runtime: Runtime) -> list[str]:
+def _ask_occasions(kept: list[Memory], runtime: Runtime) -> list[str]:
     """Ask once for the occasions of what was dictated, as people seldom say them."""
     from ademem.core import anchor
     from ademem.search import place_advice
 
-    found = [one.memory for one in written if one.memory]
-    bare = [
-        memory.id[:SHORT_ID]
-        for memory in found
-        if not memory.quarantine_reason and not anchor.occasions(memory.anchors)
-    ]
+    bare = [each.id[:SHORT_ID] for each in kept if not anchor.occasions(each.anchors)]
     if not bare:
         return []
     command = f"{program(runtime.environment)} at {bare[0] if len(bare) == 1 else 'ID'}"

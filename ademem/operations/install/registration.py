@@ -50,7 +50,7 @@ EVENTS = (
     Event("SessionStart", "briefing"),
     Event("UserPromptSubmit", "recalling"),
     Event("PreToolUse", "checking memory", f"^({_SHELLS})$", is_brief=True),
-    Event("PreToolUse", "checking memory", "^(Write|Edit|MultiEdit|NotebookEdit|mcp__.*)$"),
+    Event("PreToolUse", "checking memory", f"^({'|'.join(_WRITERS)}|NotebookEdit|mcp__.*)$"),
     Event("PostToolUse", "noting lessons", f"^({_OTHERS})$"),
     Event("PostToolUse", "noting lessons", f"^({'|'.join(_WRITERS)})$", calls=_TEXTS),
     Event("PostToolUseFailure", "looking up the error", f"^({_SHELLS}|mcp__.*)$"),
