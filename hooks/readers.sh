@@ -59,6 +59,11 @@ while [ -n "$reads" ]; do
     doctor) case $part in *' --f' | *' --f '* | *' --f='* | *' --fi'*) ;; *) reads=1 ;; esac ;;
     esac
     ;;
+  brew)
+    case $second in
+    cat | config | deps | desc | doctor | info | leaves | list | ls | outdated | search | uses) reads=1 ;;
+    esac
+    ;;
   buf)
     case $second in
     breaking | lint) reads=1 ;;
@@ -74,6 +79,11 @@ while [ -n "$reads" ]; do
   dotnet)
     case $second in
     test) case $part in *' --c' | *' --c '* | *' --c='* | *' --co'* | *' --d' | *' --d '* | *' --d='* | *' --di'* | *' --l' | *' --l '* | *' --l='* | *' --lo'* | *' --o' | *' --o '* | *' --o='* | *' --ou'* | *' --r' | *' --r '* | *' --r='* | *' --re'* | *' -'*d* | *' -'*l* | *' -'*o* | *' -'*r*) ;; *) reads=1 ;; esac ;;
+    esac
+    ;;
+  gcloud)
+    case $second in
+    info | version) reads=1 ;;
     esac
     ;;
   gh)
@@ -104,6 +114,7 @@ while [ -n "$reads" ]; do
   helm)
     case $second in
     env | get | history | lint | list | ls | search | show | status | version) reads=1 ;;
+    template) case $part in *' --o' | *' --o '* | *' --o='* | *' --ou'* | *' --p' | *' --p '* | *' --p='* | *' --po'*) ;; *) reads=1 ;; esac ;;
     esac
     ;;
   pip)

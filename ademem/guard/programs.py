@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from ademem.core import regex
 from ademem.core.text import word_set
+from ademem.guard import database_clients
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ READERS = (
     "ls ll dir tree exa eza stat file du df pwd realpath readlink basename dirname find fd fdfind"
     " locate which whereis cat batcat head tail more nl tac rev wc cut paste join comm cmp"
     " diff colordiff delta sort uniq tr fold fmt column expand strings size od hexdump"
-    " base64 md5 md5sum sha1sum sha256sum sha512sum shasum cksum grep egrep fgrep zgrep rg sed"
+    " base64 less md5 md5sum sha1sum sha256sum sha512sum shasum cksum grep egrep fgrep zgrep rg sed"
     " awk jq yq zcat tar bzip2 gunzip gzip unzip xz zipinfo xxd nm objdump readelf ldd otool cloc"
     " tokei tee bat ag ack"
     # the shell itself
@@ -30,7 +31,7 @@ READERS = (
     # the machine
     " date cal id who whoami w groups last uname uptime arch nproc getconf locale free hostname"
     " vmstat iostat lscpu lsblk lsof ps pgrep pidof pstree top htop ping dig nslookup"
-    " host whois getent netstat ss journalctl crontab curl java"
+    " host whois getent netstat ss journalctl crontab curl java mysql psql redis-cli rsync sqlite3"
     # tests and linters: what they write are caches
     " pytest py.test tox nox unittest jest vitest mocha rspec phpunit bats ctest mypy pyright"
     " flake8 pylint bandit black isort shellcheck yamllint markdownlint actionlint hadolint"
@@ -39,7 +40,8 @@ READERS = (
     # build programs that only test, and programs that only check code or a process
     " gradle just make mvn ninja rake task bash sh zsh"
     # alone they tell what they can do
-    " ademem alembic aws bd buf cargo composer deno docker dotnet gh git go golangci-lint helm"
+    " ademem alembic apt-cache aws bd brew buf cargo composer deno docker dotnet gcloud gh git go"
+    " golangci-lint helm"
     " kubectl npm pip pnpm podman poetry ruff swiftlint systemctl terraform uv"
 )
 """Programs that only read, unless a table below restricts them."""
@@ -48,6 +50,7 @@ SYNONYMS = {
     "./gradlew": "gradle",
     "./mvnw": "mvn",
     "docker-compose": "docker compose",
+    "mariadb": "mysql",
     "nerdctl": "docker",
     "podman": "docker",
     "tofu": "terraform",
@@ -121,10 +124,13 @@ SUBCOMMANDS = {
     "ademem skills": "list",
     "alembic": "branches check current heads history show",
     "apt": "list policy search show",
+    "apt-cache": "depends dump madison pkgnames policy rdepends search show showpkg showsrc stats",
     "aws": "help",
     "aws *": "describe-* get-* head-* help list list-* ls",
     "bd": "blocked count doctor graph help info list lint prime ready search show stale"
     " stats status version where",
+    "brew": "cat config deps desc doctor info leaves list ls outdated search uses",
+    "brew services": "info list",
     "buf": "breaking lint",
     "bun": "test",
     "cargo": "audit c check clippy deny fmt help locate-project metadata outdated pkgid search t"
@@ -138,6 +144,18 @@ SUBCOMMANDS = {
     "docker image": "history inspect list ls",
     **dict.fromkeys(("docker network", "docker volume"), "inspect list ls"),
     "dotnet": "test",
+    "gcloud": "info version",
+    **dict.fromkeys(("gcloud auth", "gcloud config"), "list"),
+    "gcloud compute": "",
+    "gcloud container": "",
+    "gcloud logging": "read",
+    "gcloud projects": "describe list",
+    "gcloud run": "",
+    **dict.fromkeys(
+        ("gcloud compute disks", "gcloud compute instances", "gcloud container clusters"),
+        "describe list",
+    ),
+    "gcloud run services": "describe list",
     "gh": "api search status version",
     "gh auth": "status",
     "gh issue": "list status view",
@@ -160,9 +178,11 @@ SUBCOMMANDS = {
     "go": "doc env fmt list test version vet",
     "go mod": "graph verify why",
     "golangci-lint": "linters run version",
-    "helm": "env get history lint list ls search show status version",
+    "helm": "env get history lint list ls search show status template version",
+    **dict.fromkeys(("helm dependency", "helm plugin", "helm repo"), "list"),
     "kubectl": "api-resources api-versions apply cluster-info create delete describe diff events"
     " explain get kustomize logs top version",
+    "kubectl auth": "can-i whoami",
     "kubectl config": "current-context get-contexts view",
     "kubectl rollout": "history status",
     "npm": "audit bin diff doctor explain fund help info la list ll ls outdated ping prefix query"
@@ -199,6 +219,7 @@ VALUE_OPTIONS = {
     "git": "--config-env --git-dir --namespace --work-tree -C -c",
     "git branch": "--format --sort",
     "git config": "--blob --default --file --type -f",
+    "gcloud": "--account --configuration --format --project",
     "gradle": "--tests",
     "helm": "--kube-context --kubeconfig --namespace -n",
     "kubectl": "--cluster --context --kubeconfig --namespace --server --user -n -s",
@@ -257,6 +278,7 @@ WRITING_OPTIONS = {
     " -toolexec -trace -update",
     "go vet": "-fix -toolexec -vettool",
     "gofmt": "-w",
+    "helm template": "--output-dir --post-renderer",
     "history": "-a -c -d -n -r -w",
     "hostname": "--file -F -b",
     "journalctl": "--cursor-file --flush --relinquish-var --rotate --setup-keys"
@@ -273,6 +295,8 @@ WRITING_OPTIONS = {
     " --junitxml --log-file --pastebin --regen-all --report-log --snapshot-update"
     " --update-snapshots",
     "rg": "--hostname-bin --pre",
+    "rsync": "--config --daemon --log-file --no-dry-run --no-n --only-write-batch --remote-option"
+    " --rsh --rsync-path --write-batch -M -e",
     "rubocop": "--auto-correct --auto-correct-all --auto-gen-config --autocorrect --autocorrect-all"
     " --fix-layout --init --out --require -A -a -o -r -x",
     "ruff check": "--add-noqa --fix --fix-only --output-file -o",
@@ -323,7 +347,8 @@ VERSION_PROGRAMS = "cc clang gcc java lua node npm perl php python ruby rustc ya
 
 DEVICES = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"})
 
-_OPERANDS = r"(?:\0[^-\0][^\0]*)*"
+_OPERAND = r"[^-\0][^\0]*"
+_OPERANDS = rf"(?:\0{_OPERAND})*"
 _TEXT = r"(?:[^/\\\[\n\0\x01]|\\[^\0]|\[\^?\]?[^\]/\n\0\x01]*\])*"
 _ADDRESS = rf"(?:\d+|\$|/{_TEXT}/)"
 _SED = (
@@ -344,6 +369,15 @@ def _without(argument: str) -> str:
     return rf"(?!(?:.*\0)?(?:-(?:\0|$)|{argument})).*"
 
 
+_RSYNC_FLAGS = "[aAcCdDgHiIlLopPrRStuvWxXzh]"
+_RSYNC_BEFORE = (
+    rf"(?:{_OPERAND}|-{_RSYNC_FLAGS}+|--[\w-]+=[^\0]*|--(?:exclude|filter|include)\0{_OPERAND}"
+    r"|--(?:archive|checksum|compress|delete(?:-\w+)?|itemize-changes|progress|recursive|stats|verbose))"
+)
+"""A word before the option of a dry run, so that this is no value of another one."""
+_RSYNC_DRY = rf"(?:-{_RSYNC_FLAGS}*n{_RSYNC_FLAGS}*|--dry-run|--list-only)"
+_TARGET = r"\w[\w./:-]*"
+_DRY_RUN = rf"(?:-n|--dry-run|--just-print)(?:\0{_TARGET})*"
 _TESTS = r"(?:(?:check|spec|tests?|-q|--tests)(?:\0|$))+"
 
 READING_ARGUMENTS = {
@@ -356,6 +390,9 @@ READING_ARGUMENTS = {
     "git config": r"(?:--(?:global|local|system|show-origin|show-scope|null|name-only)\0)*"
     rf"(?:(?:--(?:get|list)[^\0]*|-l|get|list){_OPERANDS}|[\w-]+\.[\w.-]+)",
     "java": r"--?version",
+    "less": r"(?:(?:-[aBCdeEfFgGiIJmMnNqQrRsSuUVwWX]+|--(?:chop-long-lines|ignore-case"
+    r"|line-numbers|LINE-NUMBERS|no-init|quit-if-one-screen|RAW-CONTROL-CHARS)"
+    rf"|\+(?:[FG]|\d+g?|/[^\0\n]*)|(?!\+){_OPERAND})(?:\0|$))*",
     **dict.fromkeys(("go list", "go test", "go vet"), _without(r"--?mod[=\0]mod(?:\0|$)")),
     "man": rf"[^-\0][^\0]*{_OPERANDS}",
     "pytest": _without(r"--cov-report[=\0](?!term|\0|$)"),
@@ -363,8 +400,11 @@ READING_ARGUMENTS = {
     "tar": rf"(?:-?(?:[vzjJaf]*t[vzjJaf]*|(?=\w*O)(?=\w*x)[vzjJafxO]+)|--list){_OPERANDS}",
     "unzip": rf"-[lptvZ]{_OPERANDS}",
     **dict.fromkeys(("bzip2", "gunzip", "gzip", "xz"), rf"-(?=\w*[clt])[cdklqtv]+{_OPERANDS}"),
+    **database_clients.ARGUMENTS,
     **dict.fromkeys(("bash", "sh", "zsh"), rf"-n{_OPERANDS}"),
-    **dict.fromkeys(("gradle", "just", "make", "mvn", "ninja", "rake", "task"), _TESTS),
+    **dict.fromkeys(("gradle", "just", "mvn", "rake", "task"), _TESTS),
+    **dict.fromkeys(("make", "ninja"), rf"{_TESTS}|{_DRY_RUN}"),
+    "rsync": rf"(?:{_RSYNC_BEFORE}\0)*{_RSYNC_DRY}(?:\0.*)?",
     **dict.fromkeys((".", "source"), r"[^\0]*bin/activate"),
     **dict.fromkeys(
         SUBSCRIPTED.split(),
