@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from ademem.core.memory import Memory
     from ademem.search.embedding import Embedder
+    from ademem.store import Store
 
 BATCH_IDLE = 50
 BATCH_ACTIVE = 10
@@ -103,12 +104,13 @@ def _embed_missing(model: Model, context: JobContext) -> bool:
     offer = context.offer if model is context.model else None
     done = context.figures
     left = embeddings.counts(context.store, embedder.model_id).waiting if context.on_progress else 0
+    unread = None if model is context.model else _UnreadRows(context.store)
     with offer(embedder) if offer else nullcontext():
         for batch in chain([first], batches):
             began = process_time()
             done["embedded"] += _embed(batch, embedder, context)
-            if model is not context.model:
-                _note_unread(batch, context)
+            if unread:
+                unread.note(batch)
             maintenance.add_work_seconds(context.store, context.now(), process_time() - began)
             done["batches"] += 1
             done["batch"] = len(batch)
@@ -123,17 +125,25 @@ def _embed_missing(model: Model, context: JobContext) -> bool:
     return True
 
 
-def _note_unread(batch: Sequence[Memory], context: JobContext) -> None:
-    """Note of the batch, and no more of what was deleted, what the first model does not read."""
-    import numpy as np
+class _UnreadRows:
+    """Rows that the first model does not read, read once a run and kept with each batch."""
 
-    store = context.store
-    before = set(np.frombuffer(embeddings.unread_rows(store), "<i8").tolist())
-    unread = {memory.seq for memory in batch if not is_english(embedded_text(memory))}
-    unread |= before.difference(memory.seq for memory in batch)
-    unread = memory_queries.existing_rows(store, unread)
-    if unread != before:
-        embeddings.save_unread_rows(store, np.array(sorted(unread), "<i8").tobytes())
+    def __init__(self, store: Store) -> None:
+        import numpy as np
+
+        self._store = store
+        self._kept = set(np.frombuffer(embeddings.unread_rows(store), "<i8").tolist())
+        self._rows = memory_queries.existing_rows(store, self._kept)
+
+    def note(self, batch: Sequence[Memory]) -> None:
+        import numpy as np
+
+        self._rows -= {memory.seq for memory in batch}
+        self._rows |= {memory.seq for memory in batch if not is_english(embedded_text(memory))}
+        if self._rows != self._kept:
+            kept = np.array(sorted(self._rows), "<i8").tobytes()
+            embeddings.save_unread_rows(self._store, kept)
+            self._kept = set(self._rows)
 
 
 def _batches(model: str, context: JobContext) -> Iterator[list[Memory]]:

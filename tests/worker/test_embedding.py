@@ -519,6 +519,16 @@ class TestASecondModel:
             world.work(model=self.models(world, second))
         assert judged == ["Tokens expire in UTC", "Invoices are rounded"]
 
+    def test_reads_once_a_run_which_were_unread_before(self, world, second, monkeypatch):
+        reads, read = [], embeddings.unread_rows
+        monkeypatch.setattr(
+            embedding.embeddings, "unread_rows", lambda store: reads.append(1) or read(store)
+        )
+        ids = world.keep(*(f"Rechnung {at} wird gerundet" for at in range(60)))
+        world.work(model=self.models(world, second))
+
+        assert (len(reads), sorted(self.unread(world))) == (1, sorted(ids))
+
     def unread(self, world):
         rows = np.frombuffer(embeddings.unread_rows(world.store), "<i8").tolist()
         return [
