@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from ademem.store.tree_index import Tree
 
-MOST_UNPLACED = 20
 MOST_OFFERED = 5
 WIDEST = 0.5
 """Share of the tracked files above which a place is refused to an agent."""
@@ -180,8 +179,8 @@ def place_all(runtime: Runtime, choices: Sequence[Choice]) -> list[Placed]:
     return [place(runtime, choice) for choice in choices]
 
 
-def list_unplaced(runtime: Runtime, most: int = MOST_UNPLACED) -> list[Placed]:
-    """Return memories that lack an occasion, then those of which nobody chose a place.
+def list_unplaced(runtime: Runtime, most: int) -> tuple[list[Placed], int]:
+    """Return memories that lack an occasion, then those of which nobody chose a place; their total.
 
     How both are chosen is told with the first.
     """
@@ -190,7 +189,8 @@ def list_unplaced(runtime: Runtime, most: int = MOST_UNPLACED) -> list[Placed]:
     with _tree_of(runtime) as tree:
         unplaced = [_placed(memory, runtime, tree) for memory in found]
     how = _advise_list(unplaced[0], runtime) if unplaced else ()
-    return [replace(each, advice=() if at else how) for at, each in enumerate(unplaced)]
+    listed = [replace(each, advice=() if at else how) for at, each in enumerate(unplaced)]
+    return listed, table.count_unchosen(runtime.store)
 
 
 def _advise_list(first: Placed, runtime: Runtime) -> tuple[str, ...]:

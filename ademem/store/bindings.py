@@ -299,6 +299,15 @@ def _map(store: Store, found: Iterable[Memory], where: str = "") -> dict[str, li
     return places
 
 
+_CHOSEN = "select memory_seq from memory_bindings where strength in ('given', 'read')"
+_UNCHOSEN = (
+    f"{CURRENT} and {BROWSED} and status <> 'archived'"
+    f" and (seq not in ({_CHOSEN}) and anchors not like '%\"@ none\"%'"
+    " or anchors not like '%\"@when %')"
+    " and category not in ('episode', 'procedure', 'digest', 'handoff')"
+)
+
+
 def list_unchosen(store: Store, most: int) -> list[Memory]:
     """Return memories that may be shown without a chosen place or an occasion.
 
@@ -306,15 +315,13 @@ def list_unchosen(store: Store, most: int) -> list[Memory]:
     """
     from ademem.store import memories
 
-    chosen = "select memory_seq from memory_bindings where strength in ('given', 'read')"
-    where = (
-        f"{CURRENT} and {BROWSED} and status <> 'archived'"
-        f" and (seq not in ({chosen}) and anchors not like '%\"@ none\"%'"
-        " or anchors not like '%\"@when %')"
-        " and category not in ('episode', 'procedure', 'digest', 'handoff')"
-    )
     order = "order by anchors like '%\"@when %', seq desc"
-    return memories.find(store, where, f"{order} limit {most}")
+    return memories.find(store, _UNCHOSEN, f"{order} limit {most}")
+
+
+def count_unchosen(store: Store) -> int:
+    query = f"select count(*) from unified_memories where project_id = ? and {_UNCHOSEN}"
+    return store.number(query, (store.project_id,))
 
 
 def count_changes(store: Store) -> int:

@@ -10,7 +10,7 @@ from ademem.core.text import preview
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import on_project
 from ademem.doors.cli.options import argument, flag, option
-from ademem.doors.cli.parameters import text_or_stdin
+from ademem.doors.cli.parameters import Limit, text_or_stdin
 from ademem.operations import placing, rows
 from ademem.operations.placing import Choice, Placed
 from ademem.store.runtime import Runtime
@@ -36,7 +36,8 @@ def at(
     drop: Dropped = None,
     when: Occasions = None,
     none: bool = flag("--none", "It applies nowhere by itself."),
-    pending: bool = flag("--pending", "20 memories that lack an occasion, or a chosen place."),
+    pending: bool = flag("--pending", "Memories that lack an occasion, or a chosen place."),
+    limit: Limit = 20,
     from_: str = option("--from", "Choices as JSON lines; - reads standard input.", ""),
 ) -> None:
     """Choose where and when it applies. Without a choice, show that."""
@@ -50,7 +51,7 @@ def at(
     is_of_several = bool(pending or from_)
     _check_choice(choice, is_of_several)
     if is_of_several:
-        return _list_unplaced(memories) if pending else _place_from(memories, from_)
+        return _list_unplaced(memories, limit) if pending else _place_from(memories, from_)
     one = placing.place(memories, choice) if choice.decides else placing.show_places(memories, id)
     return show.report(to_json(one), list(lines_of(one)))
 
@@ -65,10 +66,12 @@ def _check_choice(choice: Choice, is_of_several: bool) -> None:
         raise UsageError("--none excludes --at and --drop", "choose places, or none")
 
 
-def _list_unplaced(memories: Runtime) -> None:
-    found = placing.list_unplaced(memories)
+def _list_unplaced(memories: Runtime, limit: int) -> None:
+    found, total = placing.list_unplaced(memories, limit)
     why = "every memory has a chosen place, or needs none, and an occasion"
-    show.listing("memories", found, lines_of, why, to_json)
+    show.listing("memories", found, lines_of, why, to_json, total=total)
+    if total > len(found) and not show.as_json:
+        show.echo(f"{len(found)} of {total:,}; more: `ademem at --pending --limit 1000`")
 
 
 def _place_from(memories: Runtime, path: str) -> None:

@@ -204,10 +204,15 @@ def listing(
     lines: Callable[[Row], Iterable[str]],
     none: str,
     row_json: Callable[[Row], Any] = lambda row: row,
+    total: int | None = None,
 ) -> None:
-    """Print rows as JSON below *name*, or some *lines* for each, or *none* on standard error."""
+    """Print rows as JSON below *name*, or some *lines* for each, or *none* on standard error.
+
+    *total* counts those that a limit leaves out, too.
+    """
     if as_json:
-        json({"count": len(rows), name: [row_json(row) for row in rows]})
+        counts = {"count": len(rows)} | ({} if total is None else {"total": total})
+        json(counts | {name: [row_json(row) for row in rows]})
     elif rows:
         fenced(text for row in rows for text in lines(row))
     else:

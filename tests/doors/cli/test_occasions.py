@@ -151,6 +151,17 @@ def test_those_without_any_come_before_those_without_a_place(ademem, monkeypatch
     assert [each["id"] for each in ademem.json("at", "--pending")["memories"]] == [first, second]
 
 
+def test_the_pending_are_counted_where_a_limit_leaves_some_out(ademem):
+    for text in (TEXT, OTHER, "Zebras are sorted by hand"):
+        ademem("add", text, "-c", "fact")
+    listed = ademem.json("at", "--pending", "--limit", "2")
+
+    assert (listed["count"], listed["total"], len(listed["memories"])) == (2, 3, 2)
+    told = ademem("at", "--pending", "--limit", "2")
+    assert "2 of 3; more: `ademem at --pending --limit 1000`" in told
+    assert " of 3" not in ademem("at", "--pending")
+
+
 def test_a_line_that_chooses_nothing_is_refused(ademem, monkeypatch, id):
     told = choose(ademem, monkeypatch, json.dumps({"id": id, "whne": ["counting the animals"]}))
 
