@@ -654,8 +654,23 @@ def list_revisions(runtime: Runtime, id: str) -> list[dict[str, Any]]:
 
 
 def list_events(runtime: Runtime, limit: int = 20, before: str = "") -> list[Event]:
-    store = runtime.store
-    ids = revisions.newest_events(store, limit, before)
+    return _read_events(runtime.store, revisions.newest_events(runtime.store, limit, before))
+
+
+def find_last_act(runtime: Runtime) -> Event:
+    """Return the last act of a person that was not taken back, also on their own memories."""
+    found = [
+        event
+        for each in runtime.with_own()
+        if (id := revisions.last_event_of_person(each.store))
+        for event in _read_events(each.store, [id])
+    ]
+    if not found:
+        raise NotFound("no act of a person can be taken back", "`ademem log` shows all acts")
+    return max(found, key=lambda event: event.at)
+
+
+def _read_events(store: Store, ids: Sequence[str]) -> list[Event]:
     undone = revisions.undone_since(store, ids[-1]) if ids else {}
     changes: dict[str, list[tuple[int, str, str]]] = {}
     for event, seq, memory, operation in revisions.list_changes(store, ids):

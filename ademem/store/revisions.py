@@ -87,8 +87,12 @@ def has_event(store: Store, event: str) -> bool:
 
 
 def last_event_of_person(store: Store) -> str:
-    query = "select event_id from memory_revisions where actor = 'user' order by seq desc limit 1"
-    return store.first(query, (), "")
+    """Return the last act of a person that is no undo and was not taken back; or an empty text."""
+    events = store.column(
+        "select event_id from memory_revisions where actor = 'user' and operation <> 'undo'"
+        " group by event_id order by max(seq) desc"
+    )
+    return next((event for event in events if event not in undone_since(store, event)), "")
 
 
 _OF_EVENTS = """

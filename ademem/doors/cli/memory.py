@@ -222,14 +222,20 @@ def log(
 @on_project()
 def undo(
     memories: Runtime,
-    event: str = argument("EVENT", "The id of an act in `log`."),
+    event: str = argument("[EVENT]", "The id of an act in `log`; else a person's last.", ""),
     dry_run: DryRun = False,
 ) -> None:
     """Undo one act. It may be an edit, a merge, even an undo."""
     from ademem.operations import curation
 
+    if not event:
+        last = curation.find_last_act(memories)
+        event = last.id
+        if not show.as_json:
+            show.fenced(_event_lines(last))
     changed = curation.undo(memories, event, dry_run=dry_run)
-    values = {"count": len(changed), "memories": [show.memory_json(each) for each in changed]}
+    rows = [show.memory_json(each) for each in changed]
+    values = {"event": event, "count": len(changed), "memories": rows}
     verb = "would undo" if dry_run else "undid"
     show.report(values, [f"{verb} {show.line(each, 120)}" for each in changed])
 

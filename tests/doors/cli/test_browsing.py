@@ -90,6 +90,25 @@ def test_an_earlier_revision_is_restored_as_the_history_numbers_it(ademem):
     assert "said or confirmed by a person" in ademem("restore", id, "--to", "1")
 
 
+def test_undo_alone_says_what_a_person_did_last_and_takes_it_back_then_the_act_before(ademem):
+    id = ademem.json("add", "Use pnpm")["memory"]["id"]
+    ademem("edit", id, "--content", "Use npm")
+    ademem.inside()
+    ademem("add", "Giraffes are counted twice")
+    assert "needs a person" in ademem("undo")
+    ademem.outside()
+
+    assert "edit 1 by user\n    Use npm\nwould undo" in ademem("undo", "--dry-run")
+    assert "edit 1 by user\n    Use npm\nundid" in ademem("undo")
+    assert ademem.json("get", id)["content"] == "Use pnpm"
+    assert "insert 1 by user\n    Use pnpm\nundid" in ademem("undo")
+    assert "no act of a person can be taken back (`ademem log`" in ademem("undo")
+    assert ademem.exit_code == 1
+    assert [row["content"] for row in ademem.json("list")["memories"]] == [
+        "Giraffes are counted twice"
+    ]
+
+
 def test_a_type_decides_about_the_category(ademem):
     added = ademem.json("add", "The parser fails on tabs", "--type", "bugfix")["memory"]
     learned = ademem.json("learn", "Redis drops idle locks", "--type", "bugfix")["memory"]

@@ -36,7 +36,7 @@ def test_a_text_that_begins_with_a_dash_is_told_from_an_option(ademem, command):
 
 
 def test_what_an_argument_that_is_missing_stands_for_is_told(ademem):
-    assert "Missing argument 'EVENT'. The id of an act in `log` (`ademem undo" in ademem("undo")
+    assert "Missing argument 'ID'. Of a memory, or its start (`ademem pin" in ademem("pin")
     assert ademem.exit_code == 2
 
 
