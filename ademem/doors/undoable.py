@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from ademem.core import who
+from ademem.core import anchor, who
 from ademem.core.actor import Who
 from ademem.core.clock import stamp
 from ademem.core.errors import AdememError, Conflict, NoSuchMemory, UsageError
@@ -60,6 +60,7 @@ IN_WORDS = {
     "place": "changed where it comes up:",
     "only tell": "from now on only told:",
     "leave in its place": "left where it is:",
+    "leave as it is": "left as it was:",
     "skip": "left for later:",
 }
 """What was done, by the verb of an act's label."""
@@ -224,16 +225,62 @@ def _confirm_waiting(memories: Runtime, done: Done, *ids: str) -> Done:
     return in_order(done.label, done, *confirmed) if confirmed else done
 
 
-def edit(memories: Runtime, id: str, revision: int | None, **changes: Any) -> Done:
-    """Change a memory; a text in quarantine is read and approved, or rejected, before."""
-    if searching.get(memories, id).quarantine_reason:
+def edit(memories: Runtime, id: str, revision: int | None, **given: Any) -> Done:
+    """Change a memory; a text in quarantine is read and approved, or rejected, before.
+
+    *when* are its occasions. What is given as it was changes nothing.
+    """
+    edited = _edit(memories, id, revision, **given)
+    return _as_one(edited) if edited else _left(memories, id)
+
+
+def edit_and_promote(memories: Runtime, id: str, revision: int | None, **given: Any) -> Done:
+    edited = _edit(memories, id, revision, **given)
+    return _as_one([*edited, promote(memories, id, None if edited else revision)])
+
+
+def _edit(
+    memories: Runtime,
+    id: str,
+    revision: int | None,
+    when: Sequence[str] | None = None,
+    **fields: Any,
+) -> list[Done]:
+    memory = searching.get(memories, id)
+    if memory.quarantine_reason:
         raise NotAllowed("a text in quarantine is approved before it is edited")
-    return by_memory("edit", memories, curation.edit(memories, id, revision=revision, **changes))
+    changes = {
+        name: value
+        for name, value in fields.items()
+        if (value or None) != (getattr(memory, name) or None)
+    }
+    choice = _choose_occasions(memory, when)
+    done = []
+    if changes:
+        edited = curation.edit(memories, id, revision=revision, **changes)
+        done.append(by_memory("edit", memories, edited))
+    if choice.decides:
+        if not done:
+            curation.require_revision(memory, revision)
+        done.append(by_memory("edit", memories, placing.place(memories, choice).memory))
+    return done
 
 
-def edit_and_promote(memories: Runtime, id: str, revision: int | None, **changes: Any) -> Done:
-    edited = edit(memories, id, revision, **changes)
-    return in_order(edited.label, edited, promote(memories, id, None))
+def _choose_occasions(memory: Memory, when: Sequence[str] | None) -> placing.Choice:
+    """Return the choice of occasions, or none for those that it has; raises UsageError."""
+    told = anchor.occasions(memory.anchors)
+    if when is None or tuple(when) == told:
+        return placing.Choice(id=memory.id)
+    placing.choose_occasions(when)
+    return placing.Choice(id=memory.id, when=tuple(when), drop=() if when else told)
+
+
+def _as_one(acts: Sequence[Done]) -> Done:
+    return acts[0] if len(acts) == 1 else in_order(acts[0].label, *acts)
+
+
+def _left(memories: Runtime, id: str) -> Done:
+    return in_order(f"leave as it is “{_name(searching.get(memories, id))}”")
 
 
 def _twin(memories: Runtime, verb: str, opposite: str, id: str, **given: Any) -> Done:
@@ -282,11 +329,14 @@ def only_tell(memories: Runtime, id: str, revision: int | None) -> Done:
 
 def place(memories: Runtime, id: str, revision: int | None, keys: Sequence[str]) -> Done:
     """Let a memory come up at these places alone; at none of them, only when a prompt asks."""
-    curation.require_revision(searching.get(memories, id), revision)
-    answered = _answer_doubts(memories, id)
+    before = searching.get(memories, id)
+    curation.require_revision(before, revision)
+    acts = _answer_doubts(memories, id)
     choice = placing.Choice(id=id, at=tuple(keys), nowhere=not keys)
-    placed = by_memory("place", memories, placing.place(memories, choice).memory)
-    return in_order(placed.label, *answered, placed) if answered else placed
+    placed = placing.place(memories, choice).memory
+    if placed.revision_count != before.revision_count:
+        acts.append(by_memory("place", memories, placed))
+    return in_order(acts[-1].label, *acts) if acts else _left(memories, id)
 
 
 def _answer_doubts(memories: Runtime, id: str) -> list[Done]:

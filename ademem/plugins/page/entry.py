@@ -141,3 +141,9 @@ class PageRequest(Value):
         fields = operation_of(memory_operations.update).parameters_of("people")
         changes = empty | read_form((each for each in fields if each.name in form), form)
         return {PATTERN if name == "path" else name: value for name, value in changes.items()}
+
+    @property
+    def occasions(self) -> tuple[str, ...] | None:
+        """Return one for each line of the form; None where it has no field for them."""
+        lines = self.form["when"].splitlines() if "when" in self.form else None
+        return None if lines is None else tuple(filter(None, (" ".join(x.split()) for x in lines)))

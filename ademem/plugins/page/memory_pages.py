@@ -620,6 +620,7 @@ def restore_mark(memories: Runtime, label: str, id: str, before: dict[str, Any] 
 
 def _preview(memories: Runtime, request: PageRequest) -> dict[str, Any]:
     memory, changes = searching.get(memories, request.path["id"]), request.changes
+    when = request.occasions
     content = changes.get("content", memory.content)
     return {
         "memory": memory,
@@ -627,6 +628,7 @@ def _preview(memories: Runtime, request: PageRequest) -> dict[str, Any]:
         "title": changes.get("title", memory.title),
         "content": content,
         "tags": " ".join(changes.get("tags", memory.tags)),
+        "occasions": occasions(memory.anchors) if when is None else when,
         "rules": inspecting.preview_edit(memories, memory.id, **changes),
         "changed": list(views.diff_words(memory.content, content)),
         "here": f"/memory/{memory.id}",

@@ -350,7 +350,7 @@ ACTS = (
     _follow("delete", memory_operations.remove, how="delete"),
     _follow("pin", memory_operations.pin),
     _follow("unpin", memory_operations.pin, pinned=False),
-    _act("edit", undoable.edit, lambda request: request.changes),
+    _act("edit", undoable.edit, lambda request: request.changes | {"when": request.occasions}),
     Act("/memory/{id}/delete-hard", _delete_hard),
     Act("/memory/{id}/settle", _settle),
     _act("supersede", undoable.supersede, _fields("by")),

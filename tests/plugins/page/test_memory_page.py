@@ -6,6 +6,7 @@ import re
 import pytest
 
 from ademem.core import clock
+from ademem.core.anchor import occasions
 from ademem.core.errors import UsageError
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.doors.views import compare_revisions
@@ -264,6 +265,45 @@ def test_the_gate_is_shown_rule_by_rule_before_an_edit_is_saved(browser):
     assert re.search(r"insert\s*accept", same)  # it is not a duplicate of itself
     assert re.search(r"duplicate\s*merge", other)
     assert browser.memory(memory.id).content == memory.content
+
+
+def test_a_form_changes_the_occasions_with_the_text_and_one_undo_brings_both_back(browser):
+    browser.world.know("Money is stored in cents")
+    (memory,) = browser.world.live()
+    first = {"content": "Money is stored in cents", "when": "rounding a sum\r\n\r\na bill is wrong"}
+    browser.post(f"/memory/{memory.id}/edit", **first, revision="1")
+    told = ("rounding a sum", "a bill is wrong")
+    assert occasions(browser.memory(memory.id).anchors) == told
+    assert "rounding a sum\na bill is wrong</textarea>" in browser.get(f"/memory/{memory.id}").text
+
+    changed = {"content": "Money is stored in mills", "when": ""}
+    preview = browser.post(f"/memory/{memory.id}/preview", content="x", when="adding a tax").text
+    assert "adding a tax</textarea>" in preview
+    many = "\n".join(f"case {number}" for number in range(5))
+    refused = browser.post(f"/memory/{memory.id}/edit", content="x", when=many)
+    assert (refused.status_code, "at most 4 occasions" in refused.text) == (400, True)
+    browser.post(f"/memory/{memory.id}/edit", **changed, revision="2")
+    assert browser.memory(memory.id).content == "Money is stored in mills"
+    assert occasions(browser.memory(memory.id).anchors) == ()
+    browser.post("/undo")
+    assert browser.memory(memory.id).content == "Money is stored in cents"
+    assert occasions(browser.memory(memory.id).anchors) == told
+
+
+@pytest.mark.parametrize("verb", ["edit", "places"])
+def test_a_form_that_is_saved_as_it_was_writes_no_revision(browser, verb):
+    browser.world.know("Money is stored in cents")
+    (memory,) = browser.world.live()
+    form = {"content": memory.content, "title": "", "tags": "money", "when": "rounding a sum"}
+    browser.post(f"/memory/{memory.id}/edit", **form)
+    browser.post(f"/memory/{memory.id}/places", at="src/")
+    saved = browser.memory(memory.id)
+    answer = browser.post(f"/memory/{memory.id}/{verb}", **form, at="src/", next="/")
+
+    assert browser.memory(memory.id) == saved
+    assert "Left as it was" in texts(browser.get(answer.headers["location"]).text)
+    browser.post("/undo")
+    assert browser.memory(memory.id) == saved
 
 
 def test_a_contradiction_is_settled_on_the_page_of_either(browser):
