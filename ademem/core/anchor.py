@@ -92,6 +92,13 @@ def is_choice(anchor: str) -> bool:
     return in_one_line(clean(anchor)).startswith((GIVEN, READ, NOT, WHEN))
 
 
+def kind_of(anchor: str) -> str:
+    """Return "when" for an occasion, "place" for a chosen place, "anchor" for any other."""
+    if anchor.startswith(WHEN):
+        return "when"
+    return "place" if is_choice(anchor) else "anchor"
+
+
 def at(anchor: str) -> tuple[str, str] | None:
     """Return the key of a chosen place and its strength; None for any other anchor."""
     for start, strength in ((READ, "read"), (GIVEN, "given")):

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from ademem.capture import provenance
-from ademem.core import client, who
+from ademem.core import anchor, client, who
 from ademem.core.clock import datetime, parse, stamp
 from ademem.core.errors import Conflict, NoSuchMemory, NotFound, UsageError
 from ademem.core.memory import Memory, Status, Trust
@@ -29,7 +29,7 @@ from ademem.store import (
     revisions,
     transitions,
 )
-from ademem.store.database import read_list, write_list
+from ademem.store.database import MISREAD, read_list, write_list
 from ademem.store.runtime import Runtime, on_store
 from ademem.store.transitions import Act, CannotDo, OfPerson
 
@@ -637,6 +637,8 @@ class Event(Value):
     """Content of the first one after the act; empty when it was deleted for good."""
     undone_by: str = ""
     """The event that took it back."""
+    changed: tuple[str, ...] = ()
+    """What an edit changed of the first one: text, tags, place, when, …"""
 
 
 QUARANTINED = "(in quarantine; `ademem review` shows it)"
@@ -694,9 +696,27 @@ def _read_events(store: Store, ids: Sequence[str]) -> list[Event]:
                 memories=tuple(dict.fromkeys(memory for _, memory, _ in rows)),
                 text=QUARANTINED if quarantined else str(first.snapshot["content"]),
                 undone_by=undone.get(id, ""),
+                changed=tuple(_list_changed(store, first)) if first.operation == "edit" else (),
             )
         )
     return events[::-1]
+
+
+_NAMES = {"content": "text", "topic_key": "topic", "file_scope_pattern": "path"}
+
+
+def _list_changed(store: Store, edit: revisions.Revision) -> Iterator[str]:
+    """Yield what an edit changed; places and occasions are told from the other anchors."""
+    try:
+        before = revisions.before(store, edit)
+    except MISREAD:
+        return
+    if before is None:
+        return
+    old, new = before.fields(), edit.fields()
+    yield from (_NAMES.get(name, name) for name in STATED if old[name] != new[name])
+    changed = set(old["anchors"]).symmetric_difference(new["anchors"])
+    yield from sorted(set(map(anchor.kind_of, changed)))
 
 
 COUNTED = 1000

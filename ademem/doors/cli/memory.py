@@ -249,7 +249,8 @@ def _revision_lines(row: dict[str, Any]) -> Iterator[str]:
 
 def _event_lines(event: Event) -> Iterator[str]:
     what = ", ".join(f"{name} {count}" for name, count in event.operations.items())
-    yield f"{event.id}  {event.at:%Y-%m-%d %H:%M}  {what} by {event.actor}"
+    changed = f" ({', '.join(event.changed)})" if event.changed else ""
+    yield f"{event.id}  {event.at:%Y-%m-%d %H:%M}  {what}{changed} by {event.actor}"
     if event.text:
         yield f"    {preview(event.text, 120)}"
 

@@ -90,6 +90,24 @@ def test_an_earlier_revision_is_restored_as_the_history_numbers_it(ademem):
     assert "said or confirmed by a person" in ademem("restore", id, "--to", "1")
 
 
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        pytest.param(["at", "--at", "src/"], "place", id="where it applies"),
+        pytest.param(["at", "--when", "adding a package"], "when", id="when it is wanted"),
+        pytest.param(["edit", "--tags", "node", "--content", "Use npm"], "text, tags", id="words"),
+        pytest.param(["edit", "--command", "npm ci"], "anchor", id="a command"),
+    ],
+)
+def test_the_log_says_of_an_edit_what_it_changed(ademem, change, told):
+    id = ademem.json("add", "Use pnpm")["memory"]["id"]
+    command, *flags = change
+    ademem(command, id, *flags)
+
+    assert ademem.json("log")["events"][0]["changed"] == told.split(", ")
+    assert f"edit 1 ({told}) by user\n" in ademem("log")
+
+
 def test_undo_alone_says_what_a_person_did_last_and_takes_it_back_then_the_act_before(ademem):
     id = ademem.json("add", "Use pnpm")["memory"]["id"]
     ademem("edit", id, "--content", "Use npm")
@@ -98,8 +116,8 @@ def test_undo_alone_says_what_a_person_did_last_and_takes_it_back_then_the_act_b
     assert "needs a person" in ademem("undo")
     ademem.outside()
 
-    assert "edit 1 by user\n    Use npm\nwould undo" in ademem("undo", "--dry-run")
-    assert "edit 1 by user\n    Use npm\nundid" in ademem("undo")
+    assert "edit 1 (text) by user\n    Use npm\nwould undo" in ademem("undo", "--dry-run")
+    assert "edit 1 (text) by user\n    Use npm\nundid" in ademem("undo")
     assert ademem.json("get", id)["content"] == "Use pnpm"
     assert "insert 1 by user\n    Use pnpm\nundid" in ademem("undo")
     assert "no act of a person can be taken back (`ademem log`" in ademem("undo")
