@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from ademem.core import untrusted, who
+from ademem.core import anchor, untrusted, who
 from ademem.core.actor import By
 from ademem.core.errors import NO, REFUSED, USAGE
 from ademem.core.memory import CAME_FROM_HUB, CAME_WITH_FILES, SHORT_ID, Memory, flags, is_rule
@@ -398,7 +398,7 @@ def _describe_state(memory: Memory) -> Iterator[str]:
 def _describe_use(
     memory: Memory, places: Sequence[Binding], effects: Mapping[str, int]
 ) -> Iterator[str]:
-    yield from map(_describe_anchor, memory.anchors)
+    yield from anchor.describe(memory.anchors)
     if places:
         yield f"at: {_join_keys(places)}"
     if done := [f"{name} {count:,}" for name, count in effects.items() if count]:
@@ -415,15 +415,6 @@ def _describe_origin(memory: Memory) -> Iterator[str]:
     yield f"from: {memory.sender}, {memory.created_at:%Y-%m-%d %H:%M} UTC"
     if memory.trust is Trust.IMPORT and memory.source_id:
         yield f"source: {memory.source_id}"
-
-
-def _describe_anchor(text: str) -> str:
-    from ademem.core import anchor
-
-    if text.startswith(anchor.WHEN):
-        return f"when: {text.removeprefix(anchor.WHEN)}"
-    place = anchor.place(text)
-    return f"anchor: {place.where if place else text}"
 
 
 def report(
@@ -521,8 +512,13 @@ def _kept_lines(memory: Memory, written: Written, placed: Placed | None) -> Iter
     yield f"{verb} {memory.id} ({written.durability}{kind})"
     if placed and not written.deduped:
         yield at_line(placed)
-        yield from placed.advice if to_model() else ()
+        yield from placed.advice if to_model() else _advise_person(memory)
     yield from (f"note: {note}" for note in written.notes)
+
+
+def _advise_person(memory: Memory) -> Iterator[str]:
+    if sys.stdout.isatty() and not anchor.occasions(memory.anchors):
+        yield f'when: no occasion · ademem at {memory.id[:SHORT_ID]} --when "…"'
 
 
 def show_nearest(found: Sequence[Memory]) -> None:

@@ -1,6 +1,7 @@
 """`--when`: the occasions on which a memory is wanted, in other words than its text."""
 
 import json
+import sys
 
 import pytest
 
@@ -76,6 +77,16 @@ def test_an_agent_that_writes_without_them_is_asked(ademem):
     assert "say when" not in told
     ademem.outside()
     assert "say when" not in ademem("add", "Zebras are sorted by hand", "-c", "fact")
+
+
+def test_a_person_at_a_terminal_is_told_how_to_say_them_but_not_asked(ademem, monkeypatch):
+    assert "when:" not in ademem("add", OTHER, "-c", "fact")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    told = ademem("add", "Zebras are sorted by hand", "-c", "fact")
+    id = told.split()[2][:6]
+
+    assert f'when: no occasion · ademem at {id} --when "…"\n' in told
+    assert "when:" not in ademem("add", TEXT, "-c", "gotcha", *flags("adding a field"))
 
 
 @pytest.mark.parametrize(
