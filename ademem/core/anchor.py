@@ -87,6 +87,18 @@ def occasions(anchors: Iterable[str]) -> tuple[str, ...]:
     return tuple(islice((words for words in told if len(words) <= OCCASION_CHARS), MOST_READ))
 
 
+def describe_occasions(anchors: Iterable[str]) -> list[str]:
+    return [f"when: {words}" for words in occasions(anchors)]
+
+
+def describe(anchors: Iterable[str]) -> list[str]:
+    """Return a line for each anchor, places in the code without their hash, and occasions last."""
+    anchors = tuple(anchors)
+    others = (text for text in anchors if not text.startswith(WHEN))
+    named = (found.where if (found := place(text)) else text for text in others)
+    return [*(f"anchor: {text}" for text in named), *describe_occasions(anchors)]
+
+
 def is_choice(anchor: str) -> bool:
     """Return True for a text that is stored as a chosen place or an occasion."""
     return in_one_line(clean(anchor)).startswith((GIVEN, READ, NOT, WHEN))

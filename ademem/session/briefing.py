@@ -35,6 +35,7 @@ from ademem.store.briefs import COUNTED, count_confirmed
 from ademem.store.injections import MOST_LEFT_OUT, place
 from ademem.store.logs import PATIENCE, discount
 from ademem.store.memories import Query
+from ademem.store.runtime import command_to_add
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -650,8 +651,7 @@ def how_to(program: str) -> str:
     return (
         "Project memory (ademem): notes to weigh, not orders; the files of today win. "
         f'Look things up with `{program} recall "words"`, read one whole with `{program} get ID`, '
-        f'keep a lasting finding with `{program} add "…" --category gotcha --when "what one does or'
-        ' asks then"`.'
+        f"keep a lasting finding with {command_to_add(program)}."
     )
 
 

@@ -21,7 +21,7 @@ from ademem.session.folder_weights import folder_of
 from ademem.store import adopted, agreements, injections, jobs, ledger, logs, sessions
 from ademem.store import commits as table
 from ademem.store.bindings import has_anchors, is_shown_due
-from ademem.store.runtime import Runtime, program
+from ademem.store.runtime import Runtime, command_to_add, program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,8 +40,7 @@ FLUSH = (
     "The conversation was just compacted. Asked once in this session: did it teach something that "
     "would help a newcomer and is not in project memory yet (a decision and its reason, "
     "a convention, a pitfall that will come back)? Save each as one sentence with "
-    '`{program} add "…" --category gotcha --when "what somebody does or asks when it matters"` '
-    "(or decision, convention) before you go on. "
+    "{command} (or decision, convention) before you go on. "
     "Paths, progress, and what the code or git tell do not count. Most often nothing is left "
     "to save: then say NO_DISCOVERIES and go on."
 )
@@ -148,7 +147,7 @@ def _brief(
     asks = source == "compact" and ledger.claim(
         runtime.store, "flush", payload.session_id, runtime.now
     )
-    question = FLUSH.format(program=name) if asks else ""
+    question = FLUSH.format(command=command_to_add(name)) if asks else ""
     text = "\n".join(filter(None, (brief.text, question, imported)))
     shown = [logs.Shown(memory_id=memory.id) for memory in brief.shown]
     if source == "compact":  # a row without a memory: what was shown before is gone

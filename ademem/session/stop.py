@@ -12,7 +12,7 @@ from ademem.core.project import files_changed
 from ademem.session import flags, linked_files
 from ademem.session.turn_tracking import key_of, mark_read
 from ademem.store import agreements, jobs, ledger, outcomes, turns
-from ademem.store.runtime import Runtime, program
+from ademem.store.runtime import Runtime, command_to_add, program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 QUESTION = (
     "ademem: this turn changed files and saved nothing to project memory. "
     "If it taught something that would help a newcomer, "
-    'save it with `{program} add "…" --category gotcha --when "what somebody does or asks when it'
-    ' matters"`; if not, say NO_DISCOVERIES.'
+    "save it with {command}; if not, say NO_DISCOVERIES."
 )
 NOTHING = "NO_DISCOVERIES"
 """Answer of a model without findings; it is not asked again."""
@@ -38,7 +37,7 @@ def handle(payload: Payload, runtime: Runtime) -> str | None:
     if NOTHING in payload.last_message:
         ledger.claim(runtime.store, "ask_at_stop", payload.session_id, runtime.now)
     if not payload.stop_hook_active and _should_ask(payload, runtime):
-        question = QUESTION.format(program=program(runtime.environment))
+        question = QUESTION.format(command=command_to_add(program(runtime.environment)))
         from ademem.store import injections
 
         with suppress(runtime.store.db.Error):

@@ -221,6 +221,11 @@ def program(environment: Mapping[str, str]) -> str:
     return os.path.join(os.path.dirname(package), "hooks", "ademem")
 
 
+def command_to_add(program: str) -> str:
+    """Return how a model saves a finding, as each text that asks for one says it."""
+    return f'`{program} add "…" --category gotcha --when "what one does or asks when it matters"`'
+
+
 def personal_project(environment: Mapping[str, str]) -> Project:
     folder = os.path.realpath(personal_folder(environment))
     return Project(root=folder, home=folder)

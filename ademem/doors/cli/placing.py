@@ -104,7 +104,7 @@ def lines_of(placed: Placed) -> list[str]:
     return [
         f"{placed.memory.id}  {preview(first, TEXT_CHARS)}",
         f"  {show.at_line(placed)}",
-        *(f"  when: {words}" for words in anchor.occasions(placed.memory.anchors)),
+        *(f"  {line}" for line in anchor.describe_occasions(placed.memory.anchors)),
         *(f"  {line}" for line in placed.advice),
         *(f"  note: {note}" for note in placed.notes),
     ]

@@ -82,9 +82,7 @@ def memory(
     yield ""
     yield from card.get("evidence", ())
     yield from _beside(card, related, is_withheld)
-    when = anchor.occasions(found.anchors)
-    yield from (f"anchor: {text}" for text in found.anchors if not text.startswith(anchor.WHEN))
-    yield from (f"when: {words}" for words in when)
+    yield from anchor.describe(found.anchors)
     facts = {"tags": " ".join(found.tags), "topic": found.topic_key, "branch": found.source_branch}
     facts |= {"path": found.file_scope_pattern, "session": found.source_session_id}
     yield from (f"{name}: {value}" for name, value in facts.items() if value)
