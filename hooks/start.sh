@@ -11,6 +11,10 @@
 # milliseconds, because starting Python takes fifteen. A wrong guess there may only cost time, or a
 # hint from memory: in doubt, Python decides.
 
+# As itself, zsh splits no words and ends at a pattern that no file fits; with the traps of `sh` it
+# would forget the one above, which keeps an exit code of 2 from the client.
+[ -z "$ZSH_VERSION" ] || { emulate sh && unsetopt posix_traps; } 2>/dev/null
+
 # A clone brings variables, too, in its settings of the client. What these name here is not the
 # person's; ADEMEM_DISABLE may be, and Python compares the values.
 of_clone() {
