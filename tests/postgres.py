@@ -62,6 +62,7 @@ class Cluster:
 
     def start(self):
         options = f"-F -c listen_addresses= -k {self.folder} -c max_connections=60"
+        options += " -c autovacuum=off"  # which looks at the database of each test again and again
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(
                 [self.programs / "postgres", "-D", self.folder / "data", *options.split()],
