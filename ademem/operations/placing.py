@@ -20,7 +20,7 @@ from ademem.store.transitions import CannotDo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from ademem.store.tree_index import Tree
@@ -138,12 +138,14 @@ def choose_occasions(given: Iterable[str]) -> tuple[str, ...]:
     found = tuple(dict.fromkeys(map(anchor.of_occasion, given)))
     for text in (each.removeprefix(anchor.WHEN) for each in found):
         if len(text) > anchor.OCCASION_CHARS:
-            most = f"{anchor.OCCASION_CHARS} characters"
-            raise UsageError(f"an occasion has at most {most}: {preview(text, 40)}", _OCCASION)
+            size = f"at most {anchor.OCCASION_CHARS} characters, this one {len(text)}"
+            hint = "shorten it, or tell two"
+            raise UsageError(f"an occasion has {size}: {preview(text, 40)}", hint)
         if not any(map(str.isalnum, text)):
             raise UsageError("an occasion is empty", _OCCASION)
     if len(found) > anchor.MOST_OCCASIONS:
-        raise UsageError(f"a memory has at most {anchor.MOST_OCCASIONS} occasions", _OCCASION)
+        most = f"at most {anchor.MOST_OCCASIONS} occasions, not {len(found)}"
+        raise UsageError(f"a memory has {most}", "leave out those that are nearly the same")
     return found
 
 
@@ -343,7 +345,7 @@ def _choose_places(
     root = runtime.project.root
     wanted = [binding_keys.parse_at(key, root) for key in choice.at]
     unwanted = _read_dropped(memory, choice.drop, runtime)
-    notes = _check_reach(wanted, by_person, tree)
+    notes = [*_check_reach(wanted, by_person, tree), *_note_unknown(memory, unwanted, runtime)]
     of_person = {anchor.of_key(key, by_person=True) for key in unwanted}
     of_person |= {anchor.NOWHERE} if wanted else set()
     if choice.nowhere or not of_person.isdisjoint(memory.anchors):
@@ -374,6 +376,14 @@ def _read_dropped(memory: Memory, given: Iterable[str], runtime: Runtime) -> lis
         binding_keys.show(told[key]) if key in told else check_keys(runtime, [key])[0]
         for key in given
     ]
+
+
+def _note_unknown(memory: Memory, dropped: Iterable[str], runtime: Runtime) -> Iterator[str]:
+    known = {binding_keys.show(each) for each in table.list_of(runtime.store, memory)}
+    known |= {found[0] for text in memory.anchors if (found := anchor.at(text))}
+    for key in dropped:
+        if key not in known:
+            yield f"it had no place or occasion {key}"
 
 
 def _others(anchors: Iterable[str]) -> list[str]:

@@ -49,6 +49,16 @@ def test_a_place_that_a_person_chooses_leaves_the_occasions(ademem, id):
     assert ademem.json("at", id)["at"] == []
 
 
+def test_an_occasion_told_twice_is_one_and_one_that_it_never_had_is_named(ademem, id):
+    ademem("at", id, *flags("adding a  field", "adding a field"))
+    assert occasions(ademem, id) == ("adding a field",)
+
+    told = ademem("at", id, "--drop", "adding a feild")
+    assert "note: it had no place or occasion adding a feild" in told
+    assert occasions(ademem, id) == ("adding a field",)
+    assert "note:" not in ademem("at", id, "--drop", "adding a field")
+
+
 def test_they_travel_with_the_memory_and_stand_in_the_tracked_files(ademem, id):
     ademem("files", "refresh")
     lines = (ademem.root / KNOWLEDGE).read_text().splitlines()
@@ -93,8 +103,8 @@ def test_a_person_at_a_terminal_is_told_how_to_say_them_but_not_asked(ademem, mo
     ("given", "why"),
     [
         pytest.param(["  "], "an occasion is empty", id="blank"),
-        pytest.param(["x" * 121], "at most 120 characters", id="long"),
-        pytest.param([f"case {n}" for n in range(5)], "at most 4 occasions", id="many"),
+        pytest.param(["x" * 121], "at most 120 characters, this one 121: xxx", id="long"),
+        pytest.param([f"case {n}" for n in range(5)], "at most 4 occasions, not 5", id="many"),
     ],
 )
 def test_what_is_no_occasion_changes_nothing(ademem, id, given, why):
