@@ -638,7 +638,7 @@ class Event(Value):
     undone_by: str = ""
     """The event that took it back."""
     changed: tuple[str, ...] = ()
-    """What an edit changed of the first one: text, tags, place, when, …"""
+    """What an edit, here or in a file, changed of the first one: text, tags, place, when, …"""
 
 
 QUARANTINED = "(in quarantine; `ademem review` shows it)"
@@ -696,12 +696,13 @@ def _read_events(store: Store, ids: Sequence[str]) -> list[Event]:
                 memories=tuple(dict.fromkeys(memory for _, memory, _ in rows)),
                 text=QUARANTINED if quarantined else str(first.snapshot["content"]),
                 undone_by=undone.get(id, ""),
-                changed=tuple(_list_changed(store, first)) if first.operation == "edit" else (),
+                changed=tuple(_list_changed(store, first)) if first.operation in _EDITS else (),
             )
         )
     return events[::-1]
 
 
+_EDITS = ("edit", "import")
 _NAMES = {"content": "text", "topic_key": "topic", "file_scope_pattern": "path"}
 
 

@@ -52,7 +52,7 @@ OTHER_TYPES = {"tags": list, "ts": int}
 
 MISREAD = "was not understood"
 REFRESH = "`ademem files refresh`"
-SETTLE = "`ademem init`, then `git checkout -m -- .ade` settles all that git left"
+SETTLE = "`git checkout -m -- .ade`, then `git add .ade` settles all that git left"
 PUT = "put a regular file or folder of your own there, or remove it"
 
 
@@ -236,10 +236,13 @@ def unreadable_brief(subject: Subject) -> Iterator[Problem]:
 
 def conflict_markers(subject: Subject) -> Iterator[Problem]:
     project = subject.place.project
-    by_driver = subject.conflicts and under_way(project.root) and enrolment.lacks_driver(project)
+    if not (subject.conflicts and under_way(project.root)):
+        yield from subject.conflicts
+        return
+    settle = f"`ademem init`, then {SETTLE}" if enrolment.lacks_driver(project) else SETTLE
     for found in subject.conflicts:
         what = found.message.partition(";")[0]
-        yield replace(found, message=f"{what}; {SETTLE}") if by_driver else found
+        yield replace(found, message=f"{what}; {settle}")
 
 
 def oversized_lines(subject: Subject) -> Iterator[Problem]:

@@ -87,12 +87,15 @@ def test_a_merge_that_stopped_without_our_driver_is_settled_as_the_check_says(
         clone.commit()
     pulled = ("pull", "--quiet", "--no-edit", "--no-rebase", str(repository.root), "main")
     other.git(*pulled, check=False)
-    found = check(other.project, other.store, other.settings.mirror)
-    told = {one.path for one in found if "`git checkout -m -- .ade`" in one.message}
 
-    assert FACTS in told
+    def told():
+        found = check(other.project, other.store, other.settings.mirror)
+        return next(one.message.partition("; ")[2] for one in found if one.path == FACTS)
 
+    assert told().startswith("`ademem init`, then `git checkout -m -- .ade`, then")
     with_driver(other)
+    assert told().startswith("`git checkout -m -- .ade`, then")
+
     other.git("checkout", "-m", "--", ".ade")
     other.commit("merge")
     other.refresh()

@@ -137,6 +137,7 @@ def test_what_files_bring_beyond_those_of_two_people_or_too_long_finds_nothing(a
     told, brought = (array(f"@when {each}" for each in some) for some in (OCCASIONS, given))
     path.write_text(path.read_text().replace(told, brought))
     ademem("files", "import")
+    assert "import 1 (when) by import" in ademem("log")
 
     assert occasions(ademem, id) == (*OCCASIONS, *birds[:6])
     assert [word for word in ("horses", *birds) if found_by(ademem, word)] == birds[:6]
