@@ -99,7 +99,12 @@ CAN_UNSHARE = (
 CHOSEN = tuple(
     way for way in (*WAYS, *HOOKED) if (FULL or way in FEW) and (way != "process 1" or CAN_UNSHARE)
 )
-PAIRS = [(way, act) for way in CHOSEN for act in (SLASHED if way in HOOKED else ACTS)]
+PAIRS = [
+    (way, act)
+    for number, way in enumerate(CHOSEN)
+    for at, act in enumerate(SLASHED if way in HOOKED else ACTS)
+    if FULL or (number + at) % 2 == 0  # each way and each act, in half of their pairs
+]
 
 AT_PLACES = {
     "the person's settings by redirection": "mkdir -p ~/.config/ademem && echo x > {config}",
