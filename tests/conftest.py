@@ -25,12 +25,12 @@ from tests.world import World
 
 pytest_plugins = ["pytester", "tests.environments", "tests.postgres", "tests.skips"]
 
-# How fast the machine is decides no test; each property gets an eighth of the usual 100 examples.
+# How fast the machine is decides no test; each property gets a twelfth of the usual 100 examples.
 settings.register_profile(
     "patient",
     parent=settings(),
     deadline=None,
-    max_examples=examples(100, share=8),
+    max_examples=examples(100, share=12),
     suppress_health_check=[HealthCheck.too_slow, *settings().suppress_health_check],
 )
 settings.load_profile("patient")

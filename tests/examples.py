@@ -1,4 +1,4 @@
-"""How many examples a run tries: a sixth of them, or all with ADEMEM_EXAMPLES=full."""
+"""How many examples a run tries: an eighth of them, or all with ADEMEM_EXAMPLES=full."""
 
 import os
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ Row = TypeVar("Row")
 FULL = os.environ.get("ADEMEM_EXAMPLES") == "full"
 
 
-def examples(count: int, share: int = 6) -> int:
+def examples(count: int, share: int = 8) -> int:
     """Return *count* in a full run, else one *share*-th of it."""
     return count if FULL else max(1, count // share)
 
