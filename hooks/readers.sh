@@ -81,9 +81,19 @@ while [ -n "$reads" ]; do
     test) case $part in *' --c' | *' --c '* | *' --c='* | *' --co'* | *' --d' | *' --d '* | *' --d='* | *' --di'* | *' --l' | *' --l '* | *' --l='* | *' --lo'* | *' --o' | *' --o '* | *' --o='* | *' --ou'* | *' --r' | *' --r '* | *' --r='* | *' --re'* | *' -'*d* | *' -'*l* | *' -'*o* | *' -'*r*) ;; *) reads=1 ;; esac ;;
     esac
     ;;
+  flutter)
+    case $second in
+    devices | doctor) reads=1 ;;
+    esac
+    ;;
   gcloud)
     case $second in
     info | version) reads=1 ;;
+    esac
+    ;;
+  gem)
+    case $second in
+    environment | info | list | outdated | search | specification | which) reads=1 ;;
     esac
     ;;
   gh)
@@ -117,15 +127,45 @@ while [ -n "$reads" ]; do
     template) case $part in *' --o' | *' --o '* | *' --o='* | *' --ou'* | *' --p' | *' --p '* | *' --p='* | *' --po'*) ;; *) reads=1 ;; esac ;;
     esac
     ;;
+  minikube)
+    case $second in
+    status) reads=1 ;;
+    esac
+    ;;
+  ollama)
+    case $second in
+    list | ps | show) reads=1 ;;
+    esac
+    ;;
   pip)
     case $second in
     check | debug | freeze | help | index | inspect | list | show) reads=1 ;;
+    esac
+    ;;
+  pyenv)
+    case $second in
+    version | versions | which) reads=1 ;;
+    esac
+    ;;
+  rbenv)
+    case $second in
+    version | versions | which) reads=1 ;;
     esac
     ;;
   ruff)
     case $second in
     config | linter | rule | version) reads=1 ;;
     check) case $part in *' --a' | *' --a '* | *' --a='* | *' --ad'* | *' --f' | *' --f '* | *' --f='* | *' --fi'* | *' --o' | *' --o '* | *' --o='* | *' --ou'* | *' -'*o*) ;; *) reads=1 ;; esac ;;
+    esac
+    ;;
+  rustup)
+    case $second in
+    show | which) reads=1 ;;
+    esac
+    ;;
+  snap)
+    case $second in
+    find | info | list) reads=1 ;;
     esac
     ;;
   swiftlint)
@@ -142,6 +182,11 @@ while [ -n "$reads" ]; do
     case $second in
     graph | output | show | validate | version) reads=1 ;;
     plan) case $part in *' -g'* | *' -o'*) ;; *) reads=1 ;; esac ;;
+    esac
+    ;;
+  vagrant)
+    case $second in
+    global-status | status) reads=1 ;;
     esac
     ;;
   esac

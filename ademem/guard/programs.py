@@ -32,6 +32,7 @@ READERS = (
     " date cal id who whoami w groups last uname uptime arch nproc getconf locale free hostname"
     " vmstat iostat lscpu lsblk lsof ps pgrep pidof pstree top htop ping dig nslookup"
     " host whois getent netstat ss journalctl crontab curl java mysql psql redis-cli rsync sqlite3"
+    " dpkg ip nvidia-smi openssl rpm sysctl"
     # tests and linters: what they write are caches
     " pytest py.test tox nox unittest jest vitest mocha rspec phpunit bats ctest mypy pyright"
     " flake8 pylint bandit black isort shellcheck yamllint markdownlint actionlint hadolint"
@@ -144,6 +145,7 @@ SUBCOMMANDS = {
     "docker image": "history inspect list ls",
     **dict.fromkeys(("docker network", "docker volume"), "inspect list ls"),
     "dotnet": "test",
+    "flutter": "devices doctor",
     "gcloud": "info version",
     **dict.fromkeys(("gcloud auth", "gcloud config"), "list"),
     "gcloud compute": "",
@@ -156,6 +158,7 @@ SUBCOMMANDS = {
         "describe list",
     ),
     "gcloud run services": "describe list",
+    "gem": "environment info list outdated search specification which",
     "gh": "api search status version",
     "gh auth": "status",
     "gh issue": "list status view",
@@ -185,16 +188,21 @@ SUBCOMMANDS = {
     "kubectl auth": "can-i whoami",
     "kubectl config": "current-context get-contexts view",
     "kubectl rollout": "history status",
+    "minikube": "status",
     "npm": "audit bin diff doctor explain fund help info la list ll ls outdated ping prefix query"
     " root run run-script search show t test tst v view whoami why",
     "npm config": "get list ls",
     **dict.fromkeys(("bun run", "npm run", "npm run-script"), "test test:*"),
     **dict.fromkeys(("pnpm run", "yarn run"), "test test:*"),
+    "ollama": "list ps show",
     "pip": "check debug freeze help index inspect list show",
     "pnpm": "audit licenses list ls outdated run t test why",
     "poetry": "check show",
     "poetry env": "info list",
+    **dict.fromkeys(("pyenv", "rbenv"), "version versions which"),
     "ruff": "check config format linter rule version",
+    "rustup": "show which",
+    "snap": "find info list",
     "swiftlint": "lint",
     "systemctl": "cat is-active is-enabled is-failed list-dependencies list-sockets list-timers"
     " list-unit-files list-units show status",
@@ -203,6 +211,7 @@ SUBCOMMANDS = {
     "terraform state": "list show",
     "uv": "help tree version",
     "uv pip": "check freeze list show tree",
+    "vagrant": "global-status status",
     "yarn": "audit info jest list outdated run test test:* versions vitest why",
 }
 """Subcommands that only read; `list-*` is a prefix, `aws *` holds behind any other of `aws`."""
@@ -385,15 +394,23 @@ READING_ARGUMENTS = {
     "crontab": r"(?:-u\0[^-\0]+\0)?-l",
     "curl": rf"{_REQUEST}(?:\0{_REQUEST})*",
     "date": r"(?:[-+][^\0]*(?:\0|$))*",
+    "dpkg": rf"(?:-[lLsS]|--(?:list|listfiles|search|status)){_OPERANDS}",
     "gh api": r"(?:(?:--paginate|--slurp|-i|--jq\0[^\0]+|-q\0[^\0]+|-H\0[^\0]+"
     r"|(?:-X|--method)\0GET|(?!graphql)[^-\0][^\0]*)(?:\0|$))+",
     "git config": r"(?:--(?:global|local|system|show-origin|show-scope|null|name-only)\0)*"
     rf"(?:(?:--(?:get|list)[^\0]*|-l|get|list){_OPERANDS}|[\w-]+\.[\w.-]+)",
+    "ip": r"(?:-(?:[46djprs]|br|brief|color|details|json|stats)\0)*"
+    r"(?:a|addr|address|l|link|n|neigh|r|route|ru|rule)(?:\0(?:get|list|ls|s|show)(?:\0.*)?)?",
     "java": r"--?version",
     "less": r"(?:(?:-[aBCdeEfFgGiIJmMnNqQrRsSuUVwWX]+|--(?:chop-long-lines|ignore-case"
     r"|line-numbers|LINE-NUMBERS|no-init|quit-if-one-screen|RAW-CONTROL-CHARS)"
     rf"|\+(?:[FG]|\d+g?|/[^\0\n]*)|(?!\+){_OPERAND})(?:\0|$))*",
     **dict.fromkeys(("go list", "go test", "go vet"), _without(r"--?mod[=\0]mod(?:\0|$)")),
+    "nvidia-smi": r"(?:-[Lq]|--query-[\w-]+=[\w.,]+|--format=[\w,]+)?(?:\0--format=[\w,]+)?",
+    "openssl": rf"version|x509(?:\0(?:-in\0{_OPERAND}|-noout|-text|-enddate|-dates|-subject|-issuer"
+    r"|-fingerprint|-serial|-sha256))+",
+    "rpm": r"-q[ailcdf]*(?:\0[\w/][\w./+:-]*)*",
+    "sysctl": r"-a|-n(?:\0[\w.]+)+|[\w.]+",
     "man": rf"[^-\0][^\0]*{_OPERANDS}",
     "pytest": _without(r"--cov-report[=\0](?!term|\0|$)"),
     "sed": rf"(?:-[nErsuz]+\0)*(?:-[nErsuz]*e\0)?{_SED}(?:\0-e\0{_SED})*{_OPERANDS}",
@@ -402,7 +419,8 @@ READING_ARGUMENTS = {
     **dict.fromkeys(("bzip2", "gunzip", "gzip", "xz"), rf"-(?=\w*[clt])[cdklqtv]+{_OPERANDS}"),
     **database_clients.ARGUMENTS,
     **dict.fromkeys(("bash", "sh", "zsh"), rf"-n{_OPERANDS}"),
-    **dict.fromkeys(("gradle", "just", "mvn", "rake", "task"), _TESTS),
+    **dict.fromkeys(("gradle", "mvn", "rake", "task"), _TESTS),
+    "just": rf"{_TESTS}|-l|--list",
     **dict.fromkeys(("make", "ninja"), rf"{_TESTS}|{_DRY_RUN}"),
     "rsync": rf"(?:{_RSYNC_BEFORE}\0)*{_RSYNC_DRY}(?:\0.*)?",
     **dict.fromkeys((".", "source"), r"[^\0]*bin/activate"),
