@@ -385,7 +385,7 @@ class Play:
                 call = MUTATING[0] | {"tool_use_id": self.fresh("t")}
                 fails = self.model.would_stop(self.prompt_id, True, call["tool_use_id"])
                 decided = self.client.decision(self.prompt_id, prompt_id=self.prompt_id, **call)
-                assert decided == self.model.broken(fails)
+                assert decided == ("deny" if fails else "pass")  # from a copy, which notes nothing
         finally:
             holder.rollback()
             holder.close()
