@@ -249,7 +249,7 @@ def _is_numbered(value: str) -> bool:
         return False
     if number.isdigit():
         return kind.isupper() or sign == ":"
-    return kind.islower() and len(number) >= 8 and _is_digest(number)
+    return kind.islower() and _is_digest(number)
 
 
 HARMLESS = (

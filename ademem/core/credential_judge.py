@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_left, bisect_right
-from itertools import islice
+from itertools import islice, pairwise
 
 from ademem.core import regex
 from ademem.core.caching import cache, cached_property, lru_cache
@@ -36,6 +36,8 @@ MOST_WORDS, MOST_WORDS_BEFORE, MOST_WORDS_OF_PLAIN = 18, 10, 1
 """Words between a name and a candidate: behind it, before it, and if the candidate is a word."""
 PINS = ("pin", "pincode", "puk", "пин", "暗証", "geheimzahl", "clave")
 """Names of passwords of digits alone; those of others stand right behind their name."""
+LINES_BELOW = 3
+"""Lines below a heading in which a value stands alone."""
 FAR = 9
 """Words from which on a candidate is far from a name."""
 AFFIX_CHARS = 60
@@ -46,6 +48,10 @@ NAME_CHARS = 40
 """Longest `[redacted:NAME`."""
 LIST_CHARS = 1200
 """Longest list, from its bracket to an item, of values that an anchor has."""
+CODE_CHARS = 8
+"""Shortest code in a list of codes of one form."""
+JOIN_CHARS = 6
+"""Longest word with its blanks between two of them."""
 BIAS = "bias"
 """Feature of every candidate; its weight has the limit in it."""
 
@@ -71,6 +77,7 @@ _GROUPS_OF_DIGITS = (
     r"|\d{3}(?:[ -]\d{4}){1,3})"
     r"(?![\w:/-]|[ .,]\d)"
 )
+_LINES_OF_BASE64 = r"(?<=[\w/+=-]{28})(?:\n[ \t]*[\w/+=-]{16,}(?=\n|\Z))+"
 _CLAUSE = r"[^.;!?\n。！？]{0,120}"
 _PHRASE = r"[^\W\d_]+(?: (?:[^\W\d_]+|\d{1,4})){2,8}(?= ?(?:[.,;!?()\n—–-]|\Z))"
 _WORD = r"[^\W\d_][\w'’]*|\d+"
@@ -266,7 +273,27 @@ def _part_near(text: str, noun: Noun) -> tuple[int, int]:
         text.find(" ", noun.end + AFFIX_CHARS + AFTER_CHARS + 1),
     )
     last = min((end for end in ends if end >= 0), default=len(text))
-    return max(first, text.rfind("\n", first, noun.start)), last
+    line = text.rfind("\n", first, noun.start)
+    if _is_heading(text, max(first, line + 1)):
+        last = max(last, _end_of_lines(text, noun.end, LINES_BELOW))
+    return max(first, line), last
+
+
+def _is_heading(text: str, start: int) -> bool:
+    """Tell of a line that begins with `#`, or ends with a colon."""
+    end = text.find("\n", start)
+    line = text[start:end].strip() if end >= 0 else ""
+    return line.startswith("#") or line.endswith((":", "："))
+
+
+def _end_of_lines(text: str, at: int, count: int) -> int:
+    """Return where the line ends that is so many lines with a sign below a place."""
+    end = text.find("\n", at)
+    while end >= 0 and count:
+        at = end + 1
+        end = text.find("\n", at)
+        count -= bool(text[at : end if end >= 0 else None].strip())
+    return min(end if end >= 0 else len(text), at + AFTER_CHARS)
 
 
 class Name:
@@ -380,6 +407,18 @@ class _Place:
     def gap(self) -> str:
         return self.text[self.start : self.end]
 
+    @cached_property
+    def is_below(self) -> bool:
+        """Tell of a value alone on one of the lines below a heading with the name."""
+        if self.is_before or "\n" not in self.gap:
+            return False
+        if not self.words and self.gap.strip()[:1] == ":":
+            return False
+        before = self.gap.rpartition("\n")[2].strip(" \t-*•\"'`")
+        after = self.text[self.each.end : self.each.end + 2].lstrip(" \"'`")[:1]
+        line = self.text.rfind("\n", 0, self.start) + 1
+        return not before and after in ("", "\n") and _is_heading(self.text, line)
+
     def is_near(self) -> bool:
         if self._is_call():
             return False
@@ -387,6 +426,8 @@ class _Place:
             return False
         if self.is_before:
             return self.words <= MOST_WORDS_BEFORE and not self.breaks and "=" not in self.gap
+        if self.is_below:
+            return True
         if not self.words:
             return "\n" not in self.gap or self.gap.strip()[:1] == ":" or '"""' in self.gap
         return self.words <= MOST_WORDS and not self._is_of_another_name()
@@ -427,6 +468,8 @@ class _Place:
         return is_key or (name.kind == "login" and self.breaks)
 
     def features(self, name: Name, form: Form) -> list[str]:
+        if self.is_below:
+            return [*self._below(name, form), *self._opens(name, form)]
         gap, side = self.gap, "lr"[not self.is_before]
         count, kind = str(min(self.words, 6) + (self.words > FAR)), name.kind
         nearest = gap.lstrip(" ")[:1] if self.is_before else gap.rstrip(" ")[-1:]
@@ -452,6 +495,13 @@ class _Place:
             f"{form.flags}*{side}*{kind}*{self.breaks}",
             f"{form.mask}*{min(self.words, 3)}*{kind}*{self.breaks}",
         ]
+
+    def _below(self, name: Name, form: Form) -> Iterator[str]:
+        yield "below"
+        yield f"below*{name.kind}"
+        yield f"{form.mask}*below"
+        yield f"{form.mask}*below*{name.kind}"
+        yield f"p{form.parts}*{form.flags}*below"
 
     def _signs(self, side: str, nearest: str) -> Iterator[str]:
         if self.breaks:
@@ -501,15 +551,48 @@ def _border(char: str) -> str:
 
 
 def credential_spans(text: str, nouns: list[Noun]) -> Iterator[tuple[int, int, str]]:
-    """Yield start, end and kind of each candidate over the limit; spans may overlap."""
+    """Yield start, end and kind of each candidate over the limit; spans may overlap.
+
+    The other lines of a block are part of it, and a code of the same form beside it is one, too.
+    """
     weigh, limit = None, 0
+    names: dict[tuple[int, int], str] = {}
     for each, features in candidates_near(text, nouns):
         if not weigh:
             weights = load_weights()
             weigh, limit = weights.get, -weights[BIAS]
         if sum(weigh(feature, 0) for feature in features) > limit:
             name = "secret" if "n=secret" in features else "password"
-            yield each.start, each.end, name
+            names[each.start, each.end] = name
+            yield each.start, _end_of_block(text, each.end), name
+        else:
+            names.setdefault((each.start, each.end), "")
+    for one, other in pairwise(sorted(names) if any(names.values()) else ()):
+        if (names[one] == "") != (names[other] == "") and _are_listed(text, one, other):
+            yield *(other if names[one] else one), names[one] or names[other]
+
+
+def _end_of_block(text: str, end: int) -> int:
+    """Return where the lines of base64 end of which the first one ends at a place."""
+    block = regex.compile(_LINES_OF_BASE64).match(text, end)
+    return block.end() if block else end
+
+
+def _are_listed(text: str, one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Tell of two codes of one form with digits on a line, `k3tu-77q and pd9m-81x`."""
+    first, second, gap = text[slice(*one)], text[slice(*other)], text[one[1] : other[0]]
+    return (
+        one[1] <= other[0] <= one[1] + JOIN_CHARS
+        and len(first) >= CODE_CHARS
+        and _shape(first) == _shape(second)
+        and any(map(str.isdigit, first))
+        and any(map(str.isdigit, second))
+        and not any(char.isdigit() or char == "\n" for char in gap)
+    )
+
+
+def _shape(value: str) -> str:
+    return regex.sub(r"[A-Za-z0-9]", "x", value)
 
 
 @cache

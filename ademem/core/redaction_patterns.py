@@ -494,8 +494,9 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ),
     (
         "password",
-        ("auth=(", "credential(", "credentials(", "basicauth(", "basic_auth("),
-        r"""(?i)(?:auth=|credentials?|basic_?auth)\(\s*["'][^"'\n]{1,80}["'],\s*["']([^"'\n]{4,})["']""",
+        ("auth=(", "credential(", "credentials(", "basicauth(", "basic_auth"),
+        r"""(?i)(?:auth=|credentials?|basic_?auth(?:["']?\s*[:=]\s*)?)[(\[]"""
+        r"""\s*["'][^"'\n]{1,80}["'],\s*["']([^"'\n]{4,})["']""",
     ),
     (
         "password",

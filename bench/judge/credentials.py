@@ -4,7 +4,8 @@
     python -m bench.judge.credentials --report     rates on each author, left out in turn
 
 It needs the packages of the dependency group `judge` in `pyproject.toml`. The texts are those of
-`tests/strangers` and `tests/core/redaction`; the lines of `bench/judge/corpus` have no secrets.
+`tests/strangers` and `tests/core/redaction`; the lines of `bench/judge/corpus` and the sentences of
+`manuals` have no secrets.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from unittest import mock
 
@@ -28,10 +30,11 @@ from ademem.core.redaction import redact
 from tests.core.redaction import corpus
 
 from .credential_templates import read_templates
+from .manuals import read_manuals
 
 STRANGERS = Path("tests/strangers")
 JUDGED = Path(__file__).parent / "corpus"
-AUTHORS = "abcdefghijklmnopqr"
+AUTHORS = "abcdefghijklmnopqrst"
 OURS, LINES = "ours", "lines"
 """Texts of this repository with secrets, and lines without any; no author is scored on them."""
 STRENGTH = 1.0
@@ -95,7 +98,9 @@ def read_texts() -> dict[str, list[Example]]:
     ours += [Example(each.text, ()) for each in corpus.harmless()]
     texts[OURS] = ours * TIMES_OURS + [Example(text, secrets) for text, secrets in read_templates()]
     lines = (line for path in JUDGED.glob("*/*.tsv") for line in path.read_text().splitlines())
-    texts[LINES] = [Example(line.split("\t")[3], ()) for line in sorted(set(lines))]
+    sentences = chain.from_iterable(read_manuals().values())
+    harmless = {line.split("\t")[3] for line in lines} | set(sentences)
+    texts[LINES] = [Example(text, ()) for text in sorted(harmless)]
     return texts
 
 

@@ -60,6 +60,10 @@ def test_what_has_a_form_of_its_own_is_no_candidate(value):
         pytest.param("the password:\n\n{}", True, id="on the next line that has words"),
         pytest.param("the password is\n{}", False, id="on the line below a sentence"),
         pytest.param("{}\nis the password", False, id="on the line above"),
+        pytest.param("## Root password\n\n- {}", True, id="alone below a heading"),
+        pytest.param("Login for the shop:\nanna\n{}", True, id="below a line with a colon"),
+        pytest.param("## Root password\n\na\nb\nc\n{}", False, id="far below a heading"),
+        pytest.param("## Root password\n\nthe train to {}", False, id="in a line below a heading"),
     ],
 )
 def test_a_name_near_a_word_decides_what_it_is(place, is_redacted):
@@ -139,6 +143,14 @@ def test_what_only_looks_quoted_is_no_value(text):
 def test_a_code_of_a_door_is_one_value_with_groups_of_digits_a_star_or_like_a_year(code):
     assert code not in redact(f"The code of the safe is {code}.").text
     assert redact("The code of the building act of 1937 is online.").found == ()
+
+
+def test_a_block_of_a_key_and_codes_of_one_form_are_redacted_whole():
+    one, two = "rHrpgBxo85l1KkMAH/kdZmFMX9GtsEZ3t8ZbWfJtGtf", "tNblCNUnKCBz542uSdaQz0N0H2aK2"
+    codes = "Remaining recovery codes: k3tuj-h4ag7 and ddp9m-8nf4m"
+
+    assert redact(f"key: |\n  {one}\n  {two}\nttl: 60").text.endswith("[redacted:secret]\nttl: 60")
+    assert redact(codes).text.count("[redacted:password]") == 2
 
 
 def test_a_key_that_names_an_object_is_none_and_a_value_of_chance_is():

@@ -413,6 +413,7 @@ SECRETS = [
             ("Credentials('a', '", "OvenMitt", "')"),
             ("BasicAuth('a', '", "OvenMitt", "')"),
             ("basic_auth('a', '", "OvenMitt", "')"),
+            ('"basic_auth": ["elastic", "', "OvenMitt", '"]'),
             ("<secret>", "OvenMitt", "</secret>"),
             ("<token>", "OvenMitt", "</token>"),
             ("snmp-server community ", "barn69yard", " RO"),
