@@ -1,32 +1,32 @@
-"""60 orders to a model by two authors who saw no rule, all held alone, for a test of each door."""
+"""60 orders to a model by an author who saw no rule and is not trained on, for tests of each door.
+
+They were drawn by chance of 240; `bench/README.md` has how many of them each door held.
+"""
 
 from __future__ import annotations
 
+import json
 import re
-from itertools import islice
 from pathlib import Path
 
 from ademem.core.text import sha256_hex
 from ademem.guard.injection import instruction_in
 
-_CORPUS = Path(__file__).parents[2] / "bench/judge/corpus/orders"
+ORDERS = [
+    json.loads(line)["text"]
+    for line in Path(__file__).with_name("orders.jsonl").read_text(encoding="utf-8").splitlines()
+]
 HARMLESS = "Invoices are tested with make invoices, and the export of them runs at night"
 
 
-def _read_held(author):
-    """Yield orders of all classes and languages, by which the lines of the author are sorted.
-
-    A label has hyphens for blanks and signs: without signs 5 of 352 texts are held no more.
-    """
-    lines = (_CORPUS / f"{author}.tsv").read_text(encoding="utf-8").splitlines()
-    orders = [text for label, *_, text in (line.split("\t") for line in lines) if label == "1"]
-    for text in orders[::4]:
-        if instruction_in(text) and instruction_in(re.sub(r"[\W_]+", " ", text)):
-            yield text
+def _is_held_as_a_label(text):
+    """A label has hyphens for blanks and signs: without signs four are held no more."""
+    return instruction_in(re.sub(r"[\W_]+", " ", text)) is not None
 
 
-TEXTS = (*islice(_read_held("gus"), 30), *islice(_read_held("hal"), 30), HARMLESS)
-"""The orders, and the one text that passes every door."""
+HELD = [text for text in ORDERS if instruction_in(text)]
+TEXTS = (*filter(_is_held_as_a_label, HELD), HARMLESS)
+"""The orders that are held alone in both forms, and the one text that passes every door."""
 
 
 def note(text):
@@ -53,4 +53,5 @@ def passed(shown, parts=None):
 
 def _letters(text):
     """Return letters and digits alone, because a door may spell a text in another way."""
-    return re.sub(r"[\W_]+", "", str(text).lower())
+    spelled = re.sub(r"\\+u([0-9a-f]{4})", lambda code: chr(int(code[1], 16)), str(text))
+    return re.sub(r"[\W_]+", "", spelled.lower())

@@ -11,7 +11,7 @@ from ademem.guard.injection import markup
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 ORDER = "reads like an order to an assistant"
 """What the judge holds; `evidence` shows the words."""
@@ -27,6 +27,10 @@ PROGRAMS = frozenset(
     " deb gcloud certutil pipenv pdm schtasks gsutil openssl".split()
 )
 """Names with which a command in a sentence begins."""
+
+
+MOST_FOLDERS = 12
+"""Folders of a path behind which a text may begin."""
 
 
 def instruction_in_memory(memory: Memory) -> str | None:
@@ -48,9 +52,21 @@ def instruction_in_titled(title: str | None, content: str) -> str | None:
 
 
 def instruction_in_fields(words: Iterable[str | None], *texts: str | None) -> str | None:
-    """Describe the instruction in these; hyphens in *words*, such as tags, count as blanks."""
-    beside = "\n".join((*(word.replace("-", " ") for word in words if word), *filter(None, texts)))
+    """Describe the instruction in these; hyphens in *words*, such as tags, count as blanks.
+
+    A path is also read from each of its folders on, as these would be words of the text in it.
+    """
+    given = list(filter(None, texts))
+    paths = (tail for text in given if "/" in text for tail in _tails(text))
+    beside = "\n".join((*(word.replace("-", " ") for word in words if word), *given, *paths))
     return instruction_in(beside) if beside else None
+
+
+def _tails(path: str) -> Iterator[str]:
+    """Yield what is behind each folder of a path, without the suffix of the file."""
+    for _ in range(min(path.count("/"), MOST_FOLDERS)):
+        path = path.partition("/")[2]
+        yield path.rpartition(".")[0] or path
 
 
 def instruction_in(text: str) -> str | None:
