@@ -1035,8 +1035,8 @@ NUMBERED = {
         "files/records.py",
     ),
     *("plugins/engram/answers.py", "plugins/engram/documents.py", "search/engine.py"),
-    *("search/neighbours.py", "search/ranking.py", "session/user_prompt_submit.py"),
-    *("worker/embedding.py", "worker/warm_server.py"),
+    *("search/near_hits.py", "search/neighbours.py", "search/ranking.py"),
+    *("session/user_prompt_submit.py", "worker/embedding.py", "worker/warm_server.py"),
 }
 """Modules that name a memory by the number of its row, as the indexes do; elsewhere by its id.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from itertools import groupby, islice
 
 from ademem.core import regex
 from ademem.core.text import is_cjk, normal, replace_surrogates, unique, word_runs, word_set
@@ -30,6 +30,10 @@ _STOP_WORDS = """
     where which while who whom why will with would yes you your
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
+
+MOST_GRAMS = 120
+"""Groups of three characters of a statement that are compared; the rest of a longer one adds
+little."""
 
 _ASKING = word_set("""
     are can could did do does had has have how is may might shall should was were what when where
@@ -88,7 +92,7 @@ def parse(text: str, *, is_typed: bool = True) -> Query:
     """
     text = readable(text)
     words = _words(text)
-    telling = _list_telling(words)
+    telling = _without_stop_words(words)
     is_typed = is_typed and len(words) <= TYPED_WORDS
     terms = dict(term for word in telling for term in _terms(word))
     if is_typed and text[-1:].isalnum():
@@ -104,7 +108,7 @@ def parse(text: str, *, is_typed: bool = True) -> Query:
     )
 
 
-def _list_telling(words: Sequence[str]) -> tuple[str, ...]:
+def _without_stop_words(words: Sequence[str]) -> tuple[str, ...]:
     """Return the words without stop words, or all if they are nothing else."""
     return unique(word for word in words if word not in STOP_WORDS) or unique(words)
 
@@ -148,6 +152,17 @@ def _find_capitals(text: str) -> frozenset[str]:
 
 def asks(text: str) -> bool:
     return next(_split(text), "").lower() in _ASKING
+
+
+def list_telling(text: str) -> list[str]:
+    """Return the words of a statement without stop words, in small letters."""
+    return [word for word in word_runs(text.lower()) if word not in STOP_WORDS]
+
+
+def list_grams(text: str) -> list[str]:
+    """Return the first groups of three characters of its words, with their edges."""
+    grams = (f" {word} "[at : at + 3] for word in list_telling(text) for at in range(len(word)))
+    return list(islice(dict.fromkeys(grams), MOST_GRAMS))
 
 
 def keywords(text: str, limit: int) -> str:

@@ -555,15 +555,18 @@ MOST_ASKED = 6
 def stand_together(hits: Sequence[Hit], search: Search) -> list[Hit]:
     """Put two hits that are each the nearest to the other together, the newer one first.
 
-    It is not known which of them holds: both are there, and the earlier names the newer. A query
-    of many terms describes what it looks for: it keeps the order that it gives the two, and brings
-    none from beyond the first ten, where it would take the place of another answer.
+    It is not known which of them holds: both are there, and the earlier names the newer. For a
+    question they are the nearest of the first ten hits. A query of many terms describes what it
+    looks for: there they are the nearest of all memories, by their vectors, and it keeps the order
+    that it gives the two, and brings none from beyond the first ten, where it would take the place
+    of another answer.
     """
     later = _find_later(hits, search.store, is_near=True)
+    paired = _find_near(hits[:REORDERED], search) if _asks_today(search) else later
+    later |= paired
     if not later:
         return list(hits)
-    in_reach = hits if _asks_today(search) else hits[:REORDERED]
-    partners = _find_partners(later, {hit.memory.id: hit for hit in in_reach})
+    partners = _find_partners(paired, {hit.memory.id: hit for hit in hits[:REORDERED]})
     placed: dict[str, Hit] = {}
     swapped: dict[str, Hit] = {}
     for hit in hits:
@@ -581,6 +584,17 @@ def stand_together(hits: Sequence[Hit], search: Search) -> list[Hit]:
 
 def _asks_today(search: Search) -> bool:
     return len(search.query.terms) <= MOST_ASKED
+
+
+def _find_near(hits: Sequence[Hit], search: Search) -> dict[str, Later]:
+    """Return by id the newer of two that are each the nearest to the other of these hits."""
+    if len(hits) < 2:
+        return {}
+    from ademem.search import near_hits
+
+    found, cosines = [hit.memory for hit in hits], search.cosines
+    near = cosines.compare_pairs([each.seq for each in found]) if cosines is not None else {}
+    return relations.find_later_of_two(search.store, near_hits.find_nearest(found, near))
 
 
 def _find_later(hits: Iterable[Hit], store: Store, *, is_near: bool) -> dict[str, Later]:
@@ -630,7 +644,7 @@ def _find_newer(hits: Iterable[Hit], search: Search) -> dict[str, Memory]:
     from ademem.store import neighbours
 
     cosines = neighbours.list_cosines(search.store, later)
-    alike = {id: other for id, other in later.items() if cosines[id] >= evidence.NEWER}
+    alike = {id: other for id, other in later.items() if cosines.get(id, 0.0) >= evidence.NEWER}
     known = {
         one.id: one for one in _visible_by_id(set(alike.values()), search.store, search.filters)
     }

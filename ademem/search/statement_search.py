@@ -6,13 +6,12 @@ A search ranks what answers a question. Here two statements are compared as equa
 from __future__ import annotations
 
 from collections import Counter
-from itertools import islice
 
 from ademem.core import regex
 from ademem.core.errors import suppress
 from ademem.core.text import have_same_words, is_cjk
 from ademem.search.lexical import choose_terms, read_postings, word_information
-from ademem.search.query import STOP_WORDS
+from ademem.search.query import list_grams, list_telling
 from ademem.store import full_text
 from ademem.store.full_text import Index
 
@@ -30,9 +29,6 @@ BEGINNINGS = 3, 5
 longer ones are the rare ones."""
 MOST_POSTINGS = 100
 """Postings of beginnings that are read, the rarest first: no more in a large store."""
-MOST_GRAMS = 120
-"""Groups of three characters of a statement that are compared; the rest of a longer one adds
-little."""
 
 
 def by_characters(text: str, store: Store) -> list[int]:
@@ -70,23 +66,13 @@ def _find_rows(text: str, store: Store) -> list[int]:
 
 def _list_terms(text: str) -> Iterator[tuple[str, Index]]:
     """Yield beginnings of words; of a script without blanks each group of three characters."""
-    for word in _words(text):
+    for word in list_telling(text):
         if not is_cjk(word):
             for length in BEGINNINGS:
                 yield f'"{word[:length]}"*', Index.WORDS
         else:
             for at in range(len(word) - 2):
                 yield f'"{word[at : at + 3]}"', Index.GRAMS
-
-
-def list_grams(text: str) -> list[str]:
-    """Return the first groups of three characters of its words, with their edges."""
-    grams = (f" {word} "[at : at + 3] for word in _words(text) for at in range(len(word)))
-    return list(islice(dict.fromkeys(grams), MOST_GRAMS))
-
-
-def _words(text: str) -> list[str]:
-    return [word for word in regex.findall(r"\w+", text.lower()) if word not in STOP_WORDS]
 
 
 def by_meaning(text: str, store: Store, embedder: Embedder) -> list[int]:

@@ -171,6 +171,16 @@ select 1 where exists (select 1 from memory_relations where {_PAIRED})
   or exists (select 1 from memory_neighbours)
 """
 
+# A near memory `later` may stand before `asked`.
+_MAY_STAND_BEFORE = f"""
+{is_open("asked")} and {is_open("later")} and {is_before("asked", "later")}
+  and not (asked.trust = 'user' and later.trust in ('tool', 'web'))
+  and (asked.file_scope_pattern is null or later.file_scope_pattern is null
+    or asked.file_scope_pattern = later.file_scope_pattern)
+  -- What one session said side by side holds side by side.
+  and (asked.source_session_id is null or asked.source_session_id is not later.source_session_id)
+  and {is_unjudged("asked", "later")}
+"""
 # The chain of heirs of a superseded memory, and the live memories that a live one is paired with.
 _LATER = f"""
 with recursive asked as (
@@ -213,13 +223,7 @@ join memory_neighbours as its
 join unified_memories as later on later.id = its.memory_id
 where mine.cosine >= {VALUES["near"]} and mine.plain >= {VALUES["near, plain"]}
   and mine.cosine - max(mine.second, its.second) >= {VALUES["near, margin"]}
-  and {is_open("asked")} and {is_open("later")} and {is_before("asked", "later")}
-  and not (asked.trust = 'user' and later.trust in ('tool', 'web'))
-  and (asked.file_scope_pattern is null or later.file_scope_pattern is null
-    or asked.file_scope_pattern = later.file_scope_pattern)
-  -- What one session said side by side holds side by side.
-  and (asked.source_session_id is null or asked.source_session_id is not later.source_session_id)
-  and {is_unjudged("asked", "later")}
+  and {_MAY_STAND_BEFORE}
 ) order by relation <> '{NEAR}', relation, at, row  -- the last row of a memory counts
 """
 
@@ -311,6 +315,29 @@ def find_later_by_id(store: Store, ids: Sequence[str]) -> dict[str, Later]:
         steps |= found
         asked = {later.id for later in found.values()} - steps.keys()
     return {id: _follow(id, steps) for id in ids if id in steps}
+
+
+_LATER_OF_TWO = f"""
+select asked.id, later.id, {learning_time("later")} as at, later.trust
+from json_each(:ids) as mine join json_each(:others) as its on its.key = mine.key
+join unified_memories as asked on asked.id = mine.value
+join unified_memories as later on later.id = its.value
+where date({learning_time("asked")}) < date({learning_time("later")}) and {_MAY_STAND_BEFORE}
+"""
+
+
+def find_later_of_two(store: Store, nearest: Mapping[str, str]) -> dict[str, Later]:
+    """Return by id the memory that is *nearest* to it, if it is of a later day and may stand first.
+
+    What was learned on one day, as in a first import, says nothing of which holds now.
+    """
+    if not nearest:
+        return {}
+    values = {"ids": array(nearest), "others": array(nearest.values())}
+    return {
+        id: Later(id=other, at=at, trust=trust, relation=NEAR, is_settled=False)
+        for id, other, at, trust in store.tuples(_LATER_OF_TWO, values)
+    }
 
 
 _BESIDE = f"""

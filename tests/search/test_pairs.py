@@ -204,3 +204,43 @@ def test_trust_decides_what_may_go_first(pair, texts, earlier, later, first):
     pair(CONFLICT, of_the_earlier={"trust": earlier}, trust=later)
 
     assert texts(QUESTION)[0] == first
+
+
+SUBJECT = "how is the boat hall heated"
+OIL, GAS = "the boat hall is heated with oil", "since May we heat the boat hall with gas"
+
+
+def test_the_newer_of_two_near_hits_comes_first_without_vectors(keep, ask):
+    old = keep(OIL, created_at=NOW - WEEK)
+    new = keep(GAS, created_at=NOW)
+    keep("the boat race is in June", created_at=NOW)
+
+    first, second, *_ = ask(SUBJECT).hits
+    assert [first.memory, second.memory] == [new, old]
+    assert second.later.mark == f"newer: {new.id}, 2026-01-31"
+    assert "newer" in first.signals
+
+
+@pytest.mark.parametrize(
+    ("later", "question"),
+    [
+        pytest.param({"created_at": NOW - WEEK}, SUBJECT, id="of one day"),
+        pytest.param({"trust": Trust.WEB}, SUBJECT, id="from outside, after a person's word"),
+        pytest.param({"category": "procedure"}, SUBJECT, id="no statement"),
+        pytest.param(
+            {}, f"{SUBJECT} in a cold winter and what did its oil cost in March", id="a description"
+        ),
+    ],
+)
+def test_the_better_of_two_near_hits_stays_first(keep, texts, later, question):
+    keep(OIL, created_at=NOW - WEEK, trust=Trust.USER)
+    keep(GAS, **({"created_at": NOW} | later))
+
+    assert texts(question)[0] == OIL
+
+
+def test_the_newer_of_two_hits_that_share_little_stays_behind(keep, texts):
+    keep("the boat hall is heated with oil", created_at=NOW - WEEK)
+    keep("keys of the hall: ask Meret, she has three of them", created_at=NOW)
+
+    assert texts("boat hall")[0] == "the boat hall is heated with oil"

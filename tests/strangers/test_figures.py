@@ -8,6 +8,7 @@ can be raised is raised; none is reached by a rule for one of these cases.
 import json
 import operator
 from collections import Counter
+from datetime import UTC, datetime
 from itertools import zip_longest
 from pathlib import Path
 
@@ -392,3 +393,47 @@ def test_a_known_text_is_among_the_three_nearest_to_what_is_said_of_it(
 
     assert found["said"] >= said
     assert found["other"] >= other
+
+
+@pytest.mark.parametrize(
+    ("with_model", "before"),
+    some([pytest.param(False, 29, id="words"), pytest.param(True, 30, id="model")]),
+)
+def test_of_a_fact_that_changed_the_current_text_is_shown_before_the_earlier(
+    world, models, with_model, before
+):
+    """Beside both stands a third text about the same subject that still holds."""
+    if with_model:
+        world.environment |= models
+    facts = cases("changed")
+    texts = [
+        (day, each[which], each["id"], which)
+        for each in facts
+        for which, day in (
+            ("old", each["old_day"]),
+            ("same", (each["old_day"] + each["new_day"]) // 2),
+            ("new", each["new_day"]),
+        )
+    ]
+    rows = {}
+    with world.terminal() as memories:
+        for day, text, id, which in sorted(texts):
+            memories.now = world.now = datetime.fromordinal(day).replace(tzinfo=UTC)
+            draft = Draft(content=text, category=category_of(text), promoted=True, origin=BY_PERSON)
+            rows[id, which] = writing.write(memories, draft).memory.id
+    if with_model:
+        world.work()
+    current = 0
+    with world.terminal() as memories:
+        model = embedding.load_pair(memories.settings.embed, memories.environment)
+        for each in facts:
+            found = engine.search(
+                each["question"],
+                *(memories.store, Filters(), memories.now, 10),
+                model if with_model else None,
+            )
+            shown = [hit.memory.id for hit in found.hits]
+            new, old = rows[each["id"], "new"], rows[each["id"], "old"]
+            current += new in shown and old not in shown[: shown.index(new)]
+
+    assert current >= before, current

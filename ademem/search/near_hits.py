@@ -1,0 +1,68 @@
+"""Pairs of hits that are each the nearest to the other among the hits of one answer.
+
+The question has brought them together, so that less likeness tells of one subject than in the
+whole store, and groups of three characters are enough where there are no vectors.
+"""
+
+from __future__ import annotations
+
+from ademem.core.floors import VALUES
+from ademem.core.memory import DIALOGUE, STATEMENTS
+from ademem.core.text import jaccard
+from ademem.search.query import list_grams
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from ademem.core.memory import Memory
+
+    Likeness = Callable[[int, int], float]
+
+WORDS = 1.5
+"""Weight of the groups of characters that two share, beside their plain cosine."""
+
+
+def find_nearest(
+    memories: Sequence[Memory], cosines: Mapping[tuple[int, int], float] = {}
+) -> dict[str, str]:
+    """Map the ids of each two statements of one home that are the nearest to each other.
+
+    The plain *cosines* are by their numbers, the smaller first.
+    """
+    compared = [each for each in memories if _is_statement(each)]
+    if len(compared) < 2:
+        return {}
+    alike = _measure(compared, cosines)
+    places = range(len(compared))
+    nearest = [max((alike(at, to), to) for to in places if to != at)[1] for at in places]
+    return {
+        compared[at].id: compared[to].id
+        for at, to in enumerate(nearest)
+        if nearest[to] == at
+        and alike(at, to) >= 1.0
+        and _home_of(compared[at]) == _home_of(compared[to])
+    }
+
+
+def _measure(memories: Sequence[Memory], cosines: Mapping[tuple[int, int], float]) -> Likeness:
+    """Return the likeness of two by their positions, 1.0 at the line that stands for a subject."""
+    grams = [frozenset(list_grams(each.whole_text)) for each in memories]
+
+    def alike(one: int, other: int) -> float:
+        shared = jaccard(grams[one], grams[other])
+        rows = sorted((memories[one].seq, memories[other].seq))
+        cosine = cosines.get((rows[0], rows[1]))
+        if cosine is None:
+            return shared / VALUES["hits, words"]
+        return (cosine + WORDS * shared) / VALUES["hits, cosine"]
+
+    return alike
+
+
+def _is_statement(memory: Memory) -> bool:
+    return memory.category in STATEMENTS and DIALOGUE not in memory.tags
+
+
+def _home_of(memory: Memory) -> tuple[object, ...]:
+    return memory.scope, memory.scope_owner_id, memory.source_branch
