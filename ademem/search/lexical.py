@@ -138,9 +138,9 @@ def find_telling(terms: Mapping[str, Index], store: Store) -> set[str]:
 
 def find_matches(query: Query, store: Store, parameters: Parameters, *, alone: bool) -> Matches:
     """Parts of words count if whole ones hold too little."""
-    capitals = query.capitals if parameters.widen else None
     most = parameters.postings
-    found = _match(query.terms, query.times, store, capitals, most, alone=alone)
+    asked = query if parameters.widen else None
+    found = _match(query.terms, query.times, store, asked, most, alone=alone)
     if query.substrings and found.best_share() < parameters.floor:
         within = _match(query.substrings, {}, store, None, most, alone=alone)
         found = within if within.terms else found
@@ -173,19 +173,21 @@ def _match(
     terms: Mapping[str, Index],
     times: Mapping[str, int],
     store: Store,
-    capitals: Container[str] | None,
+    asked: Query | None,
     postings: int,
     *,
     alone: bool,
 ) -> Matches:
+    """Match the terms; somebody *asked* in their own words, or None where nobody did."""
     most, always = postings + 1, ALWAYS if alone else 1
     counts = full_text.count_rows(store, terms, most)
-    if capitals is not None and min(counts.values(), default=0) <= RARE:
-        terms, times, counts = _widen_rare(terms, times, counts, capitals, most, store)
+    if asked is not None and min(counts.values(), default=0) <= RARE:
+        terms, times, counts = _widen_rare(terms, times, counts, asked.capitals, most, store)
     if alone:
         counts |= _count_common(counts, terms, always, most, store)
     chosen = choose_terms(counts, postings, always)
-    weights, unknown = _weigh_terms(chosen, counts, full_text.count_undeleted(store))
+    named = asked.identifiers if asked is not None else ()
+    weights, unknown = _weigh_terms(chosen, counts, full_text.count_undeleted(store), named)
     held, bm25 = read_postings(store, chosen, terms, times)
     places = {some: _list_bits(some) for some in set(held.values())}  # many rows hold the same
     every = (1 << len(weights)) - 1
@@ -221,13 +223,16 @@ def _widen_rare(
 
 
 def _weigh_terms(
-    chosen: Sequence[str], counts: Mapping[str, int], total: int
+    chosen: Sequence[str], counts: Mapping[str, int], total: int, identifiers: Container[str]
 ) -> tuple[dict[str, float], float]:
     """Return as parts of a full answer the information of each term, and that of unknown ones.
 
     The terms are those *chosen*, in their order, and those that none of the *total* memories has.
+    Beside one of the *identifiers* that some have, other words that none has ask for nothing more.
     """
     missing = [term for term, count in counts.items() if not count]
+    if any(bare_word(term) in identifiers for term in chosen):
+        missing = [term for term in missing if bare_word(term) in identifiers]
     information = {
         term: word_information(total, max(1, counts[term])) for term in (*chosen, *missing)
     }

@@ -82,6 +82,8 @@ class Query(Value):
     """Number of times that a term occurs, if more than once."""
     capitals: frozenset[str] = frozenset()
     """The words that stand out in capitals, in small letters."""
+    identifiers: frozenset[str] = frozenset()
+    """The words that are written as names in code are, in small letters; none for a prompt."""
 
 
 def parse(text: str, *, is_typed: bool = True) -> Query:
@@ -105,6 +107,7 @@ def parse(text: str, *, is_typed: bool = True) -> Query:
         asks=asks(text),
         times=_count_repeated(words, terms),
         capitals=_find_capitals(text),
+        identifiers=_find_identifiers(text) if is_typed else frozenset(),
     )
 
 
@@ -148,6 +151,19 @@ def _find_capitals(text: str) -> frozenset[str]:
     if text.isupper() and " " in text:
         return frozenset()
     return frozenset(word.lower() for word in _split(text) if word.isupper())
+
+
+def _find_identifiers(text: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in _split(text) if _is_identifier(word))
+
+
+def _is_identifier(word: str) -> bool:
+    """Tell `sync_jobs` and `OrderMapper` from other words."""
+    return "_" in word.rstrip("_") or any(map(_is_hump, word, word[1:]))
+
+
+def _is_hump(one: str, following: str) -> bool:
+    return one.islower() and following.isupper()
 
 
 def asks(text: str) -> bool:

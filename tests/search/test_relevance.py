@@ -85,3 +85,11 @@ def test_a_row_between_two_that_have_the_words_is_near_them():
     assert made[2]["words"] == 0.0
     assert made[2]["near_words"] == 1.0
     assert made[1]["near_words"] == pytest.approx(0.5)
+
+
+def test_an_identifier_of_a_memory_answers_beside_a_word_that_none_has(keep, ask):
+    known = keep("OrderMapper drops rows without a tenant")
+    keep("deploys run from main after CI is green")
+
+    assert [hit.memory for hit in ask("OrderMapper frobnicate").answers] == [known]
+    assert not ask("PriceMapper frobnicate").answers
