@@ -46,7 +46,7 @@ _CONTAINS = (
 _LOOKUPS = {
     # title, content, tags, path, topic, words of identifiers, occasions
     Index.WORDS: _match("unified_memories_fts", "5, 1, 2, 1, 3, 1, 1"),
-    Index.GRAMS: _match("unified_memories_trigram", "5, 1"),  # title content
+    Index.GRAMS: _match("unified_memories_trigram", "5, 1, 1"),  # title, content, occasions
     Index.ROWS: _Lookup(
         found=_CONTAINS,
         rows=f"select term.key, memory.seq, 0.0 from json_each(?) as term cross join {_CONTAINS}",
@@ -198,6 +198,34 @@ def fill(db: sqlite3.Connection, index: str) -> None:
     db.execute(
         f"insert into {index}(rowid, {columns}) select seq, {columns} {_rows_sql(db, index)}"
     )
+
+
+_OF_MEMORIES = ("indexed_memories", "unified_memories_fts", "unified_memories_trigram")
+_TRIGGERS = "unified_memories_fts_"
+
+
+def is_outdated(store: Store) -> bool:
+    """Tell whether the indexes of memories are those of an earlier checkout, without occasions."""
+    query = "select count(*) from pragma_table_info(?) where name = 'occasions'"
+    return not all(store.number(query, (name,)) for name in _OF_MEMORIES)
+
+
+def renew(store: Store) -> None:
+    """Make the indexes of memories, their view and triggers as the schema has them; fill them."""
+    from ademem.store.inspection import read_shipped_schema
+
+    shipped = [
+        (kind, name, sql)
+        for kind, name, _, sql in read_shipped_schema()
+        if name in _OF_MEMORIES or (kind == "trigger" and name.startswith(_TRIGGERS))
+    ]
+    with store.transaction() as db:
+        for kind, name, _ in shipped:
+            db.execute(f"drop {kind} if exists {name}")
+        for _, _, sql in sorted(shipped, key=lambda each: each[0] == "trigger"):
+            db.execute(sql)
+        for name in _OF_MEMORIES[1:]:
+            fill(db, name)
 
 
 def _rows_sql(db: sqlite3.Connection, index: str) -> str:

@@ -99,8 +99,8 @@ create virtual table unified_memories_fts using fts5(
 
 -- Index of three characters each, for substrings and scripts without blanks.
 create virtual table unified_memories_trigram using fts5(
-  title, content,
-  content='unified_memories', content_rowid='seq', tokenize='trigram'
+  title, content, occasions,
+  content='indexed_memories', content_rowid='seq', tokenize='trigram'
 );
 
 -- Vectors of memories, one for each model.
@@ -857,7 +857,8 @@ create trigger unified_memories_fts_ai after insert on unified_memories when new
   )
     select seq, title, content, tags, file_scope_pattern, topic_key, identifier_words, occasions
     from indexed_memories where seq = new.seq;
-  insert into unified_memories_trigram(rowid, title, content) values (new.seq, new.title, new.content);
+  insert into unified_memories_trigram(rowid, title, content, occasions)
+    select seq, title, content, occasions from indexed_memories where seq = new.seq;
 end;
 
 create trigger unified_memories_fts_bd before delete on unified_memories when old.deleted_at is null begin
@@ -867,8 +868,8 @@ create trigger unified_memories_fts_bd before delete on unified_memories when ol
   )
     select 'delete', seq, title, content, tags, file_scope_pattern, topic_key, identifier_words, occasions
     from indexed_memories where seq = old.seq;
-  insert into unified_memories_trigram(unified_memories_trigram, rowid, title, content)
-    values ('delete', old.seq, old.title, old.content);
+  insert into unified_memories_trigram(unified_memories_trigram, rowid, title, content, occasions)
+    select 'delete', seq, title, content, occasions from indexed_memories where seq = old.seq;
 end;
 
 create trigger unified_memories_fts_bu
@@ -886,8 +887,8 @@ begin
   )
     select 'delete', seq, title, content, tags, file_scope_pattern, topic_key, identifier_words, occasions
     from indexed_memories where seq = old.seq;
-  insert into unified_memories_trigram(unified_memories_trigram, rowid, title, content)
-    values ('delete', old.seq, old.title, old.content);
+  insert into unified_memories_trigram(unified_memories_trigram, rowid, title, content, occasions)
+    select 'delete', seq, title, content, occasions from indexed_memories where seq = old.seq;
 end;
 
 create trigger unified_memories_fts_au
@@ -904,7 +905,8 @@ begin
   )
     select seq, title, content, tags, file_scope_pattern, topic_key, identifier_words, occasions
     from indexed_memories where seq = new.seq;
-  insert into unified_memories_trigram(rowid, title, content) values (new.seq, new.title, new.content);
+  insert into unified_memories_trigram(rowid, title, content, occasions)
+    select seq, title, content, occasions from indexed_memories where seq = new.seq;
 end;
 
 create trigger memory_bindings_ai after insert on unified_memories

@@ -18,6 +18,7 @@ from ademem.store import (
     Store,
     agreements,
     embeddings,
+    full_text,
     jobs,
     kept_copies,
     maintenance,
@@ -248,6 +249,10 @@ def is_digest_needed(context: JobContext) -> bool:
     return commits.is_behind(context.runtime.project, context.store)
 
 
+def index(context: JobContext, _job: Job) -> None:
+    full_text.renew(context.store)
+
+
 def embed(context: JobContext, _job: Job) -> datetime | None:
     from ademem.worker import embedding
 
@@ -394,6 +399,7 @@ def is_backup_needed(context: JobContext) -> bool:
 
 
 JOBS: tuple[Kind, ...] = (
+    Kind(name="index", run=index, needed=lambda context: full_text.is_outdated(context.store)),
     Kind(name="client_memory", run=client_memory),
     Kind(name="extract", run=extract),
     Kind(name="episode", run=episode),

@@ -7,11 +7,12 @@ import sys
 import pytest
 
 from ademem import worker
+from ademem.core.memory import Draft
 from ademem.core.project import files_changed
 from ademem.core.shared_files import locked
 from ademem.core.value import replace
-from ademem.operations import reports
-from ademem.store import embeddings, jobs, memories
+from ademem.operations import reports, searching, writing
+from ademem.store import embeddings, inspection, jobs, memories
 from ademem.worker import running
 from ademem.worker.running import Kind
 from tests.test_architecture import PACKAGE, ROOT
@@ -239,3 +240,22 @@ def test_a_hook_that_finds_something_asked_for_looks_no_further(world):
     ran = subprocess.run(command, capture_output=True, text=True, check=True)
 
     assert ran.stdout == "started False\n"
+
+
+def test_the_worker_renews_word_indexes_of_an_earlier_checkout(world):
+    draft = Draft(content="Trains are counted by position", category="gotcha", promoted=True)
+    occasion = replace(draft, anchors=("@when 新しい貨物列車を追加する",))
+    known = writing.write(world.memories, occasion).memory
+    world.store.db.executescript(
+        "drop table unified_memories_trigram;"
+        "create virtual table unified_memories_trigram using fts5(title, content,"
+        "  content='unified_memories', content_rowid='seq', tokenize='trigram')"
+    )
+    assert not searching.search(world.memories, "貨物列車").hits
+    assert "index" in world.work()
+
+    assert [hit.memory.id for hit in searching.search(world.memories, "貨物列車").hits] == [
+        known.id
+    ]
+    assert inspection.has_shipped_schema(world.store.db)
+    assert "index" not in world.work()

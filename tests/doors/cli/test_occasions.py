@@ -189,3 +189,22 @@ def test_a_line_that_chooses_nothing_is_refused(ademem, monkeypatch, id):
 
     assert f"nothing is chosen for {id}: at, when, drop or none" in told
     assert ademem.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("occasion", "question"),
+    [
+        pytest.param("新しい貨物列車を追加する", "貨物列車を追加したい", id="Japanese"),
+        pytest.param("导出文件里新增字段的时候", "怎么新增字段", id="Chinese"),
+        pytest.param("새 필드를내보내기에추가할때", "필드를내보내기", id="Korean"),
+    ],
+)
+def test_an_occasion_in_a_script_without_blanks_is_found(ademem, occasion, question):
+    id = ademem.json("add", TEXT, "-c", "gotcha", "--when", occasion)["memory"]["id"]
+    ademem("add", OTHER, "-c", "gotcha")
+
+    (hit,) = ademem.json("recall", question)["memories"]
+    assert hit["id"] == id
+
+    ademem("at", id, "--drop", occasion)
+    assert not ademem.json("recall", question)["memories"]
