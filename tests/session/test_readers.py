@@ -1,6 +1,5 @@
 """Which commands the shell takes for reading ones: no more than the tables of programs do."""
 
-import shutil
 import subprocess
 
 import pytest
@@ -10,10 +9,10 @@ from hypothesis import strategies as st
 from ademem.guard import readers
 from ademem.guard.mutation import judge
 from ademem.guard.shell import parse
-from tests import shell_readers
+from tests import shell_readers, shells
 from tests.examples import examples
 
-SHELLS = [name for name in ("dash", "bash", "sh") if shutil.which(name)]
+SHELLS = shells.installed("dash", "bash", "sh")
 ASK = 'command=$1 && . "$2" && printf %s "$reads"'
 
 

@@ -15,10 +15,10 @@ import pytest
 from ademem import operations
 from ademem.operations.install import registration
 from ademem.search.reader_lists import LISTS
-from tests import persons
+from tests import persons, shells
 
 HOOKS = Path(__file__).parents[3] / "hooks"
-SHELLS = [shell for shell in ("sh", "dash", "bash", "zsh") if shutil.which(shell)]
+SHELLS = shells.installed("sh", "dash", "bash", "zsh")
 
 RECORDER = """#!/bin/sh
 printf '%s\\n' "$@" >"$0.arguments"
