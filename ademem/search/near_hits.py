@@ -7,7 +7,6 @@ whole store, and groups of three characters are enough where there are no vector
 from __future__ import annotations
 
 from ademem.core.floors import VALUES
-from ademem.core.memory import DIALOGUE, STATEMENTS
 from ademem.core.text import jaccard
 from ademem.search.query import list_grams
 
@@ -28,9 +27,10 @@ def find_nearest(
 ) -> dict[str, str]:
     """Map the ids of each two statements of one home that are the nearest to each other.
 
-    The plain *cosines* are by their numbers, the smaller first.
+    The plain *cosines* are by their numbers, the smaller first. A long text is about several
+    matters, and is no statement.
     """
-    compared = [each for each in memories if _is_statement(each)]
+    compared = [each for each in memories if each.is_statement]
     if len(compared) < 2:
         return {}
     alike = _measure(compared, cosines)
@@ -58,10 +58,6 @@ def _measure(memories: Sequence[Memory], cosines: Mapping[tuple[int, int], float
         return (cosine + WORDS * shared) / VALUES["hits, cosine"]
 
     return alike
-
-
-def _is_statement(memory: Memory) -> bool:
-    return memory.category in STATEMENTS and DIALOGUE not in memory.tags
 
 
 def _home_of(memory: Memory) -> tuple[object, ...]:

@@ -227,6 +227,7 @@ def test_the_newer_of_two_near_hits_comes_first_without_vectors(keep, ask):
         pytest.param({"created_at": NOW - WEEK}, SUBJECT, id="of one day"),
         pytest.param({"trust": Trust.WEB}, SUBJECT, id="from outside, after a person's word"),
         pytest.param({"category": "procedure"}, SUBJECT, id="no statement"),
+        pytest.param({"content": f"{GAS}. {'It costs less. ' * 20}"}, SUBJECT, id="a long text"),
         pytest.param(
             {}, f"{SUBJECT} in a cold winter and what did its oil cost in March", id="a description"
         ),
@@ -234,7 +235,7 @@ def test_the_newer_of_two_near_hits_comes_first_without_vectors(keep, ask):
 )
 def test_the_better_of_two_near_hits_stays_first(keep, texts, later, question):
     keep(OIL, created_at=NOW - WEEK, trust=Trust.USER)
-    keep(GAS, **({"created_at": NOW} | later))
+    keep(**({"content": GAS, "created_at": NOW} | later))
 
     assert texts(question)[0] == OIL
 
