@@ -36,8 +36,8 @@ MOST_WORDS, MOST_WORDS_BEFORE, MOST_WORDS_OF_PLAIN = 18, 10, 1
 """Words between a name and a candidate: behind it, before it, and if the candidate is a word."""
 PINS = ("pin", "pincode", "puk", "пин", "暗証", "geheimzahl", "clave")
 """Names of passwords of digits alone; those of others stand right behind their name."""
-LINES_BELOW = 3
-"""Lines below a heading in which a value stands alone."""
+HEADING_CHARS = 200
+"""Longest heading, before a name and behind it."""
 FAR = 9
 """Words from which on a candidate is far from a name."""
 AFFIX_CHARS = 60
@@ -77,6 +77,8 @@ _GROUPS_OF_DIGITS = (
     r"|\d{3}(?:[ -]\d{4}){1,3})"
     r"(?![\w:/-]|[ .,]\d)"
 )
+_LINES_BELOW = r"[^\n]*(?:\n\s*+[^\n]+){0,3}"
+"""Lines below a heading in which a value stands alone."""
 _LINES_OF_BASE64 = r"(?<=[\w/+=-]{28})(?:\n[ \t]*[\w/+=-]{16,}(?=\n|\Z))+"
 _CLAUSE = r"[^.;!?\n。！？]{0,120}"
 _PHRASE = r"[^\W\d_]+(?: (?:[^\W\d_]+|\d{1,4})){2,8}(?= ?(?:[.,;!?()\n—–-]|\Z))"
@@ -273,27 +275,20 @@ def _part_near(text: str, noun: Noun) -> tuple[int, int]:
         text.find(" ", noun.end + AFFIX_CHARS + AFTER_CHARS + 1),
     )
     last = min((end for end in ends if end >= 0), default=len(text))
-    line = text.rfind("\n", first, noun.start)
-    if _is_heading(text, max(first, line + 1)):
-        last = max(last, _end_of_lines(text, noun.end, LINES_BELOW))
-    return max(first, line), last
+    if _is_heading(text, noun.start):
+        below = regex.compile(_LINES_BELOW).match(text, noun.end, noun.end + AFTER_CHARS)
+        last = max(last, below.end() if below else 0)
+    return max(first, text.rfind("\n", first, noun.start)), last
 
 
-def _is_heading(text: str, start: int) -> bool:
-    """Tell of a line that begins with `#`, or ends with a colon."""
-    end = text.find("\n", start)
-    line = text[start:end].strip() if end >= 0 else ""
+def _is_heading(text: str, at: int) -> bool:
+    """Tell whether a line begins with `#` or ends with a colon, and has another one below it."""
+    start = text.rfind("\n", max(0, at - HEADING_CHARS), at) + 1
+    end = text.find("\n", at, at + HEADING_CHARS)
+    if end < 0 or not (start or at <= HEADING_CHARS):
+        return False
+    line = text[start:end].strip()
     return line.startswith("#") or line.endswith((":", "："))
-
-
-def _end_of_lines(text: str, at: int, count: int) -> int:
-    """Return where the line ends that is so many lines with a sign below a place."""
-    end = text.find("\n", at)
-    while end >= 0 and count:
-        at = end + 1
-        end = text.find("\n", at)
-        count -= bool(text[at : end if end >= 0 else None].strip())
-    return min(end if end >= 0 else len(text), at + AFTER_CHARS)
 
 
 class Name:
@@ -416,8 +411,7 @@ class _Place:
             return False
         before = self.gap.rpartition("\n")[2].strip(" \t-*•\"'`")
         after = self.text[self.each.end : self.each.end + 2].lstrip(" \"'`")[:1]
-        line = self.text.rfind("\n", 0, self.start) + 1
-        return not before and after in ("", "\n") and _is_heading(self.text, line)
+        return not before and after in ("", "\n") and _is_heading(self.text, self.start)
 
     def is_near(self) -> bool:
         if self._is_call():
