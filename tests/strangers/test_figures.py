@@ -292,7 +292,7 @@ def test_secrets_are_redacted_and_what_looks_like_one_stays():
     changed = [each for each in cases("secrets_harmless") if redact(each["text"]).found]
 
     assert len(leaked) <= 1, leaked
-    assert len(changed) <= 2, changed
+    assert len(changed) <= 1, changed
 
 
 @pytest.mark.parametrize(
@@ -301,20 +301,22 @@ def test_secrets_are_redacted_and_what_looks_like_one_stays():
         pytest.param("b", 2, 0, id="second"),
         pytest.param("c", 4, 0, id="third"),
         pytest.param("d", 1, 0, id="fourth"),
-        pytest.param("e", 3, 0, id="fifth"),
+        pytest.param("e", 2, 0, id="fifth"),
         pytest.param("f", 7, 3, id="sixth"),
         pytest.param("g", 7, 0, id="seventh"),
-        pytest.param("h", 2, 2, id="eighth"),
+        pytest.param("h", 2, 1, id="eighth"),
         pytest.param("i", 5, 0, id="ninth"),
-        pytest.param("j", 5, 1, id="tenth"),
+        pytest.param("j", 4, 1, id="tenth"),
         pytest.param("k", 3, 0, id="eleventh"),
-        pytest.param("l", 4, 0, id="twelfth"),
+        pytest.param("l", 3, 0, id="twelfth"),
         pytest.param("m", 2, 0, id="thirteenth"),
         pytest.param("n", 6, 1, id="fourteenth"),
         pytest.param("o", 1, 0, id="fifteenth"),
         pytest.param("p", 1, 0, id="sixteenth"),
-        pytest.param("q", 4, 1, id="seventeenth"),
-        pytest.param("r", 3, 0, id="eighteenth"),
+        pytest.param("q", 2, 0, id="seventeenth"),
+        pytest.param("r", 2, 0, id="eighteenth"),
+        pytest.param("s", 3, 2, id="nineteenth"),
+        pytest.param("t", 2, 0, id="twentieth"),
     ],
 )
 def test_secrets_of_an_author_are_redacted_and_what_looks_like_one_stays(
