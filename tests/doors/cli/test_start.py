@@ -56,7 +56,7 @@ def test_a_command_on_one_memory_loads_what_all_share(here, store, arguments):
     [
         pytest.param(["--help"], 57, id="the help of all commands"),
         pytest.param(["add", "Tokens expire in UTC"], 117, id="add"),
-        pytest.param(["status"], 103, id="status"),
+        pytest.param(["status"], 104, id="status"),
         pytest.param(["review"], 118, id="review"),
         pytest.param(["recall", "tokens"], 60, id="recall"),
     ],
