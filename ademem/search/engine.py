@@ -180,7 +180,7 @@ def suggest(
     floor = evidence.prompt_floor(asked.mode)
     hits = drop_unsupported(current(answer(query, replace(asked, floor=floor))), store, now)
     chosen = evidence.choose(hits, floor=floor, most=most)
-    return ranking.prefer_newer(chosen, asked)
+    return ranking.prefer_newer(chosen, hits, asked)
 
 
 def suggest_for(

@@ -17,6 +17,7 @@ INFINITE = float("inf")  # a hook need not load `math` for it
 
 ANSWER, BESIDE, ERROR = VALUES["answer"], VALUES["beside"], VALUES["error"]
 GAP, CUT, NEWER = VALUES["gap"], VALUES["cut"], VALUES["newer"]
+NEWER_GAP = VALUES["newer, gap"]
 MOST = 1
 LOOKED_AT = 5
 
@@ -48,13 +49,13 @@ def weigh(signals: Mapping[str, float], asked: float, background: float) -> floa
 
 
 def weigh_prompt(signals: Mapping[str, float], asked: float) -> float:
-    """Log odds that the row helps with a prompt, by a logistic regression on those of six authors.
+    """Log odds that the row helps with a prompt, by a logistic regression on those of 13 authors.
 
     *asked* is that of `weigh`: the same share of a prompt is more of one that says more.
     """
     share = _matched(signals)
     if "cosine" in signals:
-        return 11.9 * signals["cosine"] + 4.4 * share + 0.29 * min(asked, MOST_ASKED) - 9.2
+        return 11.6 * signals["cosine"] + 5.0 * share + 0.59 * min(asked, MOST_ASKED) - 10.25
     return 7.7 * share - 6.5
 
 
@@ -85,6 +86,14 @@ def least_shown(weighed: Iterable[float], floor: float) -> float:
     """Evidence of the least hit that may be shown: infinite if even the best is below *floor*."""
     best = max(weighed, default=-INFINITE)
     return best - CUT if best >= floor else INFINITE
+
+
+def is_outdated_by(cosine: float, *, gap: float) -> bool:
+    """Tell whether the newer of two neighbours takes the place of the earlier before a prompt.
+
+    *gap* is how much less the newer helps; what is not among the hits helps `CUT` less.
+    """
+    return cosine >= NEWER + NEWER_GAP * min(max(gap, 0.0), CUT)
 
 
 def is_answer(signals: Mapping[str, float], *, is_english: bool) -> bool:

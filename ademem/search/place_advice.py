@@ -40,11 +40,12 @@ def advise(memory: Memory, at: Sequence[Binding], program: str = "ademem") -> li
     return [_narrower(each, texts, command) for each in wide[:MOST_ADVICE]]
 
 
-def ask_occasions(command: str, how: str = '--when "…" --when "…"') -> str:
+def ask_occasions(command: str, how: str = " ".join(['--when "…"'] * 4)) -> str:
     """Return the line that asks for the occasions of a memory, which *command* stores."""
     return (
-        "say when somebody will want this, in the words of one who does not know it (what they do,"
-        f" ask or see): {command} {how}"
+        "say when somebody who does not know this will want it, in their words and not in these:"
+        " two orders for work that leads into it, the question they would ask, what they would see"
+        f" go wrong: {command} {how}"
     )
 
 

@@ -620,13 +620,13 @@ def _order_pair(hit: Hit, beside: Hit, search: Search, later: Later | None) -> l
     return [hit, beside]
 
 
-def prefer_newer(hits: Iterable[Hit], search: Search) -> list[Hit]:
-    """Put in place of each hit the newer one that is much like it, for who is shown only one.
+def prefer_newer(shown: Sequence[Hit], hits: Iterable[Hit], search: Search) -> list[Hit]:
+    """Put in place of each one *shown* the newer that is much like it, for who is shown only one.
 
-    Two of a pair that are less alike stand together in an answer, and say of different matters.
+    *hits* are all that were found. Two of a pair that are less alike stand together in an answer,
+    and say of different matters.
     """
-    shown = list(hits)
-    newer = _find_newer(shown, search)
+    newer = _find_newer(shown, {hit.memory.id: hit.signals["helps"] for hit in hits}, search)
     placed: dict[str, Hit] = {}
     for hit in shown:
         one = newer.get(hit.memory.id)
@@ -636,15 +636,22 @@ def prefer_newer(hits: Iterable[Hit], search: Search) -> list[Hit]:
     return list(placed.values())
 
 
-def _find_newer(hits: Iterable[Hit], search: Search) -> dict[str, Memory]:
-    """Return by the id of a hit the newer memory that is much like it."""
-    later = {hit.memory.id: hit.later.id for hit in hits if hit.later and hit.later.is_near}
+def _find_newer(
+    shown: Iterable[Hit], helps: Mapping[str, float], search: Search
+) -> dict[str, Memory]:
+    """Return by the id of a hit the newer memory that is much like it and helps as much."""
+    later = {hit.memory.id: hit.later.id for hit in shown if hit.later and hit.later.is_near}
     if not later:
         return {}
     from ademem.store import neighbours
 
     cosines = neighbours.list_cosines(search.store, later)
-    alike = {id: other for id, other in later.items() if cosines.get(id, 0.0) >= evidence.NEWER}
+
+    def takes_place(id: str, other: str) -> bool:
+        gap = helps[id] - helps.get(other, -math.inf)
+        return evidence.is_outdated_by(cosines.get(id, 0.0), gap=gap)
+
+    alike = {id: other for id, other in later.items() if takes_place(id, other)}
     known = {
         one.id: one for one in _visible_by_id(set(alike.values()), search.store, search.filters)
     }

@@ -222,8 +222,14 @@ def program(environment: Mapping[str, str]) -> str:
 
 
 def command_to_add(program: str) -> str:
-    """Return how a model saves a finding, as each text that asks for one says it."""
-    return f'`{program} add "…" --category gotcha --when "what one does or asks when it matters"`'
+    """Return how a model saves a finding, as each text that asks for one says it.
+
+    Prompts find a memory most often by four occasions of such kinds.
+    """
+    return (
+        f'`{program} add "…" --category gotcha --when "an order that leads into it" --when "another"'
+        ' --when "what one asks" --when "what one sees go wrong"`'
+    )
 
 
 def personal_project(environment: Mapping[str, str]) -> Project:

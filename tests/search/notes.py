@@ -47,10 +47,6 @@ NOTES = (
 
 RELATED = (
     (
-        "A new product is not in Elasticsearch results although it is in the database",
-        "thirty seconds behind",
-    ),
-    (
         "Let people attach videos to a ticket, the uploads can become several hundred MB large",
         "presigned URL",
     ),
@@ -135,6 +131,10 @@ RELATED = (
 """Prompts, and words of the note that answers each."""
 
 FAINT = (
+    (
+        "A new product is not in Elasticsearch results although it is in the database",
+        "thirty seconds behind",
+    ),
     (
         "Write the migrations that rename the customer column, to ship with the next release",
         "backward compatible",

@@ -37,7 +37,7 @@ def choose(
     ("given", "chosen"),
     [
         pytest.param((), [], id="no hit"),
-        pytest.param((-2.1, -3.0), [], id="none above the floor"),
+        pytest.param((-1.4, -3.0), [], id="none above the floor"),
         pytest.param((0.0, -1.0, -1.5), [0.0, -1.0], id="never more than two"),
         pytest.param((-1.0, 1.0), [1.0, -1.0], id="in the order of the evidence"),
         pytest.param((3.0, 0.4), [3.0], id="no filler far below the best"),
@@ -63,7 +63,19 @@ def test_a_prompt_is_helped_by_what_is_near_it_and_shares_its_words():
     assert evidence.weigh_prompt(signals | {"share": 0.6}, 1.0) > least
     assert evidence.weigh_prompt(signals | {"cosine": 0.6}, 1.0) > least
     assert evidence.weigh_prompt(signals, 4.0) > least, "as much of a longer prompt is more"
-    assert evidence.weigh_prompt({"share": 0.4}, 1.0) < least, "by words alone"
+    far = signals | {"cosine": 0.1}
+    assert evidence.weigh_prompt({"share": 0.4}, 1.0) > evidence.weigh_prompt(far, 1.0)
+
+
+def test_the_newer_of_two_that_are_alike_has_to_help_as_much_or_be_more_alike():
+    alike = evidence.NEWER + 0.01
+
+    assert evidence.is_outdated_by(alike, gap=0.0)
+    assert evidence.is_outdated_by(alike, gap=-1.0), "it helps even more"
+    assert not evidence.is_outdated_by(alike, gap=1.0)
+    assert evidence.is_outdated_by(alike + evidence.NEWER_GAP, gap=1.0)
+    assert evidence.is_outdated_by(0.5, gap=evidence.INFINITE), "it was not found"
+    assert not evidence.is_outdated_by(evidence.NEWER - 0.01, gap=0.0)
 
 
 def test_each_feature_moves_the_evidence_its_way():

@@ -93,11 +93,14 @@ def test_a_text_of_many_words_brings_none_from_beyond_the_first_ten(put, store):
     assert {old.id, new.id} <= {hit.memory.id for hit in asked}
 
 
+SURE = evidence.NEWER + evidence.NEWER_GAP * evidence.CUT
+
+
 @pytest.mark.parametrize(
     ("cosine", "expected"),
     [
-        pytest.param(evidence.NEWER, NEW, id="much alike"),
-        pytest.param(evidence.NEWER - 0.01, OLD, id="neighbours that may say of different matters"),
+        pytest.param(SURE, NEW, id="much alike"),
+        pytest.param(SURE - 0.01, OLD, id="neighbours that may say of different matters"),
     ],
 )
 def test_a_prompt_is_shown_the_newer_of_two_that_are_much_alike(put, store, cosine, expected):

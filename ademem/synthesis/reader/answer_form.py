@@ -98,8 +98,8 @@ another), machine, claude, tool.
 - scope: files if it holds for some files only, person if it is how this person likes to work.
 - evidence: m is the number of a message (m7), quote some words of it, copied without a change.
 - files and commands: those that it is about, if the session named or ran them.
-- when: two or three short phrases for what a colleague will do, ask or see when it is wanted, in
-  the words of one who does not know it yet.
+- when: four short phrases of a colleague who does not know it and will want it, in their words and
+  not in these: two orders for work that leads into it, a question, what they see go wrong.
 - repeats, replaces, contradicts: the id of a known memory that says the same, that this one takes
   the place of, or that cannot hold beside it; at most one of the three.
 - refuted: what Claude said in message m and a later message, by, shows to be wrong.

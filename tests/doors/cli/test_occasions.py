@@ -82,7 +82,7 @@ def test_an_agent_that_writes_without_them_is_asked(ademem):
     bare = ademem("add", TEXT, "-c", "gotcha")
     told = ademem("add", "Giraffes are counted twice", "-c", "fact", *flags("counting animals"))
 
-    assert "say when somebody will want this" in bare
+    assert "say when somebody who does not know this will want it" in bare
     assert '--when "…"' in bare
     assert "say when" not in told
     ademem.outside()
