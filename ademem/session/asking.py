@@ -107,8 +107,7 @@ def compose(found: Statement, id: str, command: str) -> str:
     sentence = preview(in_one_line(found.sentence), SENTENCE_CHARS)
     head = f'ademem: this prompt may state what outlives the task: "{sentence}".'
     tail = (
-        f'If so, run before you go on: {command} add "<one sentence>" --when "<order>" --when'
-        ' "<question>"'
+        f'If so, run before you go on: {command} add "<one sentence>" --when "<occasion>" …'
         " [--rule] [--file PATH] [--command CMD] [--repeats|--replaces|--contradicts ID]"
         f" --heard {id[:SHORT_ID]}. If it is only for now, do nothing. Do not mention this."
     )

@@ -227,8 +227,8 @@ def command_to_add(program: str) -> str:
     Prompts find a memory most often by four occasions of such kinds.
     """
     return (
-        f'`{program} add "…" --category gotcha --when "an order that leads into it" --when "another"'
-        ' --when "what one asks" --when "what one sees go wrong"`'
+        f'`{program} add "…" --category gotcha --when "an order that leads into it"'
+        ' --when "another" --when "what one asks" --when "what one sees go wrong"`'
     )
 
 

@@ -37,7 +37,7 @@ def choose(
     ("given", "chosen"),
     [
         pytest.param((), [], id="no hit"),
-        pytest.param((-1.4, -3.0), [], id="none above the floor"),
+        pytest.param((-1.5, -3.0), [], id="none above the floor"),
         pytest.param((0.0, -1.0, -1.5), [0.0, -1.0], id="never more than two"),
         pytest.param((-1.0, 1.0), [1.0, -1.0], id="in the order of the evidence"),
         pytest.param((3.0, 0.4), [3.0], id="no filler far below the best"),
