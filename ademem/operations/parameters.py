@@ -30,7 +30,7 @@ PLACES = About(
     help="Where it applies: src/**, `npm install`, act:deploy", items=20, spelled="--at KEY"
 )
 OCCASIONS = About(
-    help="An order, a question or a sight that needs it",
+    help="Order, question or sight that needs it",
     spelled="--when WORDS",
 )
 REPEATS = About(help="Id of one that says it", spelled="--repeats ID")
