@@ -83,7 +83,8 @@ while [ -n "$reads" ]; do
     ;;
   flutter)
     case $second in
-    devices | doctor) reads=1 ;;
+    devices) reads=1 ;;
+    doctor) case $part in *' --a' | *' --a '* | *' --a='* | *' --an'*) ;; *) reads=1 ;; esac ;;
     esac
     ;;
   gcloud)
@@ -103,16 +104,25 @@ while [ -n "$reads" ]; do
     ;;
   git)
     case $second in
-    annotate | blame | cat-file | check-attr | check-ignore | check-mailmap | check-ref-format | cherry | column | count-objects | describe | diff-files | diff-index | diff-tree | for-each-ref | help | ls-files | ls-tree | merge-base | merge-tree | name-rev | range-diff | rev-list | rev-parse | shortlog | show-branch | show-ref | status | stripspace | var | verify-commit | verify-pack | verify-tag | version | whatchanged) reads=1 ;;
+    cat-file | check-attr | check-ignore | check-mailmap | check-ref-format | cherry | column | count-objects | describe | for-each-ref | help | ls-files | ls-tree | merge-base | merge-tree | name-rev | rev-parse | show-branch | show-ref | status | stripspace | var | verify-commit | verify-pack | verify-tag | version) reads=1 ;;
+    annotate) case $part in *' --o' | *' --o '* | *' --o='* | *' --ou'*) ;; *) reads=1 ;; esac ;;
     archive) case $part in *' --e' | *' --e '* | *' --e='* | *' --ex'* | *' --o' | *' --o '* | *' --o='* | *' --ou'* | *' -'*o*) ;; *) reads=1 ;; esac ;;
+    blame) case $part in *' --o' | *' --o '* | *' --o='* | *' --ou'*) ;; *) reads=1 ;; esac ;;
     diff) case $part in *' --o' | *' --o '* | *' --o='* | *' --ou'*) ;; *) reads=1 ;; esac ;;
+    diff-files) case $part in *' --o' | *' --o '* | *' --o='* | *' --ou'*) ;; *) reads=1 ;; esac ;;
+    diff-index) case $part in *' --o' | *' --o '* | *' --o='* | *' --ou'*) ;; *) reads=1 ;; esac ;;
+    diff-tree) case $part in *' --o' | *' --o '* | *' --o='* | *' --ou'*) ;; *) reads=1 ;; esac ;;
     fsck) case $part in *' --l' | *' --l '* | *' --l='* | *' --lo'*) ;; *) reads=1 ;; esac ;;
     grep) case $part in *' --o' | *' --o '* | *' --o='* | *' --op'* | *' -'*O*) ;; *) reads=1 ;; esac ;;
     hash-object) case $part in *' -'*w*) ;; *) reads=1 ;; esac ;;
     log) case $part in *' --o' | *' --o '* | *' --o='* | *' --ou'*) ;; *) reads=1 ;; esac ;;
     ls-remote) case $part in *' --e' | *' --e '* | *' --e='* | *' --ex'* | *' --u' | *' --u '* | *' --u='* | *' --up'*) ;; *) reads=1 ;; esac ;;
-    reflog) case $part in *delete* | *drop* | *expire* | *write*) ;; *) reads=1 ;; esac ;;
+    range-diff) case $part in *' --o' | *' --o '* | *' --o='* | *' --ou'*) ;; *) reads=1 ;; esac ;;
+    reflog) case $part in *' --o' | *' --o '* | *' --o='* | *' --ou'* | *delete* | *drop* | *expire* | *write*) ;; *) reads=1 ;; esac ;;
+    rev-list) case $part in *' --o' | *' --o '* | *' --o='* | *' --ou'*) ;; *) reads=1 ;; esac ;;
+    shortlog) case $part in *' --o' | *' --o '* | *' --o='* | *' --ou'*) ;; *) reads=1 ;; esac ;;
     show) case $part in *' --o' | *' --o '* | *' --o='* | *' --ou'*) ;; *) reads=1 ;; esac ;;
+    whatchanged) case $part in *' --o' | *' --o '* | *' --o='* | *' --ou'*) ;; *) reads=1 ;; esac ;;
     esac
     ;;
   go)
@@ -124,7 +134,7 @@ while [ -n "$reads" ]; do
   helm)
     case $second in
     env | get | history | lint | list | ls | search | show | status | version) reads=1 ;;
-    template) case $part in *' --o' | *' --o '* | *' --o='* | *' --ou'* | *' --p' | *' --p '* | *' --p='* | *' --po'*) ;; *) reads=1 ;; esac ;;
+    template) case $part in *' --d' | *' --d '* | *' --d='* | *' --de'* | *' --o' | *' --o '* | *' --o='* | *' --ou'* | *' --p' | *' --p '* | *' --p='* | *' --po'*) ;; *) reads=1 ;; esac ;;
     esac
     ;;
   minikube)
@@ -186,7 +196,8 @@ while [ -n "$reads" ]; do
     ;;
   vagrant)
     case $second in
-    global-status | status) reads=1 ;;
+    status) reads=1 ;;
+    global-status) case $part in *' --p' | *' --p '* | *' --p='* | *' --pr'*) ;; *) reads=1 ;; esac ;;
     esac
     ;;
   esac

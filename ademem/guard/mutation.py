@@ -176,7 +176,8 @@ def help_or_version(part: CommandPart) -> Judgement | None:
 def git_setting(part: CommandPart) -> Judgement | None:
     texts = [word.text for word in part.options] if part.program == "git" else []
     for option, value in pairwise([*texts, ""]):
-        if option == "-c" and not value.startswith(programs.GIT_SETTINGS):
+        is_harmless = value.startswith(programs.GIT_SETTINGS) or value == "core.pager=cat"
+        if option == "-c" and not is_harmless:
             return _mutates(f"`git -c {value}` may run any command")
         if option.startswith(("--config-env", "--exec-path=")):
             return _mutates(f"`git {option}` may run any command")
@@ -225,10 +226,17 @@ def reading_option(part: CommandPart) -> Judgement | None:
     texts = [word.text for word in part.arguments]
     if "--" in texts and part.program == "git":
         texts = texts[: texts.index("--")]
-    reads = any({text, text.partition("=")[0]} & options for text in texts)
+    given = [text for text in texts if text in options or text.partition("=")[0] in options]
+    reads = bool(given) and not any(map(_is_unset, given))
     if reads or len(part.operands) <= programs.MAX_OPERANDS.get(part.key, -1):
         return None
     return _mutates(f"`{part.key}` does more than read with these arguments")
+
+
+def _is_unset(option: str) -> bool:
+    """Tell of `-check=false`, with which a command does what it does without the option."""
+    _, sign, value = option.partition("=")
+    return bool(sign) and value.lower() in (*programs.UNSET, "f")
 
 
 RULES = (

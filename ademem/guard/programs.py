@@ -67,23 +67,25 @@ ALWAYS_ALLOWED = {
 """Subcommands that may always write, and why."""
 
 COMMAND_VARIABLES = (
-    r"BASH_ENV|(?:LD|DYLD)_\w+|\w*(?:ASKPASS|EDITOR|PAGER|WRAPPER)|LESS(?:CLOSE|OPEN)|VISUAL"
-    r"|GIT_(?:EXEC_PATH|EXTERNAL_DIFF|SSH)|(?:GIT\w*|PROMPT)_COMMAND|PERL5OPT|RUBYOPT"
+    r"BASH_ENV|(?:LD|DYLD)_\w+|\w*(?:ASKPASS|EDITOR|EXTERNAL_DIFF|PAGER|WRAPPER)|VISUAL"
+    r"|GIT_(?:EXEC_PATH|SSH)|(?:GIT\w*|PROMPT)_COMMAND|GOCACHEPROG|LESS(?:CLOSE|OPEN)"
+    r"|PERL5OPT|RSYNC_(?:CONNECT_PROG|RSH|SHELL)|RUBYOPT"
     r"|PYTHON(?:HOME|STARTUP)|(?:BAT|RIPGREP)_CONFIG_PATH|(?i:npm_config_\w*shell)"
 )
 """Variables whose value is a command that programs run, or a file that they load or obey."""
 
 SETTING_VARIABLES = (
-    r"PATH|(?:C|CPP|CXX|GO|LD|MAKE|RUST|RUSTDOC)FLAGS|\w+_OPT(?:ION)?S|\w+ADDOPTS"
-    r"|GIT_(?:CONFIG|TRACE)\w*"
+    r"PATH|(?:C|CPP|CXX|GO|GNUMAKE|LD|MAKE|RUST|RUSTDOC)FLAGS|\w+_OPT(?:ION)?S|\w+ADDOPTS"
+    r"|ACKRC|GIT_(?:ALLOW_PROTOCOL|CONFIG|TRACE)\w*|LESS(?:KEY\w*)?|MAKEFILES"
+    r"|OPENSSL_(?:CONF|ENGINES|MODULES)|PSQLRC|TF_CLI_ARGS\w*"
 )
 """Variables that set which programs are found, or their options; some values change nothing."""
 
 HARMLESS_SETTING = (
     r"(?:(?:[^\s:]*/\.?s?bin|\$PATH|\$\{PATH\})(?::|$))+|\d+|true|false|/dev/null|(?:[a-z_]+=\d+:?)+"
-    r"|--(?:experimental|max|no)-[\w-]+(?:=\d+)?|--trace-(?:deprecation|uncaught|warnings)"
+    r"|--?(?:experimental|max|no)-[\w-]+(?:=\d+)?|--trace-(?:deprecation|uncaught|warnings)"
     r"|--enable-source-maps|--openssl-legacy-provider|-X(?:m[sx]|ss)\w+|-D|-?[DW]?warnings"
-    r"|-[gOW]\w*|-[qsvwx]+|-j\d*"
+    r"|-[gOW]\w*|-[qsvwx]+|-?[FRSX]+|-j\d*"
 )
 """A word of such a value with which programs write no more than without it: a folder of programs
 by its name, a number, and options that load and name no file."""
@@ -100,8 +102,8 @@ RENEWING_WORDS = frozenset({"fix", "update", "write"})
 DECLARING = ("declare", "export", "local", "readonly", "typeset")
 
 GIT_SETTINGS = (
-    *("advice.", "color.", "column.", "core.abbrev", "core.pager=cat", "core.quotepath"),
-    *("core.quotePath", "diff.renam", "i18n.", "log.", "safe.directory", "status.", "user."),
+    *("advice.", "color.", "column.", "core.abbrev", "core.quotepath", "core.quotePath"),
+    *("diff.renam", "i18n.", "log.", "safe.directory", "status.", "user."),
 )
 """Prefixes of the settings with which `git -c` runs no other program."""
 
@@ -218,26 +220,39 @@ SUBCOMMANDS = {
 
 VALUE_OPTIONS = {
     "ademem": "--project",
+    "alembic": "--config --name -c -n -x",
+    "apt": "--config-file --option -c -o -t",
+    "apt-cache": "--config-file --option -c -o",
     "aws": "--endpoint-url --output --profile --query --region",
     "bd": "--actor --db",
-    "cargo": "--config --manifest-path -C -Z",
+    "bun": "--cwd",
+    "cargo": "--color --config --manifest-path -C -Z",
+    "composer": "--working-dir -d",
     "date": "--date --reference -d -f -r -v",
     "docker": "--config --context --host --log-level -H -c -l",
     "docker compose": "--env-file --file --profile --project-directory --project-name -f -p",
     "gh": "--hostname --repo -R",
-    "git": "--config-env --git-dir --namespace --work-tree -C -c",
+    "git": "--attr-source --config-env --git-dir --namespace --work-tree -C -c",
     "git branch": "--format --sort",
     "git config": "--blob --default --file --type -f",
-    "gcloud": "--account --configuration --format --project",
+    "gcloud": "--account --configuration --format --impersonate-service-account --project"
+    " --verbosity",
+    **dict.fromkeys(("gh issue", "gh pr", "gh release", "gh run", "gh workflow"), "--repo -R"),
+    "go": "-C",
     "gradle": "--tests",
-    "helm": "--kube-context --kubeconfig --namespace -n",
-    "kubectl": "--cluster --context --kubeconfig --namespace --server --user -n -s",
-    "npm": "--prefix --workspace -C -w",
-    "pnpm": "--dir --filter -C -F",
-    "systemctl": "--host --lines --machine --property --type -H -M -n -p -t",
+    "helm": "--kube-context --kubeconfig --namespace --registry-config --repository-config -n",
+    "kubectl": "--as --cluster --context --kubeconfig --namespace --request-timeout --server"
+    " --token --user -n -s -v",
+    "minikube": "--profile -p",
+    "npm": "--loglevel --prefix --registry --tag --userconfig --workspace -C -w",
+    "pip": "--cert --log --proxy --timeout",
+    "pnpm": "--dir --filter --reporter -C -F",
+    "poetry": "--directory --project -C -P",
+    "systemctl": "--host --job-mode --lines --machine --property --root --signal --type --what -H"
+    " -M -n -p -s -t",
     "uniq": "-f -s -w",
-    "uv": "--directory --project --python -p",
-    "yarn": "--cwd",
+    "uv": "--cache-dir --color --config-file --directory --project --python -p",
+    "yarn": "--cache-folder --cwd --registry",
 }
 
 _RENEWING = "--fix --update --update-snapshot --update-snapshots --updateSnapshot -u"
@@ -263,21 +278,27 @@ WRITING_OPTIONS = {
     "eslint": "--fix --init --output-file -o",
     "file": "--compile -C",
     "find": "-delete -fls -fprint -fprint0 -fprintf",
+    "flutter doctor": "--android-licenses",
+    **dict.fromkeys(("git add", "git rm"), "--no-dry-run"),
     "git apply": "--apply --build-fake-ancestor",
     "git archive": "--exec --output -o",
     "git branch": "--copy --delete --edit-description --force --move --set-upstream-to --track"
     " --unset-upstream -C -D -M -c -d -f -m -t -u",
-    "git clean": "--exclude --interactive -e -i",
-    "git commit": "--author --date --file --fixup --message --squash --template --trailer -C -F -c"
-    " -m -t",
-    "git fetch": "--server-option --upload-pack -o",
+    "git clean": "--exclude --interactive --no-dry-run -e -i",
+    "git commit": "--author --date --file --fixup --message --no-dry-run --squash --template"
+    " --trailer -C -F -c -m -t",
+    "git fetch": "--no-dry-run --server-option --upload-pack -o",
     "git fsck": "--lost-found",
     "git grep": "--open-files-in-pager -O",
     "git hash-object": "-w",
     "git ls-remote": "--exec --upload-pack",
-    "git push": "--exec --push-option --receive-pack --repo -o",
-    "git reflog": "delete drop expire write",
-    **dict.fromkeys(("git diff", "git log", "git show"), "--output"),
+    "git push": "--exec --no-dry-run --push-option --receive-pack --repo -o",
+    "git reflog": "--output delete drop expire write",
+    **dict.fromkeys(("git annotate", "git blame", "git diff", "git diff-files"), "--output"),
+    **dict.fromkeys(("git diff-index", "git diff-tree", "git format-patch"), "--output"),
+    **dict.fromkeys(("git log", "git range-diff", "git rev-list", "git shortlog"), "--output"),
+    **dict.fromkeys(("git show", "git stash list", "git stash show"), "--output"),
+    "git whatchanged": "--output",
     "git symbolic-ref": "--delete -d -m",
     "git tag": "--annotate --delete --edit --file --force --local-user --message --sign --trailer"
     " -F -a -d -e -f -m -s -u",
@@ -287,7 +308,7 @@ WRITING_OPTIONS = {
     " -toolexec -trace -update",
     "go vet": "-fix -toolexec -vettool",
     "gofmt": "-w",
-    "helm template": "--output-dir --post-renderer",
+    "helm template": "--dependency-update --output-dir --post-renderer",
     "history": "-a -c -d -n -r -w",
     "hostname": "--file -F -b",
     "journalctl": "--cursor-file --flush --relinquish-var --rotate --setup-keys"
@@ -316,6 +337,7 @@ WRITING_OPTIONS = {
     "tflint": "--fix --init",
     "tree": "-o",
     "tsc": "--build --generateCpuProfile --generateTrace --init --tsBuildInfoFile -b false",
+    "vagrant global-status": "--prune",
     "yq": "--in-place --inplace --split-exp --write-output -i -s -w",
 }
 """Options, or words, with which a reading command does more than read."""
@@ -402,9 +424,13 @@ READING_ARGUMENTS = {
     "ip": r"(?:-(?:[46djprs]|br|brief|color|details|json|stats)\0)*"
     r"(?:a|addr|address|l|link|n|neigh|r|route|ru|rule)(?:\0(?:get|list|ls|s|show)(?:\0.*)?)?",
     "java": r"--?version",
+    **dict.fromkeys(
+        ("kubectl apply", "kubectl create", "kubectl delete"),
+        r"(?:(?!--dry-run)[^\0]*(?:\0|$)|--dry-run=(?:client|server)(?:\0|$))*",
+    ),
     "less": r"(?:(?:-[aBCdeEfFgGiIJmMnNqQrRsSuUVwWX]+|--(?:chop-long-lines|ignore-case"
     r"|line-numbers|LINE-NUMBERS|no-init|quit-if-one-screen|RAW-CONTROL-CHARS)"
-    rf"|\+(?:[FG]|\d+g?|/[^\0\n]*)|(?!\+){_OPERAND})(?:\0|$))*",
+    rf"|\+(?:[FG]|\d+g?|/[^\0-\x1f\x7f]*)|(?!\+){_OPERAND})(?:\0|$))*",
     **dict.fromkeys(("go list", "go test", "go vet"), _without(r"--?mod[=\0]mod(?:\0|$)")),
     "nvidia-smi": r"(?:-[Lq]|--query-[\w-]+=[\w.,]+|--format=[\w,]+)?(?:\0--format=[\w,]+)?",
     "openssl": rf"version|x509(?:\0(?:-in\0{_OPERAND}|-noout|-text|-enddate|-dates|-subject|-issuer"
