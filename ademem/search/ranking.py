@@ -615,9 +615,20 @@ def _order_pair(hit: Hit, beside: Hit, search: Search, later: Later | None) -> l
     if beside.score < VALUES["found"] * hit.score:
         return [hit]
     is_newer = later is not None and later.id == beside.memory.id
-    if is_newer and _asks_today(search) and not _asks_for_earlier(search.query.text, hit, beside):
+    asks_for_newer = _asks_today(search) and not _asks_for_earlier(search.query.text, hit, beside)
+    if is_newer and asks_for_newer and _may_lead(beside.memory, hit.memory):
         return [_lead(beside, hit), hit]
     return [hit, beside]
+
+
+def _may_lead(newer: Memory, earlier: Memory) -> bool:
+    """Keep what is not confirmed behind what is, and what came with files behind one's own.
+
+    That two are alike was computed: an agent, or a page that is pulled, would else put a text in
+    the place of a person's by wording it nearly like that.
+    """
+    is_confirmed = newer.status is Status.PROMOTED or earlier.status is not Status.PROMOTED
+    return is_confirmed and (newer.claimed_author is None or earlier.claimed_author is not None)
 
 
 def prefer_newer(shown: Sequence[Hit], hits: Iterable[Hit], search: Search) -> list[Hit]:
@@ -630,7 +641,7 @@ def prefer_newer(shown: Sequence[Hit], hits: Iterable[Hit], search: Search) -> l
     placed: dict[str, Hit] = {}
     for hit in shown:
         one = newer.get(hit.memory.id)
-        if one and one.status is hit.memory.status:
+        if one and one.status is hit.memory.status and _may_lead(one, hit.memory):
             hit = replace(hit, memory=one, later=None)
         placed.setdefault(hit.memory.id, hit)
     return list(placed.values())

@@ -240,6 +240,22 @@ def test_the_better_of_two_near_hits_stays_first(keep, texts, later, question):
     assert texts(question)[0] == OIL
 
 
+@pytest.mark.parametrize(
+    "later",
+    [
+        pytest.param({"status": "candidate"}, id="not confirmed"),
+        pytest.param({"claimed_author": "Mallory", "trust": Trust.IMPORT}, id="a stranger's"),
+    ],
+)
+def test_a_near_copy_takes_no_place_of_a_confirmed_memory(keep, ask, later):
+    keep(OIL, created_at=NOW - WEEK)
+    new = keep(GAS, created_at=NOW, **later)
+
+    first, second = ask(SUBJECT).hits
+    assert (first.memory.content, second.memory.content) == (OIL, GAS)
+    assert first.later.id == new.id
+
+
 def test_the_newer_of_two_hits_that_share_little_stays_behind(keep, texts):
     keep("the boat hall is heated with oil", created_at=NOW - WEEK)
     keep("keys of the hall: ask Meret, she has three of them", created_at=NOW)
