@@ -57,7 +57,10 @@ def _check(event: str, changed: Sequence[Revision], act: Act) -> None:
             raise CannotDo(f"to undo {event} needs a person", remedy("undo", event))
     for left in {revision.memory_id: revision for revision in changed}.values():
         if left.operation == "delete" and not left.snapshot["content"]:
-            raise CannotDo(f"{left.memory_id} was deleted for good", "nothing of it is left")
+            hint = (
+                "nothing of it is left; `ademem log` shows acts before it, for `ademem undo EVENT`"
+            )
+            raise CannotDo(f"{left.memory_id} was deleted for good", hint)
         now = revisions.last(act.store, left.memory_id)
         if now.compared != left.compared and not _is_only_placed(left, now):
             why = f"{left.memory_id} was changed since ({now.operation})"

@@ -127,6 +127,15 @@ def test_undo_alone_says_what_a_person_did_last_and_takes_it_back_then_the_act_b
     ]
 
 
+def test_undo_alone_goes_past_no_deletion_for_good_but_says_how_to_name_an_act(ademem):
+    kept = ademem.json("add", "Use pnpm")["memory"]["id"]
+    id = ademem.json("add", "Backups run at two")["memory"]["id"]
+    ademem("delete", id, "--hard")
+
+    assert "nothing of it is left; `ademem log` shows acts before it" in ademem("undo")
+    assert ademem.json("get", kept)["content"] == "Use pnpm"
+
+
 def test_a_type_decides_about_the_category(ademem):
     added = ademem.json("add", "The parser fails on tabs", "--type", "bugfix")["memory"]
     learned = ademem.json("learn", "Redis drops idle locks", "--type", "bugfix")["memory"]
