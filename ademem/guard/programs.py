@@ -255,8 +255,12 @@ VALUE_OPTIONS = {
     "yarn": "--cache-folder --cwd --registry",
 }
 
-_RENEWING = "--fix --update --update-snapshot --update-snapshots --updateSnapshot -u"
-"""Options of test programs, also behind the script that runs them, that write what they expect."""
+_RENEWING = (
+    "--fix --outputFile --script-shell --update --update-snapshot --update-snapshots"
+    " --updateSnapshot -u"
+)
+"""Options of test programs, also behind the script that runs them, that write what they expect or
+found, or name the shell of the script."""
 
 WRITING_OPTIONS = {
     **dict.fromkeys(("bun run test", "bun test", "jest", "npm run test", "npm t"), _RENEWING),
@@ -311,6 +315,7 @@ WRITING_OPTIONS = {
     "helm template": "--dependency-update --output-dir --post-renderer",
     "history": "-a -c -d -n -r -w",
     "hostname": "--file -F -b",
+    "info": "--dribble --output -o",
     "journalctl": "--cursor-file --flush --relinquish-var --rotate --setup-keys"
     " --smart-relinquish-var --sync --update-catalog --vacuum-files --vacuum-size --vacuum-time",
     "kubectl cluster-info": "--output-directory",

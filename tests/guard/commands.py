@@ -1177,6 +1177,9 @@ WRITES = {
         "helm template . --dependency-update",
         "flutter doctor --android-licenses",
         "vagrant global-status --prune",
+        "info -o x ls",
+        "jest --json --outputFile=x",
+        "npm test --script-shell=./x",
     ],
     "values named as what reads": [
         "npm --loglevel info publish",
