@@ -211,7 +211,7 @@ def names_subject(prompt: str) -> bool:
     """Tell whether a prompt says what it is about, so that a search for it can find something.
 
     A path, an identifier or a code does, and so does a word that no order of anything has; "yes, go
-    on" and "commit this" only let the work go on.
+    on" and "commit this" only let the work go on. A question is about its act: "how do we commit".
     """
     text = _without_marks(readable(prompt))
     if _has_key(text):
@@ -222,7 +222,9 @@ def names_subject(prompt: str) -> bool:
     from ademem.guard.prompts import CHANGE, CHAT, LOOK, ROUTINE
     from ademem.search.common_words import COMMON_WORDS
 
-    general = {*CHANGE, *CHAT, *LOOK, *ROUTINE, *_ACTS, *COMMON_WORDS}
+    general = {*CHAT, *LOOK}
+    if not asks(text):
+        general |= {*CHANGE, *ROUTINE, *_ACTS, *COMMON_WORDS}
     return any(general.isdisjoint(_forms(word)) for word in words)
 
 

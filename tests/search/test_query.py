@@ -123,6 +123,8 @@ update the changelog and tag a release
 SAYS_WHAT = """
 ok, fix the login
 why do sessions expire after an hour?
+how do we release?
+how do I run the tests
 add an index on orders.customer
 use `int` here
 src/app.ts
