@@ -201,7 +201,9 @@ uninstall() {
       fail 'hooks or servers of ours are left with other clients: see `ademem uninstall --agent NAME`, `--mcp NAME`'
   fi
   if [ -z "$no_model" ] && [ -x "$prefix/bin/ademem" ]; then
-    run "$prefix/bin/ademem" model remove || say "the embedding model could not be removed; see above"
+    for model in '' multilingual; do # shellcheck disable=SC2086 # no name is the first model
+      run "$prefix/bin/ademem" model remove $model || say "an embedding model could not be removed; see above"
+    done
   fi
   if [ "$(readlink "$link" || true)" = "$prefix/bin/ademem" ]; then
     run rm "$link"

@@ -243,8 +243,8 @@ def test_uninstall_removes_what_install_made_and_keeps_the_memories(machine):
 
     assert (done.returncode, done.stderr) == (0, "")
     uninstall = f"uninstall --project {machine.project} --user"
-    *_, first, others, last = machine.asked("ademem")
-    assert (first, last) == (uninstall, "model remove")
+    *_, first, others, model, last = machine.asked("ademem")
+    assert (first, model, last) == (uninstall, "model remove", "model remove multilingual")
     assert others.startswith("uninstall --agent=codex")
     assert machine.files() == []
     assert f"stays in {machine.project}/.ade" in done.stdout

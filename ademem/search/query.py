@@ -222,7 +222,7 @@ def names_subject(prompt: str) -> bool:
     from ademem.guard.prompts import CHANGE, CHAT, LOOK, ROUTINE
     from ademem.search.common_words import COMMON_WORDS
 
-    general = {*CHAT, *LOOK}
+    general = {*CHAT, *LOOK, *_BLAND}
     if not asks(text):
         general |= {*CHANGE, *ROUTINE, *_ACTS, *COMMON_WORDS}
     return any(general.isdisjoint(_forms(word)) for word in words)

@@ -118,6 +118,7 @@ lgtm, commit and push
 no, revert that change
 open a pull request
 keep going until the tests pass
+how is it going
 update the changelog and tag a release
 """
 SAYS_WHAT = """
