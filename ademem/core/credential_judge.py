@@ -282,13 +282,14 @@ def _part_near(text: str, noun: Noun) -> tuple[int, int]:
 
 
 def _is_heading(text: str, at: int) -> bool:
-    """Tell whether a line begins with `#` or ends with a colon, and has another one below it."""
+    """Tell whether a line is a heading: `# Password`, `Password:`, `**Password**`; not the last."""
     start = text.rfind("\n", max(0, at - HEADING_CHARS), at) + 1
     end = text.find("\n", at, at + HEADING_CHARS)
     if end < 0 or not (start or at <= HEADING_CHARS):
         return False
-    line = text[start:end].strip()
-    return line.startswith("#") or line.endswith((":", "："))
+    line = text[start:end].strip().removeprefix("- ")
+    is_bold = line[:2] == line[-2:] == "**" and line.count("**") == 2
+    return is_bold or line.startswith("#") or line.endswith((":", "："))
 
 
 class Name:

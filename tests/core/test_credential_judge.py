@@ -62,6 +62,8 @@ def test_what_has_a_form_of_its_own_is_no_candidate(value):
         pytest.param("{}\nis the password", False, id="on the line above"),
         pytest.param("## Root password\n\n- {}", True, id="alone below a heading"),
         pytest.param("Login for the shop:\nanna\n{}", True, id="below a line with a colon"),
+        pytest.param("**Root password**\n{}", True, id="below a bold line"),
+        pytest.param("the **root** password\n{}", False, id="below a line with a bold word"),
         pytest.param("## Root password\n\na\nb\nc\n{}", False, id="far below a heading"),
         pytest.param("## Root password\n\nthe train to {}", False, id="in a line below a heading"),
     ],
