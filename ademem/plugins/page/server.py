@@ -318,7 +318,8 @@ def _page(
 
 def _error(site: Site, scope: Scope, status: int, facts: dict[str, str]) -> Response:
     request = Request(scope)
-    mine = getattr(request.state, "form", {}).get("content", "")
+    form = getattr(request.state, "form", {})
+    mine = [form[name] for name in ("content", "when") if form.get(name)]
     why, hint = facts["why"], facts["next"]
     if facts.get("rule") == "internal":
         why = UNFORESEEN

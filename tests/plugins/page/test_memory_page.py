@@ -1,5 +1,6 @@
 """One memory in full: where it was shown, what is near, its anchors, and its edits."""
 
+import html
 import os
 import re
 
@@ -279,9 +280,10 @@ def test_a_form_changes_the_occasions_with_the_text_and_one_undo_brings_both_bac
     changed = {"content": "Money is stored in mills", "when": ""}
     preview = browser.post(f"/memory/{memory.id}/preview", content="x", when="adding a tax").text
     assert "adding a tax</textarea>" in preview
-    many = "\n".join(f"case {number}" for number in range(5))
+    many = "\n".join(f"case <{number}>" for number in range(5))
     refused = browser.post(f"/memory/{memory.id}/edit", content="x", when=many)
     assert (refused.status_code, "at most 4 occasions" in refused.text) == (400, True)
+    assert f'>x</p><p class="text" dir="auto">{html.escape(many)}</p>' in refused.text
     browser.post(f"/memory/{memory.id}/edit", **changed, revision="2")
     assert browser.memory(memory.id).content == "Money is stored in mills"
     assert occasions(browser.memory(memory.id).anchors) == ()
