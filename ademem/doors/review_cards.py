@@ -52,6 +52,10 @@ class Side(Value):
         return self.card.memory
 
     @property
+    def occasions(self) -> tuple[str, ...]:
+        return anchor.occasions(self.memory.anchors)
+
+    @property
     def weight(self) -> int:
         signs = [point.speaks for point in self.points]
         return signs.count(FOR) - signs.count(AGAINST)

@@ -13,6 +13,7 @@ from functools import partial
 from itertools import zip_longest
 from typing import NamedTuple
 
+from ademem.core import anchor
 from ademem.core.errors import AdememError
 from ademem.core.memory import Memory
 from ademem.core.text import preview
@@ -230,7 +231,7 @@ def _head(review: KeyReview, subject: Subject, is_pair: bool, columns: int) -> I
 
 def _single(subject: Subject, side: Side, width: int, room: int) -> Iterator[str]:
     memory = subject.memory
-    yield from cut(wrap(_text(memory), width), room, memory)
+    yield from _stated(memory, width, room)
     if not memory.quarantine_reason:
         at = ", ".join(side.card.places)
         yield styled(f"at {at}" if at else "when a prompt asks about it", DIM)
@@ -274,7 +275,7 @@ def _box(side: Side, key: str, width: int, room: int) -> Iterator[str]:
     fill = max(0, width - 3 - cells(title) - cells(mark))
     yield styled(f"╭─{title}{'─' * fill}{mark}╮", colour)
     inside = width - 4
-    lines = [*cut(wrap(_text(side.memory), inside), room, side.memory), ""]
+    lines = [*_stated(side.memory, inside, room), ""]
     lines += (line for point in side.points for line in wrap(f"{point.sign} {point.text}", inside))
     for line in lines:
         yield _row(line, width, is_newer)
@@ -311,6 +312,13 @@ def _keys(keys: Sequence[Key], width: int, *, whole: bool) -> Iterator[str]:
 
 def _text(memory: Memory) -> str:
     return f"{memory.title}: {memory.content}" if memory.title else memory.content
+
+
+def _stated(memory: Memory, width: int, room: int) -> list[str]:
+    """Return what is confirmed: the text, as far as there is room, and each occasion."""
+    told = anchor.describe_occasions(memory.anchors)
+    when = [line for each in told for line in wrap(each, width)]
+    return [*cut(wrap(_text(memory), width), max(2, room - len(when)), memory), *when]
 
 
 def cut(lines: Sequence[str], room: int, memory: Memory) -> list[str]:

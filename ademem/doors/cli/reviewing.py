@@ -10,7 +10,7 @@ from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
 
-from ademem.core import who
+from ademem.core import anchor, who
 from ademem.core.errors import AdememError, UsageError
 from ademem.core.memory import Category, Memory, Status, claimed_name
 from ademem.core.text import counted, preview
@@ -270,7 +270,7 @@ def _show_pairs(pairs: Pairs, proof: Mapping[str, Sequence[Evidence]]) -> None:
     show.fenced(
         text
         for memory, why in pairs
-        for text in (show.line(memory), f"    {why}", *_evidence_lines(memory, proof))
+        for text in (show.line(memory), f"    {why}", *_lines_below(memory, proof))
     )
 
 
@@ -336,9 +336,12 @@ def _group_doubts(doubts: Sequence[Doubt | Misplaced]) -> Iterator[tuple[Pairs, 
     )
 
 
-def _evidence_lines(memory: Memory, proof: Mapping[str, Sequence[Evidence]]) -> Iterator[str]:
-    """Yield what speaks for a memory that no person confirmed."""
-    if memory.status is Status.CANDIDATE and not show.is_withheld(memory):
+def _lines_below(memory: Memory, proof: Mapping[str, Sequence[Evidence]]) -> Iterator[str]:
+    """Yield the occasions of a memory, and what speaks for one that no person confirmed."""
+    if show.is_withheld(memory):
+        return
+    yield from (f"    {each}" for each in anchor.describe_occasions(memory.anchors))
+    if memory.status is Status.CANDIDATE:
         yield from (f"    {each.line}" for each in proof.get(memory.id, ()))
 
 

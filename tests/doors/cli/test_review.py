@@ -366,6 +366,15 @@ def test_what_supports_a_candidate_stands_below_it(ademem):
     assert row["evidence"] == found["evidence"]
 
 
+def test_the_occasions_that_an_agent_wrote_stand_below_what_waits(ademem):
+    ademem.inside()
+    ademem("add", "Feature flags live in flags.toml", "--when", "adding a switch")
+    assert "    when: adding a switch\n" in ademem("review")
+    ademem.outside()
+
+    assert "    when: adding a switch\n" in ademem("review")
+
+
 def test_what_is_newer_stands_below_a_confirmed_text_until_a_person_decides(ademem):
     old = ademem.json("add", "Feature flags are read from the environment")["memory"]["id"]
     ademem.inside()

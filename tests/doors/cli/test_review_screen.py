@@ -169,6 +169,22 @@ def test_a_candidate_is_edited_dropped_for_a_reason_moved_and_left_for_later(wor
     assert places == {"dir docs  any", "program make  any"}
 
 
+def test_a_card_has_the_occasions_that_are_confirmed_with_the_text(world):
+    when = {"anchors": ("@when adding a sum", "@when a bill is wrong")}
+    texts = ("In cents", "In mills", "Invoices are sent by the night job")
+    made = (builders.memory(text, status="candidate", **when) for text in texts)
+    with world.memories() as memories:
+        old, new, _ = builders.insert(memories.store, *made)
+    world.contradict(old, new)
+    cards = Cards(world)
+    boxes = cards.read()
+    alone = cards.press("1")
+    cards.end()
+
+    assert (boxes.count("when: adding a sum"), boxes.count("when: a bill is wrong")) == (2, 2)
+    assert "when: adding a sum\nwhen: a bill is wrong\n" in alone
+
+
 def test_keys_are_listed_and_others_do_nothing(world):
     learn(world, "Invoices are sent by the night job")
     before = statuses(world)

@@ -158,6 +158,15 @@ def test_an_act_leads_to_the_next_card(browser):
     assert "<html" not in following.text
 
 
+def test_the_details_of_a_card_name_the_occasions_that_are_confirmed_with_the_text(browser):
+    when = ("@when rounding a <sum>", "@when a bill is wrong")
+    insert(browser.world, builders.memory("In cents", status="candidate", anchors=when))
+    page = browser.get("/review").text
+    listed = re.findall(r"<dt>When</dt><dd[^>]*>([^<]*)</dd>", page)
+
+    assert list(map(html.unescape, listed)) == ["rounding a <sum>", "a bill is wrong"]
+
+
 def test_a_skipped_memory_waits_till_tomorrow(browser):
     (one,) = learn(browser.world, CANDIDATES[0])
     browser.post(f"/memory/{one.id}/skip")
