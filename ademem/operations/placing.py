@@ -315,17 +315,40 @@ def _choose(
 ) -> tuple[tuple[str, ...], list[str]]:
     """Return the anchors after a choice, and notes on it."""
     from ademem.operations.curation import get_speaker
+    from ademem.store import transitions
 
+    by_person = get_speaker(runtime) is Trust.USER
     told = {text: anchor.of_occasion(text) for text in choice.drop}
     ended = {text for text in told.values() if text in memory.anchors}
     drop = tuple(text for text in choice.drop if told[text] not in ended)
     anchors, notes = _choose_places(memory, replace(choice, drop=drop), runtime, tree)
-    when = choose_occasions(choice.when)
+    when, left_out = _choose_when(memory, choice, by_person)
     if when:
         ended.update(text for text in anchors if text.startswith(anchor.WHEN))
     if ended.difference(when):
-        _require_author(memory, get_speaker(runtime) is Trust.USER, runtime)
-    return (*(text for text in anchors if text not in ended), *when), notes
+        _require_author(memory, by_person, runtime)
+    chosen = (*(text for text in anchors if text not in ended), *when)
+    if chosen != memory.anchors:
+        anchors = transitions.clean_anchors(chosen)
+        transitions.check_placing(memory, anchors, by_person=by_person)
+    return chosen, [*notes, *left_out]
+
+
+def _choose_when(
+    memory: Memory, choice: Choice, by_person: bool
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return occasions without an agent's that are orders, and notes on these.
+
+    Where nothing else is chosen, they stay, so that the choice is refused.
+    """
+    from ademem.guard.injection import drop_orders
+    from ademem.store import transitions
+
+    when = transitions.clean_anchors(choose_occasions(choice.when))
+    if by_person:
+        return when, ()
+    kept, left_out = drop_orders(when, memory.anchors)
+    return (kept, left_out) if kept or choice.places else (when, ())
 
 
 def _require_author(memory: Memory, by_person: bool, runtime: Runtime) -> None:

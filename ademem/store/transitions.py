@@ -371,11 +371,14 @@ def _clean_texts(changes: dict[str, Any], memory: Memory, settings: GateSettings
 
 def _clean_labels(changes: dict[str, Any]) -> None:
     if "anchors" in changes:
-        changes["anchors"] = tuple(
-            in_one_line(clean(redact(text).text)) for text in changes["anchors"]
-        )
+        changes["anchors"] = clean_anchors(changes["anchors"])
     if "tags" in changes:
         changes["tags"] = unique(redact(tag).text for tag in changes["tags"])
+
+
+def clean_anchors(anchors: Iterable[str]) -> tuple[str, ...]:
+    """Return anchors as they are stored: without secrets and hidden characters, each in a line."""
+    return tuple(in_one_line(clean(redact(text).text)) for text in anchors)
 
 
 def _judge_text(changes: dict[str, Any], memory: Memory, said_by: str, store: Store) -> None:
@@ -441,14 +444,25 @@ def waits_for(memory: Memory) -> str:
 def place(id: str, act: Act, anchors: tuple[str, ...]) -> Memory:
     """Store chosen places, which an agent may add to a memory that a person said, too."""
     memory = memories.get(act.store, id)
-    _check_not_deleted(memory)
-    anchors = tuple(in_one_line(clean(redact(text).text)) for text in anchors)
-    if (act.said_by or act.actor) != Trust.USER:
-        from ademem.guard.injection import instruction_in_fields
-
-        if found := instruction_in_fields((), *set(anchors).difference(memory.anchors)):
-            raise CannotDo(f"{memory.id} stays where it is: the place {found}", BY_PERSON)
+    anchors = clean_anchors(anchors)
+    check_placing(memory, anchors, by_person=(act.said_by or act.actor) == Trust.USER)
     return _change(memory, act, "edit", anchors=anchors)
+
+
+def check_placing(memory: Memory, anchors: Iterable[str], *, by_person: bool) -> None:
+    """Raises CannotDo for a deleted memory, and for anchors that would tell a model what to do."""
+    _check_not_deleted(memory)
+    new = tuple(text for text in anchors if text not in memory.anchors)
+    if by_person or not new:
+        return
+    from ademem.core.anchor import kind_of
+    from ademem.guard.injection import instruction_in_fields, orders_in
+
+    if found := instruction_in_fields((), *new):
+        alone = orders_in(new)
+        noun = "occasion" if {kind_of(text) for text in alone or new} == {"when"} else "place"
+        what = f"the {noun}" if alone else f"together, what its {noun}s say"
+        raise CannotDo(f"{memory.id} stays as it is: {what} {found}", BY_PERSON)
 
 
 def _check_of_person(memory: Memory, act: Act, verb: str) -> None:

@@ -29,7 +29,7 @@ from ademem.core import plugins, regex
 from ademem.core.memory import EVENTS, Draft, Trust
 from ademem.core.text import words
 from ademem.core.value import as_dict, replace
-from ademem.guard.injection import instruction_in, instruction_in_fields
+from ademem.guard.injection import drop_orders, instruction_in, instruction_in_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,18 +41,27 @@ if TYPE_CHECKING:
 
 
 def harmless_labels(draft: Reviewed, gate: Gate) -> Reviewed:
-    """Leave out labels that are an instruction: a memory that says the same would take them."""
-    if draft.by_person:
+    """Leave out labels that are an instruction: a memory that says the same would take them.
+
+    Where occasions are one by themselves, and nothing beside them is, only these are left out.
+    """
+    if draft.by_person or not (found := _instruction_in_labels(draft)):
         return draft
+    anchors, notes = drop_orders(draft.anchors)
+    harmless = replace(draft, anchors=anchors, notes=(*draft.notes, *notes))
+    if not _instruction_in_labels(harmless):
+        return harmless
     own_key = draft.knowledge_key if is_key_from_text(draft) else None
-    given_key = None if own_key else draft.knowledge_key
-    labels, named = (*draft.tags, draft.topic_key), (draft.path, draft.bead, given_key)
-    found = instruction_in_fields(labels, *named, *draft.anchors)
-    if not found:
-        return draft
     bare = {"tags": (), "topic_key": None, "path": None, "bead": None, "anchors": ()}
     draft = replace(draft, knowledge_key=own_key, **bare)
-    return with_note(draft, f"without tags, keys, path, bead and anchors: what stood there {found}")
+    without = "without tags, keys, path, bead, anchors and occasions"
+    return with_note(draft, f"{without}: what stood there {found}")
+
+
+def _instruction_in_labels(draft: Reviewed) -> str | None:
+    given_key = None if is_key_from_text(draft) else draft.knowledge_key
+    named = (draft.path, draft.bead, given_key)
+    return instruction_in_fields((*draft.tags, draft.topic_key), *named, *draft.anchors)
 
 
 def instruction_shaped(draft: Reviewed, gate: Gate) -> Reviewed:

@@ -62,6 +62,31 @@ def instruction_in_fields(words: Iterable[str | None], *texts: str | None) -> st
     return instruction_in(beside) if beside else None
 
 
+def orders_in(texts: Iterable[str]) -> dict[str, str]:
+    """Describe each of the texts that is an instruction by itself."""
+    return {text: found for text in texts if (found := instruction_in_fields((), text))}
+
+
+def drop_orders(
+    anchors: Iterable[str], known: Iterable[str] = ()
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return anchors without the occasions that are an instruction by themselves, and notes.
+
+    Those that are *known* stay. A note counts occasions from 1, and repeats none to a model.
+    """
+    from ademem.core import anchor
+
+    anchors = tuple(anchors)
+    told = [text for text in anchors if anchor.kind_of(text) == "when"]
+    orders = orders_in(set(told).difference(known))
+    notes = (
+        f"occasion {number} of {len(told)} is left out: it {orders[text]}"
+        for number, text in enumerate(told, 1)
+        if text in orders
+    )
+    return tuple(text for text in anchors if text not in orders), tuple(notes)
+
+
 def _tails(path: str) -> Iterator[str]:
     """Yield what is behind each folder of a path, without the suffix of the file."""
     for _ in range(min(path.count("/"), MOST_FOLDERS)):

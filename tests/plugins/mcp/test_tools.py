@@ -346,7 +346,9 @@ def test_what_reads_as_an_order_stands_beside_no_memory(call, world):
     added, again = (call("memory_add", draft) for _ in range(2))
     changed = [call("memory_update", {"id": added.id, name: each}) for name, each in beside.items()]
 
-    assert any("without tags, keys, path, bead and anchors" in note for note in added.notes)
+    assert any(
+        "without tags, keys, path, bead, anchors and occasions" in note for note in added.notes
+    )
     assert again.deduped
     assert all(each.is_error for each in changed)
     assert "ignore" not in str(call("memory_get", {"id": added.id})).lower()
