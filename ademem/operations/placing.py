@@ -5,7 +5,7 @@ from __future__ import annotations
 from ademem.core import anchor
 from ademem.core.actor import By
 from ademem.core.clock import timedelta
-from ademem.core.errors import NoSuchMemory, UsageError, suppress
+from ademem.core.errors import AdememError, NoSuchMemory, UsageError, suppress
 from ademem.core.json_text import loads
 from ademem.core.memory import NOTE, RULE, SHORT_ID, STOP, Memory, Trust
 from ademem.core.text import counted, preview
@@ -62,6 +62,8 @@ class Choice(Value):
     """Keys of places that are none, or occasions as they were told."""
     nowhere: bool = False
     when: tuple[str, ...] = ()
+    line: str = ""
+    """Where it stands among several, as in "line 2"."""
 
     @property
     def places(self) -> bool:
@@ -174,10 +176,15 @@ def place(runtime: Runtime, choice: Choice) -> Placed:
 
 def place_all(runtime: Runtime, choices: Sequence[Choice]) -> list[Placed]:
     """Choose places for several memories: all, or none if one of them cannot be."""
+    lines: dict[str, str] = {}
     for choice in choices:
-        holder = runtime.holding(choice.id)
-        with _tree_of(holder) as tree:
-            _choose(memories.get(holder.store, choice.id), choice, holder, tree)
+        with _naming(f"{choice.line} ({choice.id})"):
+            holder = runtime.holding(choice.id)
+            memory = memories.get(holder.store, choice.id)
+            if (line := lines.setdefault(memory.id, choice.line)) != choice.line:
+                raise UsageError(f"{line} is about the same memory", "put both in one line")
+            with _tree_of(holder) as tree:
+                _choose(memory, choice, holder, tree)
     return [place(runtime, choice) for choice in choices]
 
 
@@ -275,14 +282,36 @@ def only_tell(runtime: Runtime, memory: Memory) -> Memory:
 
 def read_choices(text: str) -> list[Choice]:
     """Read choices as JSON, a list or an object a line: `id` with what is chosen of it."""
-    try:
-        given = loads(text) if text.lstrip()[:1] == "[" else _lines(text)
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"the choices are not JSON: {error}", _FORM) from None
-    return [_read_choice(each) for each in given]
+    if text.lstrip()[:1] == "[":
+        with _naming("the list"):
+            given = [(f"choice {at}", each) for at, each in enumerate(_load(text), 1)]
+    else:
+        given = list(_lines(text))
+    return [_read_choice(each, line) for line, each in given]
 
 
-def _read_choice(given: Any) -> Choice:
+class _naming:
+    """Say in an error of a block which choice it is about, and that none was stored."""
+
+    def __init__(self, which: str) -> None:
+        self._which = which
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, AdememError):
+            error.args = (f"{self._which}: {error}; nothing was stored",)
+
+
+def _read_choice(given: Any, line: str) -> Choice:
+    id = given.get("id") if isinstance(given, dict) else None
+    named = f"{line} ({id})" if isinstance(id, str) and id.isprintable() else line
+    with _naming(named):
+        return replace(_check_read(given), line=line)
+
+
+def _check_read(given: Any) -> Choice:
     id = given.get("id") if isinstance(given, dict) else None
     if not isinstance(id, str) or not id.isprintable():
         raise UsageError("each choice is an object with the id of a memory", _FORM)
@@ -299,8 +328,18 @@ def _read_choice(given: Any) -> Choice:
 _FORM = '{"id": "6b0ed9e3c3e1", "at": ["`npm install`"], "when": ["a test fails"]} on each line'
 
 
-def _lines(text: str) -> list[Any]:
-    return [loads(line) for line in text.splitlines() if line.strip()]
+def _lines(text: str) -> Iterator[tuple[str, Any]]:
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip():
+            with _naming(f"line {number}"):
+                yield f"line {number}", _load(line)
+
+
+def _load(text: str) -> Any:
+    try:
+        return loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"this is not JSON: {error}", _FORM) from None
 
 
 def _texts(given: dict[str, Any], name: str) -> tuple[str, ...]:
