@@ -696,7 +696,7 @@ def _read_events(store: Store, ids: Sequence[str]) -> list[Event]:
                 memories=tuple(dict.fromkeys(memory for _, memory, _ in rows)),
                 text=QUARANTINED if quarantined else str(first.snapshot["content"]),
                 undone_by=undone.get(id, ""),
-                changed=tuple(_list_changed(store, first)) if first.operation in _EDITS else (),
+                changed=_read_changed(store, first),
             )
         )
     return events[::-1]
@@ -706,18 +706,32 @@ _EDITS = ("edit", "import")
 _NAMES = {"content": "text", "topic_key": "topic", "file_scope_pattern": "path"}
 
 
-def _list_changed(store: Store, edit: revisions.Revision) -> Iterator[str]:
-    """Yield what an edit changed; places and occasions are told from the other anchors."""
+def _read_changed(store: Store, edit: revisions.Revision) -> tuple[str, ...]:
     try:
-        before = revisions.before(store, edit)
+        before = revisions.before(store, edit) if edit.operation in _EDITS else None
     except MISREAD:
-        return
-    if before is None:
-        return
-    old, new = before.fields(), edit.fields()
-    yield from (_NAMES.get(name, name) for name in STATED if old[name] != new[name])
-    changed = set(old["anchors"]).symmetric_difference(new["anchors"])
-    yield from sorted(set(map(anchor.kind_of, changed)))
+        return ()
+    return list_changed(edit.operation, before.memory(), edit.memory()) if before else ()
+
+
+def read_revision(row: dict[str, Any]) -> Memory | None:
+    """Return the memory as it was at a row of `list_revisions`; None where it cannot be read."""
+    try:
+        return memories.from_snapshot(row["snapshot"])
+    except MISREAD:
+        return None
+
+
+def list_changed(operation: str, before: Memory | None, after: Memory | None) -> tuple[str, ...]:
+    """Return what an edit changed; places and occasions are told from the other anchors."""
+    if operation not in _EDITS or before is None or after is None:
+        return ()
+    names = (name for name in STATED if getattr(before, name) != getattr(after, name))
+    changed = set(before.anchors).symmetric_difference(after.anchors)
+    return (
+        *(_NAMES.get(name, name) for name in names),
+        *sorted(set(map(anchor.kind_of, changed))),
+    )
 
 
 COUNTED = 1000

@@ -5,6 +5,7 @@ from __future__ import annotations
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
+from ademem.core import anchor
 from ademem.core.errors import UsageError
 from ademem.core.memory import Memory, Tier, flags
 from ademem.search import evidence
@@ -69,16 +70,30 @@ def mark_words(parts: Iterable[tuple[str, str]]) -> str:
     return " ".join(MARKS[kind].format(text) for kind, text in parts)
 
 
-def to_history(revisions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the revisions newest first, each with the words that it changed."""
-    history, before = [], None
+def to_history(revisions: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the revisions newest first, each with what it changed, in words and occasions."""
+    from ademem.operations import curation
+
+    history, before, earlier = [], None, None
     for row in revisions:
         text = row["snapshot"].get("content")
-        changed = before is not None and text is not None and text != before
-        diff = list(diff_words(before or "", text or "")) if changed else []
-        history.append({**row, "diff": diff})
-        before = text if text is not None else before
+        differs = before is not None and text is not None and text != before
+        diff = list(diff_words(before or "", text or "")) if differs else []
+        memory = curation.read_revision(row)
+        changed = curation.list_changed(row["operation"], earlier, memory)
+        when = diff_occasions(earlier, memory)
+        history.append({**row, "diff": diff, "changed": changed, "when": when})
+        before, earlier = text if text is not None else before, memory
     return history[::-1]
+
+
+def diff_occasions(before: Memory | None, after: Memory | None) -> list[tuple[str, str]]:
+    """Return the occasions that one of two revisions lacks, as `removed` or `added` lines."""
+    if before is None or after is None:
+        return []
+    old, new = (anchor.describe_occasions(each.anchors) for each in (before, after))
+    gone = [("removed", line) for line in old if line not in new]
+    return gone + [("added", line) for line in new if line not in old]
 
 
 UNSUPPORTED = "an agent wrote it, and nothing has supported it for too long"
@@ -109,17 +124,22 @@ STATES = {
 
 
 def compare_revisions(
-    revisions: Sequence[Mapping[str, Any]], first: str, second: str
+    revisions: Sequence[dict[str, Any]], first: str, second: str
 ) -> dict[str, Any] | None:
-    """Return the words that differ between two revisions, None without both; raises UsageError."""
+    """Return what differs between two revisions, None without both; raises UsageError."""
+    from ademem.operations import curation
+
     if not (first and second):
         return None
-    texts = {str(row["revision"]): row["snapshot"].get("content") or "" for row in revisions}
+    rows = {str(row["revision"]): row for row in revisions}
     for number in (first, second):
-        if number not in texts:
-            raise UsageError(f"there is no revision {number!r}", f"1 to {len(texts)}")
+        if number not in rows:
+            raise UsageError(f"there is no revision {number!r}", f"1 to {len(rows)}")
+    before, after = rows[first], rows[second]
+    texts = (each["snapshot"].get("content") or "" for each in (before, after))
     return {
         "from": int(first),
         "to": int(second),
-        "diff": list(diff_words(texts[first], texts[second])),
+        "diff": list(diff_words(*texts)),
+        "when": diff_occasions(*map(curation.read_revision, (before, after))),
     }

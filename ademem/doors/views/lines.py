@@ -95,9 +95,10 @@ def memory(
 def history(revisions: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     for each in revisions:
         reason = f": {each['reason']}" if each["reason"] else ""
-        act = f"{each['operation']} by {each['actor']}, {local(each['created_at'])}"
+        changed = f" ({', '.join(each['changed'])})" if each["changed"] else ""
+        act = f"{each['operation']}{changed} by {each['actor']}, {local(each['created_at'])}"
         yield f"{each['revision']}  {act}{reason}"
-        yield from [f"   {mark_words(each['diff'])}"] if each["diff"] else ()
+        yield from (f"   {mark_words(each[of])}" for of in ("diff", "when") if each[of])
 
 
 def session(page: Mapping[str, Any]) -> Iterator[str]:

@@ -49,6 +49,20 @@ def test_the_page_compares_the_revisions_that_are_asked_for(browser):
     assert browser.get(f"/memory/{memory.id}?from=1&to=9").status_code == 400
 
 
+def test_the_history_has_the_occasions_that_an_edit_changed(browser):
+    browser.world.know("Money is stored in cents")
+    (memory,) = browser.world.live()
+    for when in ("rounding a sum\nadding a <tax>", "rounding a sum"):
+        browser.post(f"/memory/{memory.id}/edit", content=memory.content, when=when)
+    page = browser.get(f"/memory/{memory.id}?from=1&to=2").text
+    compared = page[page.index('id="compared"') :].partition("</div>")[0]
+
+    assert page.count("<b>edit</b> (when) by user") == 2
+    assert page.count("<del>when: adding a &lt;tax&gt;</del>") == 1
+    assert "<ins>when: rounding a sum</ins>" in compared
+    assert "<ins>when: adding a &lt;tax&gt;</ins>" in compared
+
+
 def test_a_long_history_is_read_by_pages_to_its_beginning(browser):
     browser.world.know("Money is stored in cents")
     (memory,) = browser.world.live()
