@@ -304,7 +304,7 @@ def test_whatever_shows_two_that_contradict_each_other_says_so_at_the_earlier(tu
     turn.contradict(earlier, later)
     mark = f", contradicted by {later.id}, {turn.now:%Y-%m-%d})"
 
-    order = {"prompt": "Which platform team owns billing? Change it", "prompt_id": "p2"}
+    asked = {"prompt": "Which platform team owns billing?", "prompt_id": "p2"}
     remove = {"tool_name": "Bash", "tool_input": {"command": "rm src/auth.py"}}
     slash = {"prompt": "/ademem:recall who owns billing", "prompt_id": "p3"}
     for shown in (
@@ -314,7 +314,7 @@ def test_whatever_shows_two_that_contradict_each_other_says_so_at_the_earlier(tu
     ):
         facts = [line for line in shown.splitlines() if line.startswith("- [")]
         assert [line.endswith(mark) for line in facts] == [False, True], shown
-    one = turn.context("user_prompt_submit", session_id="s4", **order)
+    one = turn.context("user_prompt_submit", session_id="s4", **asked)
     assert f"earlier: “{EARLIER}” (2026-03-01)" in one, "a prompt is shown one"
     assert one.index(LATER) < one.index(EARLIER)
     turn.fire("user_prompt_submit", session_id="s6", prompt="Fix the parser", prompt_id="p4")
