@@ -133,8 +133,9 @@ def ask(
 
 def answer(query: str, asked: Search) -> Results:
     hits = ranking.choose_best(ranking.rank_live(asked), asked.parameters.pool, asked.first)
-    matches, ranked = asked.matches, ranking.diversify(hits, asked)
-    ranked = ranking.stand_together(ranked, asked)[: asked.limit]
+    near, matches = ranking.compare_hits(hits, asked), asked.matches
+    ranked = ranking.diversify(hits, asked, near)
+    ranked = ranking.stand_together(ranked, asked, near)[: asked.limit]
     for at, hit in enumerate(ranked):
         if hit.weak:
             held = matches.terms.get(hit.memory.seq, ())

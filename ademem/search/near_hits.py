@@ -6,17 +6,17 @@ whole store, and groups of three characters are enough where there are no vector
 
 from __future__ import annotations
 
+from itertools import combinations
+
 from ademem.core.floors import VALUES
 from ademem.core.text import jaccard
 from ademem.search.query import list_grams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from ademem.core.memory import Memory
-
-    Likeness = Callable[[int, int], float]
 
 WORDS = 1.5
 """Weight of the groups of characters that two share, beside their plain cosine."""
@@ -34,29 +34,31 @@ def find_nearest(
     if len(compared) < 2:
         return {}
     alike = _measure(compared, cosines)
-    places = range(len(compared))
-    nearest = [max((alike(at, to), to) for to in places if to != at)[1] for at in places]
+    nearest = [max((value, to) for to, value in row.items()) for row in alike]
     return {
         compared[at].id: compared[to].id
-        for at, to in enumerate(nearest)
-        if nearest[to] == at
-        and alike(at, to) >= 1.0
+        for at, (value, to) in enumerate(nearest)
+        if nearest[to][1] == at
+        and value >= 1.0
         and _home_of(compared[at]) == _home_of(compared[to])
     }
 
 
-def _measure(memories: Sequence[Memory], cosines: Mapping[tuple[int, int], float]) -> Likeness:
-    """Return the likeness of two by their positions, 1.0 at the line that stands for a subject."""
+def _measure(
+    memories: Sequence[Memory], cosines: Mapping[tuple[int, int], float]
+) -> list[dict[int, float]]:
+    """Return of each the likeness to the others by position, 1.0 at the line for one subject."""
     grams = [frozenset(list_grams(each.whole_text)) for each in memories]
-
-    def alike(one: int, other: int) -> float:
+    alike: list[dict[int, float]] = [{} for _ in memories]
+    for one, other in combinations(range(len(memories)), 2):
         shared = jaccard(grams[one], grams[other])
         rows = sorted((memories[one].seq, memories[other].seq))
         cosine = cosines.get((rows[0], rows[1]))
         if cosine is None:
-            return shared / VALUES["hits, words"]
-        return (cosine + WORDS * shared) / VALUES["hits, cosine"]
-
+            value = shared / VALUES["hits, words"]
+        else:
+            value = (cosine + WORDS * shared) / VALUES["hits, cosine"]
+        alike[one][other] = alike[other][one] = value
     return alike
 
 

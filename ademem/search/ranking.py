@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ademem.store.relations import Later, Newer
 
     Signals = dict[str, float]
+    PlainCosines = Mapping[tuple[int, int], float]
 
 
 class Parameters(Value):
@@ -415,7 +416,14 @@ REORDERED = 10
 """Hits among which the first are chosen, so that none leaves an answer for one far below it."""
 
 
-def diversify(hits: Sequence[Hit], search: Search) -> list[Hit]:
+def compare_hits(hits: Sequence[Hit], search: Search) -> PlainCosines:
+    """Return the plain cosine of each two of the hits, by their numbers, the smaller first."""
+    if search.cosines is None or len(hits) < 2:
+        return {}
+    return search.cosines.compare_pairs([hit.memory.seq for hit in hits])
+
+
+def diversify(hits: Sequence[Hit], search: Search, near: PlainCosines) -> list[Hit]:
     """Choose the first five by maximal marginal relevance (Carbonell and Goldstein, 1998).
 
     The others follow by their score, as one text may be asked for in all of its wordings.
@@ -423,8 +431,6 @@ def diversify(hits: Sequence[Hit], search: Search) -> list[Hit]:
     """
     if len(hits) < 2:
         return list(hits)
-    cosines = search.cosines
-    near = cosines.compare_pairs([hit.memory.seq for hit in hits]) if cosines is not None else {}
     left, chosen = list(hits[:REORDERED]), list[Hit]()
     copies: set[int] = set()
     while left and len(chosen) < FIRST:
@@ -552,7 +558,7 @@ MOST_ASKED = 6
 """Most terms of a question that asks what holds today; a longer text says itself which it means."""
 
 
-def stand_together(hits: Sequence[Hit], search: Search) -> list[Hit]:
+def stand_together(hits: Sequence[Hit], search: Search, near: PlainCosines) -> list[Hit]:
     """Put two hits that are each the nearest to the other together, the newer one first.
 
     It is not known which of them holds: both are there, and the earlier names the newer. For a
@@ -562,7 +568,7 @@ def stand_together(hits: Sequence[Hit], search: Search) -> list[Hit]:
     of another answer.
     """
     later = _find_later(hits, search.store, is_near=True)
-    paired = _find_near(hits[:REORDERED], search) if _asks_today(search) else later
+    paired = _find_near(hits[:REORDERED], search, near) if _asks_today(search) else later
     later |= paired
     if not later:
         return list(hits)
@@ -586,15 +592,14 @@ def _asks_today(search: Search) -> bool:
     return len(search.query.terms) <= MOST_ASKED
 
 
-def _find_near(hits: Sequence[Hit], search: Search) -> dict[str, Later]:
+def _find_near(hits: Sequence[Hit], search: Search, near: PlainCosines) -> dict[str, Later]:
     """Return by id the newer of two that are each the nearest to the other of these hits."""
     if len(hits) < 2:
         return {}
     from ademem.search import near_hits
 
-    found, cosines = [hit.memory for hit in hits], search.cosines
-    near = cosines.compare_pairs([each.seq for each in found]) if cosines is not None else {}
-    return relations.find_later_of_two(search.store, near_hits.find_nearest(found, near))
+    nearest = near_hits.find_nearest([hit.memory for hit in hits], near)
+    return relations.find_later_of_two(search.store, nearest)
 
 
 def _find_later(hits: Iterable[Hit], store: Store, *, is_near: bool) -> dict[str, Later]:
