@@ -176,6 +176,9 @@ def place(runtime: Runtime, choice: Choice) -> Placed:
 
 def place_all(runtime: Runtime, choices: Sequence[Choice]) -> list[Placed]:
     """Choose places for several memories: all, or none if one of them cannot be."""
+    from ademem.operations.curation import get_speaker
+    from ademem.store import transitions
+
     lines: dict[str, str] = {}
     for choice in choices:
         with _naming(f"{choice.line} ({choice.id})"):
@@ -184,7 +187,10 @@ def place_all(runtime: Runtime, choices: Sequence[Choice]) -> list[Placed]:
             if (line := lines.setdefault(memory.id, choice.line)) != choice.line:
                 raise UsageError(f"{line} is about the same memory", "put both in one line")
             with _tree_of(holder) as tree:
-                _choose(memory, choice, holder, tree)
+                chosen, _ = _choose(memory, choice, holder, tree)
+            if chosen != memory.anchors:
+                anchors, speaker = transitions.clean_anchors(chosen), get_speaker(holder)
+                transitions.check_placing(memory, anchors, by_person=speaker is Trust.USER)
     return [place(runtime, choice) for choice in choices]
 
 
@@ -354,23 +360,18 @@ def _choose(
 ) -> tuple[tuple[str, ...], list[str]]:
     """Return the anchors after a choice, and notes on it."""
     from ademem.operations.curation import get_speaker
-    from ademem.store import transitions
 
     by_person = get_speaker(runtime) is Trust.USER
     told = {text: anchor.of_occasion(text) for text in choice.drop}
     ended = {text for text in told.values() if text in memory.anchors}
     drop = tuple(text for text in choice.drop if told[text] not in ended)
-    anchors, notes = _choose_places(memory, replace(choice, drop=drop), runtime, tree)
+    anchors, notes = _choose_places(memory, replace(choice, drop=drop), by_person, runtime, tree)
     when, left_out = _choose_when(memory, choice, by_person)
     if when:
         ended.update(text for text in anchors if text.startswith(anchor.WHEN))
     if ended.difference(when):
         _require_author(memory, by_person, runtime)
-    chosen = (*(text for text in anchors if text not in ended), *when)
-    if chosen != memory.anchors:
-        anchors = transitions.clean_anchors(chosen)
-        transitions.check_placing(memory, anchors, by_person=by_person)
-    return chosen, [*notes, *left_out]
+    return (*(text for text in anchors if text not in ended), *when), [*notes, *left_out]
 
 
 def _choose_when(
@@ -399,15 +400,13 @@ def _require_author(memory: Memory, by_person: bool, runtime: Runtime) -> None:
 
 
 def _choose_places(
-    memory: Memory, choice: Choice, runtime: Runtime, tree: Tree | None
+    memory: Memory, choice: Choice, by_person: bool, runtime: Runtime, tree: Tree | None
 ) -> tuple[tuple[str, ...], list[str]]:
-    from ademem.operations.curation import get_speaker
-
-    by_person = get_speaker(runtime) is Trust.USER
     root = runtime.project.root
     wanted = [binding_keys.parse_at(key, root) for key in choice.at]
-    unwanted = _read_dropped(memory, choice.drop, runtime)
-    notes = [*_check_reach(wanted, by_person, tree), *_note_unknown(memory, unwanted, runtime)]
+    at = table.list_of(runtime.store, memory) if choice.drop else []
+    unwanted = _read_dropped(at, choice.drop, runtime)
+    notes = [*_check_reach(wanted, by_person, tree), *_note_unknown(memory, at, unwanted)]
     of_person = {anchor.of_key(key, by_person=True) for key in unwanted}
     of_person |= {anchor.NOWHERE} if wanted else set()
     if choice.nowhere or not of_person.isdisjoint(memory.anchors):
@@ -429,9 +428,8 @@ def _exclude(unwanted: Sequence[str], memory: Memory, runtime: Runtime) -> list[
     return [anchor.NOT + key for key in unwanted if key in derived]
 
 
-def _read_dropped(memory: Memory, given: Iterable[str], runtime: Runtime) -> list[str]:
+def _read_dropped(at: Sequence[Binding], given: Iterable[str], runtime: Runtime) -> list[str]:
     """Return the keys of places, each given as its key or in the words that name it."""
-    at = table.list_of(runtime.store, memory)
     told = {binding.tell_place(each, tick): each for each in at for tick in ("", binding.TICK)}
     told |= {binding_keys.show(each): each for each in at}  # a key goes before words
     return [
@@ -440,8 +438,8 @@ def _read_dropped(memory: Memory, given: Iterable[str], runtime: Runtime) -> lis
     ]
 
 
-def _note_unknown(memory: Memory, dropped: Iterable[str], runtime: Runtime) -> Iterator[str]:
-    known = {binding_keys.show(each) for each in table.list_of(runtime.store, memory)}
+def _note_unknown(memory: Memory, at: Iterable[Binding], dropped: Iterable[str]) -> Iterator[str]:
+    known = {binding_keys.show(each) for each in at}
     known |= {found[0] for text in memory.anchors if (found := anchor.at(text))}
     for key in dropped:
         if key not in known:
