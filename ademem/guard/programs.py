@@ -262,6 +262,12 @@ _RENEWING = (
 """Options of test programs, also behind the script that runs them, that write what they expect or
 found, or name the shell of the script."""
 
+_SHOWING = """
+    annotate blame diff diff-files diff-index diff-tree format-patch log range-diff rev-list
+    shortlog show whatchanged
+"""
+"""Commands of git that write what they show to the file of an option."""
+
 WRITING_OPTIONS = {
     **dict.fromkeys(("bun run test", "bun test", "jest", "npm run test", "npm t"), _RENEWING),
     **dict.fromkeys(("npm test", "npm tst", "pnpm run test", "pnpm t", "pnpm test"), _RENEWING),
@@ -298,11 +304,8 @@ WRITING_OPTIONS = {
     "git ls-remote": "--exec --upload-pack",
     "git push": "--exec --no-dry-run --push-option --receive-pack --repo -o",
     "git reflog": "--output delete drop expire write",
-    **dict.fromkeys(("git annotate", "git blame", "git diff", "git diff-files"), "--output"),
-    **dict.fromkeys(("git diff-index", "git diff-tree", "git format-patch"), "--output"),
-    **dict.fromkeys(("git log", "git range-diff", "git rev-list", "git shortlog"), "--output"),
-    **dict.fromkeys(("git show", "git stash list", "git stash show"), "--output"),
-    "git whatchanged": "--output",
+    **{f"git {name}": "--output" for name in _SHOWING.split()},
+    **dict.fromkeys(("git stash list", "git stash show"), "--output"),
     "git symbolic-ref": "--delete -d -m",
     "git tag": "--annotate --delete --edit --file --force --local-user --message --sign --trailer"
     " -F -a -d -e -f -m -s -u",

@@ -299,11 +299,12 @@ def _map(store: Store, found: Iterable[Memory], where: str = "") -> dict[str, li
     return places
 
 
+_IS_TOLD = "anchors like '%\"@when %'"
 _CHOSEN = "select memory_seq from memory_bindings where strength in ('given', 'read')"
 _UNCHOSEN = (
     f"{CURRENT} and {BROWSED} and status <> 'archived'"
     f" and (seq not in ({_CHOSEN}) and anchors not like '%\"@ none\"%'"
-    " or anchors not like '%\"@when %')"
+    f" or not {_IS_TOLD})"
     " and category not in ('episode', 'procedure', 'digest', 'handoff')"
 )
 
@@ -315,8 +316,7 @@ def list_unchosen(store: Store, most: int) -> list[Memory]:
     """
     from ademem.store import memories
 
-    order = "order by anchors like '%\"@when %', seq desc"
-    return memories.find(store, _UNCHOSEN, f"{order} limit {most}")
+    return memories.find(store, _UNCHOSEN, f"order by {_IS_TOLD}, seq desc limit {most}")
 
 
 def count_unchosen(store: Store) -> int:
