@@ -357,12 +357,24 @@ def hooks_are_installed(patient: Patient) -> Finding:
         paths.append(f"the plugin {plugin.name}")
     if not paths:
         hint = "`ademem install` registers them (or enable the plugin)"
+        if _has_open_session(patient):
+            message = "in no settings file; a plugin of an open session runs them"
+            return _good("hooks", message, hint)
         return _bad("hooks", "not in any settings file", hint)
     where = f"registered in {', '.join(paths)}"
     lacks = [why for each in places if (why := _find_lack(patient, each))]
     if lacks:
         return _bad("hooks", f"{where}; {lacks[0]}", "`ademem install` registers them again")
     return _good("hooks", where)
+
+
+def _has_open_session(patient: Patient) -> bool:
+    with (
+        suppress(sqlite3.Error, OSError, AdememError),
+        open_runtime(patient.project, patient.environment, patient.now) as runtime,
+    ):
+        return sessions.is_active(runtime.store, patient.now, sessions.OPEN_MINUTES)
+    return False
 
 
 def _find_lack(patient: Patient, where: install.Where) -> str:

@@ -17,7 +17,7 @@ from ademem.store import effects, ledger, review_queue, statistics
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from typing import Any
 
     from ademem.store.runtime import Runtime
@@ -61,7 +61,7 @@ def get_overview(runtime: Runtime) -> Overview:
 
     counts = statistics.listed(runtime.store, None)
     waiting = sum(review_queue.count_by_reason(runtime).values())
-    has_hooks = _has_hooks(runtime.project.root, runtime.environment)
+    has_hooks = _has_hooks(runtime)
     return Overview(
         project=runtime.settings.project.name or runtime.project.name,
         branch=branch(runtime.project.root) or "",
@@ -147,30 +147,42 @@ def _has_failed(runtime: Runtime) -> bool:
     return bool(failure_log.recent(runtime.project, runtime.environment))
 
 
-def _has_hooks(root: str, environment: Mapping[str, str]) -> bool:
-    """Tell whether a settings file of the client has our hooks or the plugin that brings them."""
-    claude = os.path.join(root, ".claude")
-    paths = [os.path.join(config_dir(environment), "settings.json")]
+def _has_hooks(runtime: Runtime) -> bool:
+    """Tell whether the client runs our hooks.
+
+    A settings file has them, or the plugin that brings them. It may be loaded without one
+    (`claude --plugin-dir`); then an open session shows that they run.
+    """
+    from ademem.store import sessions
+
+    claude = os.path.join(runtime.project.root, ".claude")
+    paths = [os.path.join(config_dir(runtime.environment), "settings.json")]
     paths += (os.path.join(claude, name) for name in ("settings.json", "settings.local.json"))
-    return any(map(_registers, paths))
+    texts = [_read(path) for path in paths]
+    enabled: dict[str, Any] = {}
+    for text in texts:  # the last has the last word
+        enabled |= _plugins(text)
+    if any(_OUR_HOOK in text for text in texts) or any(
+        name.startswith(_PLUGIN) and is_enabled is not False for name, is_enabled in enabled.items()
+    ):
+        return True
+    return sessions.is_active(runtime.store, runtime.now, sessions.OPEN_MINUTES)
 
 
-def _registers(path: str) -> bool:
+def _read(path: str) -> str:
     try:
         with open(path, encoding="utf-8") as file:
-            text = file.read()
+            return file.read()
     except (OSError, UnicodeDecodeError):
-        return False
-    return _OUR_HOOK in text or any(_enabled_plugins(text))
+        return ""
 
 
-def _enabled_plugins(text: str) -> Iterator[bool]:
+def _plugins(text: str) -> dict[str, Any]:
     values: Any = None
     with suppress(ValueError, RecursionError):
         values = loads(text)
     plugins = values.get("enabledPlugins") if isinstance(values, dict) else None
-    for name, is_enabled in plugins.items() if isinstance(plugins, dict) else ():
-        yield name.startswith(_PLUGIN) and is_enabled is not False
+    return plugins if isinstance(plugins, dict) else {}
 
 
 def _last_backup(runtime: Runtime) -> str:

@@ -26,6 +26,8 @@ LEFT_DAYS = 14
 """Older sessions that were left open stay as they are; the client forgets them, too."""
 MOST_LEFT = 10
 ACTIVE_MINUTES = 30
+OPEN_MINUTES = 24 * 60
+"""A session that had no prompt for so long may have been left without its end."""
 
 
 _SENDER = "sender"
@@ -236,7 +238,8 @@ def find_last(store: Store, *, but: str) -> str:
     return store.first(f"{query} order by started_at desc limit 1", (store.project_id, but), "")
 
 
-def is_active(store: Store, now: datetime) -> bool:
+def is_active(store: Store, now: datetime, minutes: int = ACTIVE_MINUTES) -> bool:
+    """Tell whether a session is open that started, or took a prompt, within so many minutes."""
     return store.has_row(
         "select 1 from sessions where project_id = :project and ended_at is null"
         " and last_started_at >= :since and last_started_at <= :ahead"
@@ -247,7 +250,7 @@ def is_active(store: Store, now: datetime) -> bool:
         " and sessions.ended_at is null limit 1",
         {
             "project": store.project_id,
-            "since": stamp(now - timedelta(minutes=ACTIVE_MINUTES)),
+            "since": stamp(now - timedelta(minutes=minutes)),
             "ahead": stamp(now + timedelta(days=1)),
         },
     )

@@ -2,13 +2,14 @@
 
 import subprocess
 import sys
+from datetime import timedelta
 
 import pytest
 
 from ademem import __version__, operations
 from ademem.core.client import TurnKey
 from ademem.operations.overview import estimate
-from ademem.store import logs, outcomes
+from ademem.store import logs, outcomes, sessions
 from tests.builders import insert, memory
 
 
@@ -65,6 +66,34 @@ def test_the_plugin_brings_the_hooks_where_it_is_enabled(ademem, enabled, has):
     (folder / "settings.json").write_text(text)
 
     assert ademem.json()["has_hooks"] is has
+
+
+def test_a_plugin_that_the_project_disables_brings_no_hooks(ademem):
+    own = ademem.root.parent / "home" / ".claude"
+    for folder, enabled in ((own, "true"), (ademem.root / ".claude", "false")):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "settings.json").write_text(
+            f'{{"enabledPlugins": {{"ademem@ademem": {enabled}}}}}'
+        )
+
+    assert ademem.json()["has_hooks"] is False
+
+
+def test_an_open_session_shows_that_hooks_run_without_a_settings_file(ademem):
+    """As with `claude --plugin-dir`."""
+    with operations.open_memories() as opened:
+        place = {"source": "startup", "directory": str(ademem.root), "branch": None}
+        sessions.start(opened.store, "s1", now=opened.now - timedelta(hours=2), **place)
+
+    assert "hooks are not registered" not in ademem()
+    assert ademem.json()["next"] != "install"
+    assert "a plugin of an open session runs them" in ademem("doctor")
+
+    with operations.open_memories() as opened:
+        sessions.end(opened.store, "s1", "other", opened.now)
+
+    assert "hooks are not registered" in ademem()
+    assert "not in any settings file" in ademem("doctor")
 
 
 def test_a_failed_hook_comes_before_the_review(ademem, registered):
