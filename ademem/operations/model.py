@@ -5,19 +5,22 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from typing import Any
 
 from ademem.core import project
 from ademem.core.errors import AdememError
 from ademem.core.settings import DTYPES, EmbedSettings, load_configuration
 from ademem.core.value import replace
-from ademem.operations import find_project
+from ademem.operations import find_project, open_memories
 from ademem.search import embedding
 from ademem.search.embedding import install, published
 from ademem.search.embedding.cache import MULTILINGUAL as MULTILINGUAL
 from ademem.search.embedding.install import Done
 from ademem.search.embedding.install import Source as Source
 from ademem.search.embedding.published import Status
+from ademem.store import embeddings, jobs
+from ademem.worker import running
 from ademem.worker.warm import ask
 from ademem.worker.warm_server import Server
 
@@ -32,6 +35,27 @@ def install_model(
 ) -> Done:
     chosen = _settings(root, dtype)
     return install.install(chosen, os.environ, on_progress, source=source, path=path)
+
+
+def plan_vectors(root: str | None = None) -> tuple[int, bool]:
+    """Make the vectors due that an installed model lacks, and start the worker.
+
+    Returns the number of memories, and whether jobs start by themselves in the project. A person
+    who has just installed a model is not asked for the patience that keeps a session's core free.
+    """
+    found = find_project(root)
+    if found is None:
+        return 0, False
+    with open_memories(found, catch_up=False) as runtime:
+        model = running.find_model(runtime)
+        if model is None or runtime.is_read_only:
+            return 0, False
+        ids = [each.id for each in (model, model.second) if each]
+        waiting = max(embeddings.counts(runtime.store, id).waiting for id in ids)
+        if waiting:
+            since = runtime.now - timedelta(seconds=running.COLD_START_S)
+            jobs.plan(runtime.store, "embed", since)
+        return waiting, runtime.settings.jobs.auto
 
 
 def model_status(*, dtype: str = "", root: str | None = None) -> Status:

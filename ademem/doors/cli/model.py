@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import Annotated
 
 from ademem.core.errors import UsageError
+from ademem.core.text import counted
 from ademem.core.value import as_dict
 from ademem.doors.cli import show
 from ademem.doors.cli.commands import command
@@ -72,7 +74,20 @@ def install(
     checked = "every file is the published one" if done.trust == "hash" else "its vectors are right"
     line = f"installed from {done.source} into {done.folder}; {checked}"
     line = line if done.fetched else f"was installed already in {done.folder}"
-    show.report(done, [line], (f"passed over: {reason}" for reason in done.passed_over))
+    lines = [line, *_describe_vectors(project)]
+    show.report(done, lines, (f"passed over: {reason}" for reason in done.passed_over))
+
+
+def _describe_vectors(project: Project) -> Iterator[str]:
+    count, is_automatic = model.plan_vectors(project)
+    if not count:
+        return
+    memories = counted(count, "memory")
+    if is_automatic:
+        gets = "gets its vector" if count == 1 else "get their vectors"
+        yield f"{memories} {gets} now, in the background; `ademem status` counts them"
+    else:
+        yield f"`ademem work` makes the {'vector' if count == 1 else 'vectors'} of {memories}"
 
 
 @command("model status")

@@ -1,14 +1,20 @@
 """`ademem model …` as people type it, with a small model in its place."""
 
 import json
+import os
 
 import pytest
 from typer.testing import CliRunner
 
+from ademem import operations, worker
 from ademem.core.errors import UsageError
+from ademem.core.memory import Draft
 from ademem.doors.cli import app, model
+from ademem.operations import searching, writing
 from ademem.search.embedding import install
 from ademem.search.embedding.install import NotThere
+from ademem.store import jobs, sessions
+from ademem.worker import running
 
 
 @pytest.fixture
@@ -94,3 +100,72 @@ def test_progress_is_shown_on_a_terminal_only(terminal, capsys, monkeypatch):
 def break_off(bar, **_):
     bar("downloading", 50)
     raise UsageError("no space")
+
+
+@pytest.fixture
+def enrolled(typed, tmp_path, monkeypatch):
+    """The folder as a project with two memories, and the workers that would be started in it."""
+    started = []
+    monkeypatch.delenv("ADEMEM_PROJECT")
+    monkeypatch.delenv("ADEMEM_JOBS_AUTO", raising=False)
+    monkeypatch.setattr(operations, "start_worker", worker.start)
+    operations.init(str(tmp_path))
+    with operations.open_memories(environment=QUIET | dict(os.environ)) as memories:
+        for text in ("Tokens expire in UTC", "Never write local time"):
+            writing.write(memories, Draft(content=text))
+    monkeypatch.setattr(worker, "_detach", lambda command: started.append(command[-1]))
+    return started
+
+
+QUIET = {"ADEMEM_JOBS_AUTO": "false"}
+START = {"source": "startup", "branch": None}
+
+
+def test_an_installed_model_makes_the_vectors_of_the_project_at_once(
+    typed, enrolled, published, tmp_path
+):
+    with operations.open_memories() as memories:
+        place = START | {"directory": str(tmp_path), "now": memories.now}
+        sessions.start(memories.store, "s1", **place)
+        running.run_due(running.JobContext(memories, memories.clock, None))
+        for job in jobs.list_due(memories.store, "embed", memories.now):
+            jobs.finish(memories.store, job)
+    enrolled.clear()
+
+    told = typed("install", "--from", published.root)[1].splitlines()
+    assert told[1] == (
+        "2 memories get their vectors now, in the background; `ademem status` counts them"
+    )
+    assert enrolled == [str(tmp_path)]
+
+
+def test_where_no_worker_starts_by_itself_the_command_is_named(
+    typed, enrolled, published, monkeypatch
+):
+    monkeypatch.setenv("ADEMEM_JOBS_AUTO", "false")
+
+    told = typed("install", "--from", published.root)[1].splitlines()
+    assert told[1] == "`ademem work` makes the vectors of 2 memories"
+    assert enrolled == []
+
+
+def test_the_next_command_starts_the_worker_for_a_model_installed_elsewhere(
+    typed, enrolled, published, tmp_path, monkeypatch
+):
+    with operations.open_memories() as memories:
+        running.run_due(running.JobContext(memories, memories.clock, None))
+    enrolled.clear()
+    with operations.open_memories() as memories:
+        searching.list_memories(memories)
+    assert enrolled == []
+    with monkeypatch.context() as elsewhere:
+        (tmp_path / "elsewhere").mkdir()
+        elsewhere.chdir(tmp_path / "elsewhere")
+        elsewhere.setenv("ADEMEM_PROJECT", "")
+        elsewhere.setattr(model.model, "find_project", lambda root: None)
+        typed("install", "--from", published.root)
+    assert enrolled == []
+
+    with operations.open_memories() as memories:
+        searching.list_memories(memories)
+    assert enrolled == [str(tmp_path)]
