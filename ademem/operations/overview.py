@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import os
 
+from ademem import worker
 from ademem.core import plugins
 from ademem.core.client import config_dir
 from ademem.core.errors import suppress
 from ademem.core.json_text import loads
+from ademem.core.project import files_edited, import_waits
 from ademem.core.repository import branch
 from ademem.core.value import Value
 from ademem.store import effects, ledger, review_queue, statistics
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
     from ademem.store.runtime import Runtime
@@ -36,6 +38,12 @@ DECISION_S = 8
 """Time that a person takes for one decision of a review."""
 
 
+class Pending(Value):
+    what: str
+    command: str
+    """Takes it in."""
+
+
 class Overview(Value):
     project: str
     branch: str
@@ -45,6 +53,8 @@ class Overview(Value):
     confirmed: int
     waiting: int
     """What waits in a review."""
+    pending: list[Pending]
+    """What stands in files and is not taken in."""
     has_hooks: bool
     guard: str
     """on | off | strict."""
@@ -62,6 +72,7 @@ def get_overview(runtime: Runtime) -> Overview:
     counts = statistics.listed(runtime.store, None)
     waiting = sum(review_queue.count_by_reason(runtime).values())
     has_hooks = _has_hooks(runtime)
+    pending = list(_list_pending(runtime))
     return Overview(
         project=runtime.settings.project.name or runtime.project.name,
         branch=branch(runtime.project.root) or "",
@@ -69,11 +80,12 @@ def get_overview(runtime: Runtime) -> Overview:
         memories=sum(counts.values()),
         confirmed=counts.get("promoted", 0),
         waiting=waiting,
+        pending=pending,
         has_hooks=has_hooks,
         guard=runtime.settings.guard.mode,
         by_meaning=cache.installed_for(runtime) is not None,
         backup=_last_backup(runtime),
-        next=_next(runtime, has_hooks=has_hooks, waiting=waiting),
+        next=_next(runtime, has_hooks=has_hooks, waiting=waiting, pending=pending),
     )
 
 
@@ -87,15 +99,26 @@ def estimate(waiting: int) -> str:
     return "about a minute" if minutes == 1 else f"about {minutes:,} minutes"
 
 
-def _next(runtime: Runtime, *, has_hooks: bool, waiting: int) -> str:
+def _list_pending(runtime: Runtime) -> Iterator[Pending]:
     from ademem.sync import instruction_state
 
+    project = runtime.project
+    if import_waits(project):
+        yield Pending(what="an import of files goes on", command="work")
+    # A worker that writes the files may have ended since they were first looked at.
+    elif files_edited(project) and not worker.is_running(project) and files_edited(project):
+        yield Pending(what="files changed since they were read", command="files import")
+    if undecided := instruction_state.describe_undecided(runtime):
+        yield Pending(what=undecided, command="adopt")
+
+
+def _next(runtime: Runtime, *, has_hooks: bool, waiting: int, pending: Sequence[Pending]) -> str:
     if not has_hooks:
         return "install"
     if _has_failed(runtime):
         return "doctor"
-    if instruction_state.describe_undecided(runtime):
-        return "adopt"
+    if pending:
+        return pending[0].command
     if waiting:
         return "review"
     if _offers_replay(runtime):

@@ -9,6 +9,7 @@ from ademem import __version__
 from ademem.core.clock import parse
 from ademem.core.errors import NotEnrolled
 from ademem.core.text import counted
+from ademem.core.value import as_dict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ def run(arguments: Sequence[str]) -> None:
     """Print the overview of the project of the current folder."""
     from ademem import operations
     from ademem.core import who
-    from ademem.core.value import as_dict
     from ademem.doors.cli import show
 
     show.as_json = "--json" in arguments
@@ -50,7 +50,7 @@ def _print(values: object, lines: Iterator[str], as_json: bool) -> None:
     if as_json:
         import json
 
-        show.echo(show.safe(json.dumps(values, ensure_ascii=False, indent=2)))
+        show.echo(show.safe(json.dumps(values, ensure_ascii=False, indent=2, default=as_dict)))
     else:
         for line in lines:
             show.echo(line)
@@ -74,6 +74,9 @@ def _lines(found: Overview, now: datetime) -> Iterator[str]:
         wait = "waits" if found.waiting == 1 else "wait"
         held += " · " + styled(f"{found.waiting:,} {wait} for your word", YELLOW)
     yield _row("Memory", held)
+    if found.pending:
+        pending = (f"{visible(each.what)} (`ademem {each.command}`)" for each in found.pending)
+        yield _row("Pending", styled("; ".join(pending), YELLOW))
     yield _row("Running", _running(found, now))
     if found.next:
         from ademem.operations.overview import estimate

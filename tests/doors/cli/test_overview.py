@@ -3,11 +3,13 @@
 import subprocess
 import sys
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
 from ademem import __version__, operations
 from ademem.core.client import TurnKey
+from ademem.core.project import import_path
 from ademem.operations.overview import estimate
 from ademem.store import logs, outcomes, sessions
 from tests.builders import insert, memory
@@ -112,6 +114,37 @@ def test_instructions_that_nobody_decided_about_come_before_the_review(ademem, r
     assert ademem.json()["next"] == "adopt"
     ademem("adopt")
     assert ademem.json()["next"] != "adopt"
+
+
+def test_what_stands_in_files_and_is_not_taken_in_is_named_whatever_comes_first(ademem):
+    ademem("add", "Invoices are rounded half to even")
+    ademem("work")
+    assert "Pending" not in ademem()
+    path = ademem.root / ".ade/memory/knowledge.jsonl"
+    path.write_text(path.read_text().replace("half to even", "half to odd"))
+    (ademem.root / "CLAUDE.md").write_text("- Use pnpm, never npm\n")
+
+    lines = ademem().splitlines()
+    assert lines[3] == (
+        "  Pending     files changed since they were read (`ademem files import`);"
+        " CLAUDE.md has 1 rule (`ademem adopt`)"
+    )
+    assert lines[5].endswith("ademem install")
+    ademem("install")
+    assert ademem.json()["next"] == "files import"
+    ademem("files", "import")
+    assert ademem.json()["next"] == "adopt"
+    ademem("adopt")
+    assert ademem.json()["pending"] == []
+
+
+def test_an_import_that_is_under_way_is_named(ademem, registered):
+    with operations.open_memories() as opened:
+        path = import_path(opened.project)
+    Path(path).parent.mkdir(exist_ok=True)
+    Path(path).write_text("{}\n")
+
+    assert "an import of files goes on (`ademem work`)" in ademem()
 
 
 def test_it_loads_no_parser_and_no_printer(ademem):
