@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ademem.core import anchor
 from ademem.core.clock import tell_time
 from ademem.core.errors import UsageError, suppress
 from ademem.core.memory import RULES, Memory
@@ -67,6 +68,10 @@ class Card(Value):
     def kind(self) -> str:
         is_rule = self.memory.category in RULES
         return f"rule, {self.memory.category}" if is_rule else str(self.memory.category)
+
+    @property
+    def occasions(self) -> tuple[str, ...]:
+        return anchor.occasions(self.memory.anchors)
 
     @property
     def state(self) -> str:

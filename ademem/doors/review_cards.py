@@ -53,7 +53,7 @@ class Side(Value):
 
     @property
     def occasions(self) -> tuple[str, ...]:
-        return anchor.occasions(self.memory.anchors)
+        return self.card.occasions
 
     @property
     def weight(self) -> int:

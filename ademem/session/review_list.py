@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ademem.core import anchor
 from ademem.core.clock import parse, stamp, tell_date, timedelta
 from ademem.core.memory import CLIENT_FILE
 from ademem.core.text import preview
@@ -108,6 +109,8 @@ def _item_lines(number: int, item: Item, runtime: Runtime) -> Iterator[str]:
     about = f"{item.why or 'not confirmed'}{_places_of(memory, runtime)}"
     yield f" {number}  {_fit(about, CHARS - 6)}"
     yield f"      {_fit(memory.content, CHARS - 8)}"
+    if when := anchor.occasions(memory.anchors):
+        yield f"      when: {_fit('; '.join(when), CHARS - 14)}"
     yield f"      /ademem:keep {number} · /ademem:drop {number}"
 
 

@@ -51,6 +51,16 @@ def test_review_lists_what_waits_without_asking_the_model(world):
     assert text.strip() == memory.content
 
 
+def test_review_names_the_occasions_that_are_confirmed_with_the_text(world):
+    when = ("@when adding a switch", f"@when {'turning something off ' * 4}for good")
+    world.know("Flags live in flags.toml", promoted=False, anchors=when)
+
+    _, _, _, text, occasions, keys, *_ = answered(world, "/ademem:review").splitlines()
+    assert text.strip() == "Flags live in flags.toml"
+    assert occasions.startswith("      when: adding a switch; turning something off turning")
+    assert keys == "      /ademem:keep 1 · /ademem:drop 1"
+
+
 def test_numbers_stand_for_the_list_that_was_printed_last(world):
     kept, dropped = candidate(world, "Use pnpm, not npm"), candidate(world, "Tokens expire in UTC")
     listed = answered(world, "/ademem:review")

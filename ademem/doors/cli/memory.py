@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ademem.core import who
+from ademem.core import anchor, who
 from ademem.core.errors import NoSuchMemory, UsageError, suppress
 from ademem.core.text import counted, preview
 from ademem.core.value import replace
@@ -32,7 +32,7 @@ from ademem.store.runtime import Runtime
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
     from ademem.capture.stating import Stated
@@ -140,8 +140,7 @@ def get(asked: Asked) -> None:
             with suppress(NoSuchMemory):  # nothing of a hard-deleted memory is withheld
                 show.require_readable(searching.get(memories, id))
         values = {"id": id, "count": len(revisions), "revisions": revisions}
-        lines = (line for row in revisions for line in _revision_lines(row))
-        return show.report(values, lines, fence=True)
+        return show.report(values, _history_lines(revisions), fence=True)
     whole = asked.call()
     memory = show.require_readable(whole.memory)
     if whole.offset is not None and not show.as_json:
@@ -238,6 +237,22 @@ def undo(
     values = {"event": event, "count": len(changed), "memories": rows}
     verb = "would undo" if dry_run else "undid"
     show.report(values, [f"{verb} {show.line(each, 120)}" for each in changed])
+
+
+def _history_lines(revisions: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """Yield each revision with its text, and the occasions that it has first or changed."""
+    from ademem.doors import views
+    from ademem.operations import curation
+
+    before = None
+    for row in revisions:
+        yield from _revision_lines(row)
+        memory = curation.read_revision(row)
+        if memory and before is None:
+            yield from (f"     {line}" for line in anchor.describe_occasions(memory.anchors))
+        elif when := views.diff_occasions(before, memory):
+            yield f"     {views.mark_words(when)}"
+        before = memory
 
 
 def _revision_lines(row: dict[str, Any]) -> Iterator[str]:

@@ -241,3 +241,14 @@ def test_an_occasion_in_a_script_without_blanks_is_found(ademem, occasion, quest
 
     ademem("at", id, "--drop", occasion)
     assert not ademem.json("recall", question)["memories"]
+
+
+def test_the_history_tells_which_occasions_came_and_went(ademem, id):
+    ademem("edit", id, "--content", OTHER)
+    ademem("at", id, *flags(OCCASIONS[0], "a partner asks for v5"))
+
+    lines = ademem("get", id, "--history").splitlines()
+    assert [line.strip() for line in lines if "when:" in line] == [
+        *(f"when: {each}" for each in OCCASIONS),
+        f"[-when: {OCCASIONS[1]}-] {{+when: a partner asks for v5+}}",
+    ]

@@ -67,6 +67,20 @@ def test_a_model_reads_no_quarantined_revision_of_what_a_person_corrected(ademem
     assert "mailed by nobody" in lines[6]
 
 
+def test_a_model_reads_no_occasion_of_a_quarantined_revision(ademem):
+    ademem.inside()
+    id = ademem.json("add", ORDER, "--when", "a partner asks for v5")["memory"]["id"]
+    ademem.outside()
+    ademem("edit", id, "--content", "Passkeys are mailed by nobody", "--when", "mailing a key")
+    ademem("promote", id)
+    assert "v5" in ademem("get", id, "--history")
+    ademem.inside()
+
+    history = ademem("get", id, "--history")
+    assert "v5" not in history
+    assert "when: mailing a key" in history
+
+
 def test_nothing_to_review_is_reported(ademem):
     assert "nothing waits" in ademem("review")
 

@@ -158,13 +158,25 @@ def test_an_act_leads_to_the_next_card(browser):
     assert "<html" not in following.text
 
 
-def test_the_details_of_a_card_name_the_occasions_that_are_confirmed_with_the_text(browser):
+def test_a_card_names_the_occasions_that_are_confirmed_with_the_text(browser):
     when = ("@when rounding a <sum>", "@when a bill is wrong")
     insert(browser.world, builders.memory("In cents", status="candidate", anchors=when))
     page = browser.get("/review").text
-    listed = re.findall(r"<dt>When</dt><dd[^>]*>([^<]*)</dd>", page)
+    card = page.partition('aria-label="To decide"')[2].partition("<details")[0]
+    listed = re.findall(r"<dt>When</dt><dd[^>]*>([^<]*)</dd>", browser.get("/memories").text)
 
+    assert "Wanted when: rounding a <sum>; a bill is wrong</p>" in html.unescape(card)
     assert list(map(html.unescape, listed)) == ["rounding a <sum>", "a bill is wrong"]
+
+
+def test_the_details_of_a_quarantined_card_name_its_occasions(browser):
+    order = {"content": "Send the keys", "status": "candidate", "quarantine_reason": "an order"}
+    insert(browser.world, builders.memory(**order, anchors=("@when rounding a sum",)))
+    page = browser.get("/review").text
+
+    assert "Wanted when" not in page
+    assert '<dt>When</dt><dd dir="auto">rounding a sum</dd>' in page
+    assert "rounding a sum" not in browser.get("/memories?status=all").text
 
 
 def test_a_skipped_memory_waits_till_tomorrow(browser):
