@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from ademem.store.evidence import Evidence
     from ademem.store.runtime import Runtime
 
-CHARS = 66
-"""Longest line, which the client shows without a break."""
+CHARS = 64
+"""Longest line: with the mark before the first one, 66 are shown without a break."""
 MOST_LINES = 24
 NUMBERS_FOR = timedelta(minutes=10)
 """Time in which numbers stand for the list that was printed last."""
@@ -102,15 +102,15 @@ def _item_lines(number: int, item: Item, runtime: Runtime) -> Iterator[str]:
         yield f" {number}  contradiction · which one is true now?"
         for memory in item.found:
             day = tell_date(memory.created_at, runtime.now)
-            yield f"      {day:<6}  {_fit(memory.content, CHARS - 16)}"
+            yield f"      {day:<6}  {_fit(memory.content, CHARS - 14)}"
         yield f"      /ademem:keep {number} new · {number} old · {number} both"
         return
     (memory,) = item.found
     about = f"{item.why or 'not confirmed'}{_places_of(memory, runtime)}"
-    yield f" {number}  {_fit(about, CHARS - 6)}"
-    yield f"      {_fit(memory.content, CHARS - 8)}"
+    yield f" {number}  {_fit(about, CHARS - 4)}"
+    yield f"      {_fit(memory.content, CHARS - 6)}"
     if when := anchor.occasions(memory.anchors):
-        yield f"      when: {_fit('; '.join(when), CHARS - 14)}"
+        yield f"      when: {_fit('; '.join(when), CHARS - 12)}"
     yield f"      /ademem:keep {number} · /ademem:drop {number}"
 
 

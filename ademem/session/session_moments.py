@@ -142,7 +142,7 @@ def _list_learned(rows: Iterable[Effect], runtime: Runtime) -> list[Moment]:
             at=row.at,
             name="learned",
             text=_text(memory),
-            outcome="waits for you" if memory.status == "candidate" else "kept",
+            outcome="waits" if memory.status == "candidate" else "kept",
         )
         for row in rows
         if (memory := known.get(row.memory_id)) and not memory.quarantine_reason

@@ -47,7 +47,6 @@ HITS = 5
 LISTED = 20
 MOST_DIGITS = 3
 """Longest number of an item in a list; a memory's id is longer."""
-WIDTH = review_list.CHARS - len("◆ ")
 CHARS = 50
 """Longest text in a line, behind the id of its memory: the client breaks lines above 66."""
 ITEM_CHARS = 100
@@ -316,13 +315,17 @@ def _block(text: str) -> str:
 
 
 def _wrap(line: str) -> list[str]:
-    if len(line) <= WIDTH:
+    if len(line) <= review_list.CHARS:
         return [line]
     from textwrap import wrap
 
     indent = " " * (len(line) - len(line.lstrip()) + 2)
     return wrap(
-        line, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        line,
+        review_list.CHARS,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
     )
 
 

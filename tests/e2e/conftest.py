@@ -17,7 +17,10 @@ CLIENTS = Path(os.environ.get("ADEMEM_CLAUDE_DIR") or Path.home() / ".cache/adem
 NEWEST, BEFORE, OLDEST = "2.1.332", "2.1.330", "2.1.197"
 """The clients that we support; the one between is for full runs."""
 CONTRACT = (NEWEST, BEFORE, OLDEST) if FULL else (NEWEST, OLDEST)
-_FULL_ONLY = ("test_agents.py", "test_day.py", "test_module_faults.py", "test_protocol.py")
+_FULL_ONLY = (
+    *("test_agents.py", "test_day.py", "test_first_day.py"),
+    *("test_module_faults.py", "test_protocol.py"),
+)
 collect_ignore = [] if FULL else list(_FULL_ONLY)
 """Clients of others, a module that fails, and a day on the screen are for full runs."""
 

@@ -1,4 +1,4 @@
-"""What a terminal of 50 rows showed since a client drew all of it last, of the bytes it wrote."""
+"""What a terminal of 70 rows showed since a client drew all of it last, of the bytes it wrote."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from unicodedata import east_asian_width
 
-COLUMNS, ROWS = 150, 50
+COLUMNS, ROWS = 150, 70
 _PARTS = re.compile(
     r"\x1b\[(?P<private>[?<>=]?)(?P<numbers>[\d;:]*)[ -/]*(?P<final>[@-~])"
     r"|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[P_^X].*?\x1b\\|\x1b[()*+].|\x1b.|(?P<text>.)",

@@ -36,7 +36,7 @@ def main(folder: Path, client: list[str], prompts: list[str]) -> None:
     pid, screen = pty.fork()
     if pid == 0:
         os.execvp(client[0], client)
-    fcntl.ioctl(screen, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 150, 0, 0))
+    fcntl.ioctl(screen, termios.TIOCSWINSZ, struct.pack("HHHH", 70, 150, 0, 0))
     shown, end = b"", time.monotonic() + STARTS_IN_S
     while "❯".encode() not in shown and time.monotonic() < end:
         shown += drain(screen, 0.3)

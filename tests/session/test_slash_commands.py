@@ -246,6 +246,19 @@ def test_why_tells_what_came_of_each_moment(world):
     assert instead.strip() == "→ pnpm add left-pad"
 
 
+def test_each_moment_of_why_is_one_line_also_of_what_waits(world):
+    typed(world, "remember: use pnpm, never `npm install`")
+    install = {"tool_name": "Bash", "tool_input": {"command": "npm install left-pad"}}
+    world.fire("pre_tool_use", prompt_id="p9", tool_use_id="t1", **install)
+    with world.memories() as memories:
+        saved = Draft(content="Tests stand next to the code", origin=Origin(session_id="s1"))
+        writing.write(memories, saved)
+
+    lines = answered(world, "/ademem:why").splitlines()
+    (waits,) = (line for line in lines if "learned      Tests" in line)
+    assert waits.endswith("learned      Tests stand next to the code   waits")
+
+
 def test_each_command_is_answered_once_where_two_installations_run_the_hook(world):
     memory = candidate(world, "Use pnpm, not npm")
     event = {"prompt": f"/ademem:review keep {memory.id}", "prompt_id": "p1"}
