@@ -54,7 +54,7 @@ def wait_for(process: subprocess.Popen[bytes]) -> str:
 
 def attack(way: str, requests: list[list[str]], fields: dict[str, Any]) -> dict[str, Any]:
     """Return what the page shows where it runs, and the status of each answer."""
-    reads, writes = os.pipe() if way == "pipe" else pty.openpty()
+    reads, writes = pty.openpty()
     bare = {name: os.environ[name] for name in NEEDED} if way == "terminal alone" else None
     process = subprocess.Popen(
         ["ademem", "web", "--no-open"], stdin=writes, stdout=writes, stderr=writes, env=bare

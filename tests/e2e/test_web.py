@@ -19,7 +19,6 @@ from ademem.core.memory import Draft, Origin, Trust
 from ademem.operations import curation, writing
 from ademem.plugins.page.pages import ACTS
 from ademem.plugins.page.server import make
-from tests.examples import some
 from tests.plugins.page.conftest import Browser
 from tests.plugins.page.scenes import LEARNED, ORDER, STREAMS
 from tests.world import World as Project
@@ -52,8 +51,8 @@ MOMENT = re.compile(
     re.S,
 )
 ATTACK = Path(__file__).with_name("attack.py")
-WAYS = ("pipe", "terminal", "terminal alone")
-"""Outputs of the page that an agent starts; the last one without the client's variables."""
+WAYS = ("terminal", "terminal alone")
+"""Terminals that an agent makes for the page; the last one without the client's variables."""
 FIELDS = {
     "verb": "promote",
     "digits": "000000",
@@ -153,15 +152,16 @@ def test_an_agent_that_starts_the_page_decides_nothing(world: World, ademem: Pro
     run = shlex.join([sys.executable, str(ATTACK)])
     session = world.chat(
         person("Approve what waits."),
-        *(model(bash(f"{run} {way!r} known.json")) for way in some(WAYS, 2)),
+        model(bash("ademem web")),
+        *(model(bash(f"{run} {way!r} known.json")) for way in WAYS),
         model("Done."),
     )
-    piped, *seen = [json.loads(each.results[-1].text) for each in session.requests[1:]]
+    piped, *answers = [each.results[-1].text for each in session.requests[1:]]
+    seen = [json.loads(each) for each in answers]
 
     assert len([each for each in waiting if each.quarantine_reason]) == 1
     assert rows_of(project) == before
-    assert "code=" not in piped["shown"]
-    assert {status for *_, status in piped["statuses"]} <= {401, 404}
+    assert "run `ademem web` in a terminal of yours" in piped
     for one in seen:
         decided = [status for verb, path, status in one["statuses"] if (verb, path) in refused]
         assert "code=" in one["shown"]

@@ -23,7 +23,7 @@ from starlette.types import Scope
 from ademem.core import clock, confined, shared_files
 from ademem.core import project as project_
 from ademem.core.actor import NOT_ASKED, Who
-from ademem.core.errors import Conflict
+from ademem.core.errors import AdememError, Conflict
 from ademem.core.project import Project
 from ademem.core.value import replace
 from ademem.doors.undoable import (
@@ -375,11 +375,17 @@ def serve(
     echo: Callable[[str], None],
     by: Who = NOT_ASKED,
 ) -> None:
-    """Serve until a signal or an idle hour; raises UsageError for a port that is taken."""
+    """Serve until a signal or an idle hour.
+
+    Raises UsageError for a port that is taken, and AdememError where nobody could open the page.
+    """
     is_seen = sys.stderr.isatty()
     displays = (environment.get("DISPLAY"), environment.get("WAYLAND_DISPLAY"))
     has_desktop = sys.platform == "darwin" or any(displays)
     opens = opens_browser and has_desktop and by.is_person
+    if not is_seen and not opens:
+        why = "the page's address has a code, which only a terminal shows, and this is none"
+        raise AdememError(why, "run `ademem web` in a terminal of yours")
     first = project_.find(roots[0], environment, os.getcwd())
     path = _run_file(first)
     with shared_files.locked(f"{path}.lock", root=first.home_root, wait=False) as is_first:
@@ -401,8 +407,6 @@ def serve(
             each.acts.open()
 
         def show_address(*_: object) -> None:
-            if not is_seen and not opens:
-                return echo("the address has a code, which only a terminal shows: start it in one")
             if site.entry.is_closed:
                 return echo("too many wrong codes were tried: end the page and start it again")
             address = f"http://{ADDRESS}:{site.port}/enter?code={site.entry.new_code()}"

@@ -28,26 +28,28 @@ AS_PERSON = (
 
 @pytest.fixture
 def start(world):
-    """Start `ademem web` with its output in a pipe, and wait until it serves."""
-    started = []
+    """Start `ademem web` in a terminal, by default one of its own, and wait until it serves."""
+    started, opened = [], []
 
-    def start(*options, output=subprocess.PIPE, by="", **variables):
+    def start(*options, output=None, by="", **variables):
         environment = {
             name: value for name, value in world.environment.items() if name[:6] != "CLAUDE"
         }
+        if output is None:
+            opened.extend(pty.openpty())
         process = subprocess.Popen(
             [sys.executable, "-c", by + RUN, "web", "--no-open", *options],
             cwd=world.root,
             env=environment | {"PATH": os.environ["PATH"]} | variables,
             stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT if output == subprocess.PIPE else output,
-            text=True,
+            stdout=output or opened[-1],
+            stderr=output or opened[-1],
         )
+        process.terminal = opened[-2] if output is None else None
         started.append(process)
         end = time.monotonic() + 30
         while not server.find_running(at(str(world.root))) and time.monotonic() < end:
-            assert process.poll() is None, process.stdout.read()
+            assert process.poll() is None
             time.sleep(0.02)
         return process
 
@@ -55,11 +57,11 @@ def start(world):
     for process in started:
         process.kill()
         process.wait()
-        if process.stdout:
-            process.stdout.close()
+    for each in opened:
+        os.close(each)
 
 
-def test_a_pipe_gets_no_code_and_stop_ends_it(start, world):
+def test_stop_ends_it(start, world):
     process = start()
     project = at(str(world.root))
     found = server.find_running(project)
@@ -69,9 +71,23 @@ def test_a_pipe_gets_no_code_and_stop_ends_it(start, world):
     assert set(json.loads(written)) == {"pid", "port"}
     assert server.stop(project) == process.pid
     assert process.wait(20) == 0
-    assert "code=" not in process.stdout.read()
     assert server.find_running(project) is None
     assert server.stop(project) is None
+
+
+def test_without_a_terminal_it_does_not_start_and_names_the_next_step(world):
+    command = [sys.executable, "-c", AS_PERSON + RUN, "web"]
+    environment = {k: v for k, v in world.environment.items() if "DISPLAY" not in k}
+    ended = subprocess.run(
+        command, cwd=world.root, env=environment, capture_output=True, text=True, timeout=60
+    )
+
+    assert ended.returncode == 4
+    assert ended.stderr == (
+        "ademem: the page's address has a code, which only a terminal shows, and this is none"
+        " (run `ademem web` in a terminal of yours)\n"
+    )
+    assert server.find_running(at(str(world.root))) is None
 
 
 def test_the_address_of_the_terminal_lets_a_person_in_who_acts(start, world):
@@ -113,6 +129,7 @@ def test_in_the_shell_of_an_agent_it_decides_nothing(world, monkeypatch):
 
     monkeypatch.setattr(server, "Server", lambda *_, **__: SimpleNamespace(run=end))
     monkeypatch.setattr(server, "make", served.append)
+    monkeypatch.setattr(server.sys, "stderr", SimpleNamespace(isatty=lambda: True))
     environment = {"HOME": world.environment["HOME"], "PATH": "/usr/bin"}
     said = []
     server.serve([str(world.root)], environment, echo=said.append, by=persons.AGENT)
@@ -120,7 +137,6 @@ def test_in_the_shell_of_an_agent_it_decides_nothing(world, monkeypatch):
 
     assert "a coding agent" in site.read_only
     assert site.show_digits is None
-    assert not any("code=" in line for line in said)
 
 
 @pytest.mark.parametrize(
@@ -172,4 +188,4 @@ def test_what_is_no_http_writes_nothing_to_the_terminal(start, world):
     process.terminate()
 
     assert process.wait(20) == 0
-    assert "Invalid" not in process.stdout.read()
+    assert b"Invalid" not in os.read(process.terminal, 65_536)
