@@ -663,13 +663,17 @@ class Edited(Value):
     updated: Updated
     placed: Placed | None = None
 
+    @property
+    def memory(self) -> Memory:
+        """The memory after all changes."""
+        return self.placed.memory if self.placed else self.updated.memory
+
 
 def edited_row(runtime: Runtime, call: Call, edited: Edited) -> Row:
     updated, placed = edited.updated, edited.placed
-    memory, names = updated.memory, list(updated.changed)
+    memory, names = edited.memory, list(updated.changed)
     answer: Row = {}
     if placed:
-        memory = placed.memory
         names.append("at")
         answer |= _describe_places(placed)
         answer |= {"notes": list(placed.notes)} if placed.notes else {}
@@ -752,7 +756,7 @@ def update(
         raise UsageError("nothing to change", "content, find and replace, title, at, …")
     with runtime.holding(memory.id).store.transaction():
         updated = curation.update(runtime, memory, call.origin, revision=revision, **changes)
-        choice = Choice(id=updated.memory.id, at=at, when=when)
+        choice = Choice(id=updated.memory.id, at=at, when=when, is_beside=bool(changes))
         placed = placing.place(runtime, choice) if choice.decides else None
     return Edited(updated=updated, placed=placed)
 

@@ -62,6 +62,8 @@ class Choice(Value):
     """Keys of places that are none, or occasions as they were told."""
     nowhere: bool = False
     when: tuple[str, ...] = ()
+    is_beside: bool = False
+    """It comes with another change of the memory, which no refused occasion prevents."""
     line: str = ""
     """Where it stands among several, as in "line 2"."""
 
@@ -388,7 +390,8 @@ def _choose_when(
     if by_person:
         return when, ()
     kept, left_out = drop_orders(when, memory.anchors)
-    return (kept, left_out) if kept or choice.places else (when, ())
+    is_beside = choice.places or choice.is_beside
+    return (kept, left_out) if kept or is_beside else (when, ())
 
 
 def _require_author(memory: Memory, by_person: bool, runtime: Runtime) -> None:

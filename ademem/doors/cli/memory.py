@@ -384,9 +384,11 @@ def edit(asked: Asked) -> None:
     if "content" in given:
         given["content"] = text_or_stdin(given["content"])
     if given.keys() - {"id", "revision"}:
-        updated = asked.call().updated
+        changed = asked.call()
+        updated, placed = changed.updated, changed.placed
         done = f"{updated.proposed_for} is a person's; a candidate beside it:"
-        return show.one(done if updated.proposed_for else "edited", updated.memory)
+        notes = placed.notes if placed else ()
+        return show.one(done if updated.proposed_for else "edited", changed.memory, notes)
     from ademem.doors.cli.editor import editing
 
     memory = searching.get(memories, given["id"])

@@ -308,9 +308,10 @@ def preview_line(row: Mapping[str, Any], *, focus: bool = False) -> str:
     return f"{'> ' if focus else ''}{row['id']}  [{row['category']}] {title}{row['text']}{marks}"
 
 
-def one(done: str, memory: Memory) -> None:
+def one(done: str, memory: Memory, notes: Sequence[str] = ()) -> None:
     """Print the memory that a command changed."""
-    report(memory_json(memory), [f"{done} {line(memory, 120)}"])
+    row = memory_json(memory) | ({"notes": list(notes)} if notes else {})
+    report(row, [f"{done} {line(memory, 120)}", *(f"note: {note}" for note in notes)])
 
 
 def memories(
