@@ -122,7 +122,10 @@ def find_server(
 
 def stop_server(
     root: str | None = None, *, environment: Mapping[str, str] = os.environ
-) -> int | None:
-    """Return the pid of the stopped process."""
+) -> dict[str, int] | None:
+    """Return the pid of the process that was asked, and for how many others it goes on.
+
+    It answers for this project no more, and ends where there are no others.
+    """
     stopped = find_server(root, environment=environment, method="stop")
-    return stopped["pid"] if stopped else None
+    return {"pid": stopped["pid"], "others": stopped.get("others", 0)} if stopped else None

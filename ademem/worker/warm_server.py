@@ -8,6 +8,7 @@ import os
 import select
 import time
 from contextlib import closing, contextmanager, suppress
+from functools import partial
 from threading import Event, Lock, Thread
 
 from ademem import __version__
@@ -52,8 +53,12 @@ class Server:
         embedder: Embedder,
         role: str,
         turn: Lock | None = None,
+        count_others: Callable[[], int] = lambda: 0,
     ) -> None:
-        """Servers with one *turn* answer one after the other, as they share model and vectors."""
+        """Servers with one *turn* answer one after the other, as they share model and vectors.
+
+        *count_others* counts the other projects for which this process answers.
+        """
         self.project = project
         self.environment = environment
         self.embedder = embedder
@@ -63,6 +68,7 @@ class Server:
         self.last_request = time.monotonic()
         self._stopped = Event()
         self._turn = turn or Lock()
+        self.count_others = count_others
         self._runtime: Runtime | None = None
         self._opened: tuple[object, ...] = ()
 
@@ -188,7 +194,7 @@ def stop(server: Server, runtime: Runtime, params: dict[str, Any]) -> dict[str, 
     if server.role != "serve":
         raise Refused("this process has other work to do, and ends by itself")
     server.stop()
-    return {"pid": os.getpid()}
+    return {"pid": os.getpid(), "others": server.count_others()}
 
 
 METHODS = (ping, suggest, search, nearest, stop)
@@ -222,10 +228,15 @@ def serve_all(
     """
     turn, serving = Lock(), dict[str, Thread]()
     places = [first]
+
+    def count_others(root: str) -> int:
+        return sum(thread.is_alive() for other, thread in list(serving.items()) if other != root)
+
     while places or any(thread.is_alive() for thread in serving.values()):
         for place in places:
             if place.has_home and not (place.root in serving and serving[place.root].is_alive()):
-                server = Server(place, environment, embedder, "serve", turn)
+                others = partial(count_others, place.root)
+                server = Server(place, environment, embedder, "serve", turn, others)
                 thread = Thread(target=server.run, kwargs={"idle_s": idle_s}, daemon=True)
                 serving[place.root] = thread
                 thread.start()

@@ -133,7 +133,7 @@ def serve(
     idle: float = option(
         "--idle", "End after this many minutes without a request; 0: never.", 0, min=0
     ),
-    stop: bool = flag("--stop", "End the one that runs."),
+    stop: bool = flag("--stop", "End the one that runs, unless it serves other projects, too."),
     status: bool = flag("--status", "Show the process that serves; exit code 1 for none."),
     project: Project = None,
 ) -> None:
@@ -141,9 +141,8 @@ def serve(
     if stop and status:
         raise UsageError("--stop and --status exclude each other")
     if stop:
-        pid = model.stop_server(project)
-        line = f"process {pid} ends" if pid else "no process serves this project"
-        return show.report({"pid": pid}, [line])
+        stopped = model.stop_server(project)
+        return show.report(stopped or {"pid": None, "others": 0}, [_describe_stop(stopped)])
     if status:
         found = model.find_server(project)
         notes = () if found else ("no process serves this project",)
@@ -154,3 +153,12 @@ def serve(
         on_ready=lambda model: show.echo(f"{model} is loaded; Ctrl-C ends it", err=True),
     )
     return show.report({"served": served}, ())
+
+
+def _describe_stop(stopped: dict[str, int] | None) -> str:
+    if stopped is None:
+        return "no process serves this project"
+    if not stopped["others"]:
+        return f"process {stopped['pid']} ends"
+    others = counted(stopped["others"], "other project")
+    return f"process {stopped['pid']} serves this project no more, and goes on for {others}"

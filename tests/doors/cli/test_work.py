@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from ademem.core.shared_files import locked
+from ademem.operations import model
 
 COMMAND = [sys.executable, "-c", "from ademem.doors.cli import main; main()", "work", "--once"]
 
@@ -53,3 +54,21 @@ def test_without_another_worker_none_is_mentioned(ademem):
     ademem("work")
 
     assert ademem("work") == "nothing was due\n"
+
+
+@pytest.mark.parametrize(
+    ("stopped", "said"),
+    [
+        (None, "no process serves this project"),
+        ({"pid": 7, "others": 0}, "process 7 ends"),
+        (
+            {"pid": 7, "others": 1},
+            "process 7 serves this project no more, and goes on for 1 other project",
+        ),
+    ],
+)
+def test_stop_tells_whether_the_process_ends(ademem, monkeypatch, stopped, said):
+    monkeypatch.setattr(model, "stop_server", lambda project: stopped)
+
+    assert ademem("serve", "--stop") == f"{said}\n"
+    assert ademem.json("serve", "--stop") == (stopped or {"pid": None, "others": 0})

@@ -323,7 +323,7 @@ class TestServing:
             found = model.find_server(str(world.root), environment=world.environment)
             assert found["pid"] == process.pid
             stopped = model.stop_server(str(world.root), environment=world.environment)
-            assert (stopped, process.wait()) == (process.pid, 0)
+            assert (stopped, process.wait()) == ({"pid": process.pid, "others": 0}, 0)
         assert not os.path.exists(world.socket)
         assert model.find_server(str(world.root), environment=world.environment) is None
 
@@ -366,8 +366,10 @@ class TestServing:
 
         assert world.ask("ping")["database"] == world.project.database
         assert other.ask("ping")["database"] == other.project.database
-        for each in (world, other):
-            each.ask("stop")
+        stopped = world.ask("stop")
+        until(lambda: not world.ask("ping"))
+        assert (stopped["others"], other.ask("ping")["pid"]) == (1, os.getpid())
+        assert other.ask("stop")["others"] == 0
         serving.join(60)
         other.memories.close()
         assert not serving.is_alive()
