@@ -43,14 +43,16 @@ def test_the_plugin_alone_has_every_command_that_its_briefing_names(plugin: Worl
             model(bash(f'ademem add "{LESSON}" --category gotcha')),
             model(bash('ademem recall "staging deploys"')),
             model(bash("ademem list")),
+            model(bash("ademem")),
             model(bash("ademem graph")),
             model("done"),
         )
-        added, recalled, listed, refused = (each.results[0] for each in session.requests[1:])
+        added, recalled, listed, told, refused = (each.results[0] for each in session.requests[1:])
 
         assert (added.is_error, recalled.is_error, listed.is_error) == (False, False, False)
         assert "staging branch" in recalled.text
         assert LESSON in listed.text
+        assert "Running     hooks, guard, search by words" in told.text
         id = product.memories()[LESSON]["id"]
         read = plugin.chat(person("read it"), model(bash(f"ademem get {id}")), model("done"))
         for command in ('recall "words"`', "get ID`", 'add "…" --category gotcha --when "'):
