@@ -97,16 +97,18 @@ def find_nearest(runtime: Runtime, memory: Memory) -> list[Memory]:
     """
     from ademem import worker
     from ademem.search import statement_search
+    from ademem.search.embedding import embedded_texts
     from ademem.store.filters import UNARCHIVED, Filters, visible
     from ademem.worker import warm
 
     if memory.quarantine_reason:
         return []
     runtime = runtime.holding(memory.id)
-    ranked = warm.rank_nearest(runtime, memory.whole_text, budget_s=warm.SEARCH_S)
+    texts = embedded_texts(memory)
+    ranked = warm.rank_nearest(runtime, texts, budget_s=warm.SEARCH_S)
     if ranked is None:
         worker.start_server(runtime)
-        ranked = statement_search.by_characters(memory.whole_text, runtime.store)
+        ranked = statement_search.by_characters(texts, runtime.store, is_stored=True)
     filters = Filters(statuses=UNARCHIVED, owner=memory.scope_owner_id, heard=False)
     found = visible(ranked, runtime.store, filters, UNARCHIVED, NEAREST + 1)
     return [other for other in found if other.id != memory.id][:NEAREST]

@@ -175,10 +175,14 @@ def list_telling(text: str) -> list[str]:
     return [word for word in word_runs(text.lower()) if word not in STOP_WORDS]
 
 
-def list_grams(text: str) -> list[str]:
-    """Return the first groups of three characters of its words, with their edges."""
+def list_grams(*texts: str) -> list[str]:
+    """Return the first groups of three characters of the words of each text, with their edges."""
+    return list(dict.fromkeys(gram for text in texts for gram in _grams_of(text)))
+
+
+def _grams_of(text: str) -> Iterator[str]:
     grams = (f" {word} "[at : at + 3] for word in list_telling(text) for at in range(len(word)))
-    return list(islice(dict.fromkeys(grams), MOST_GRAMS))
+    return islice(dict.fromkeys(grams), MOST_GRAMS)
 
 
 def keywords(text: str, limit: int) -> str:

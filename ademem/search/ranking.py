@@ -554,16 +554,16 @@ def _make_hit(
     return Hit(memory=memory, score=score, relevance=signals["relevance"], signals=signals)
 
 
-MOST_ASKED = 6
+MOST_ASKED = 7
 """Most terms of a question that asks what holds today; a longer text says itself which it means."""
 
 
 def stand_together(hits: Sequence[Hit], search: Search, near: PlainCosines) -> list[Hit]:
-    """Put two hits that are each the nearest to the other together, the newer one first.
+    """Put two hits that seem to be about one subject together, the newer one first.
 
     It is not known which of them holds: both are there, and the earlier names the newer. For a
-    question they are the nearest of the first ten hits. A query of many terms describes what it
-    looks for: there they are the nearest of all memories, by their vectors, and it keeps the order
+    question `near_hits` finds them among the first ten. A query of many terms describes what it
+    looks for: there they are each the nearest of all memories to the other, and it keeps the order
     that it gives the two, and brings none from beyond the first ten, where it would take the place
     of another answer.
     """
@@ -593,13 +593,13 @@ def _asks_today(search: Search) -> bool:
 
 
 def _find_near(hits: Sequence[Hit], search: Search, near: PlainCosines) -> dict[str, Later]:
-    """Return by id the newer of two that are each the nearest to the other of these hits."""
+    """Return by id the newer of two of these hits that seem to be about one subject."""
     if len(hits) < 2:
         return {}
     from ademem.search import near_hits
 
-    nearest = near_hits.find_nearest([hit.memory for hit in hits], near)
-    return relations.find_later_of_two(search.store, nearest)
+    pairs = near_hits.find_pairs(hits, len(search.query.terms), near)
+    return relations.find_later_of_two(search.store, pairs)
 
 
 def _find_later(hits: Iterable[Hit], store: Store, *, is_near: bool) -> dict[str, Later]:

@@ -17,7 +17,7 @@ from ademem.store.full_text import Index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from ademem.search.embedding import Embedder
     from ademem.store import Store
@@ -31,35 +31,42 @@ MOST_POSTINGS = 100
 """Postings of beginnings that are read, the rarest first: no more in a large store."""
 
 
-def by_characters(text: str, store: Store) -> list[int]:
+def by_characters(texts: Sequence[str], store: Store, *, is_stored: bool = False) -> list[int]:
     """Return rows by the groups of three characters that they share, as forms of a word do.
 
-    The order is that of the weighted Jaccard similarity, in which a group counts by the inverse
-    frequency among the rows that BM25 ranks first: in a few rows BM25 takes any group for common.
-    Groups that a row does not share count as those of the statement do on average. The same words
-    are first, also before fewer that have all groups.
+    *texts* are a statement, which may be a row itself, and its occasions, if any: a row is read
+    with its own. The order is that of the weighted Jaccard similarity, in which a group counts by
+    the inverse frequency among the rows that BM25 ranks first: in a few rows BM25 takes any group
+    for common. Groups that a row does not share count as those of the statement do on average. The
+    same words are first, also before fewer that have all groups.
     """
-    mine = list_grams(text)
-    contents = full_text.read_contents(store, _find_rows(text, store))
-    texts = {seq: regex.sub(r"\W+", " ", f" {content.lower()} ") for seq, content in contents}
-    shared = {seq: [gram for gram in mine if gram in text] for seq, text in texts.items()}
+    mine = list_grams(*texts)
+    found = full_text.read_texts(store, _find_rows(" ".join(texts), store, int(is_stored)))
+    wordings = {
+        seq: regex.sub(r"\W+", " ", f" {text} {more} ".lower()) for seq, text, more in found
+    }
+    shared = {seq: [gram for gram in mine if gram in text] for seq, text in wordings.items()}
     holders = Counter(gram for grams in shared.values() for gram in grams)
-    weight = {gram: word_information(len(texts), holders[gram]) for gram in mine}
+    weight = {gram: word_information(len(wordings), holders[gram]) for gram in mine}
     total = sum(weight.values())
 
     def share(seq: int) -> float:
         both = sum(weight[gram] for gram in shared[seq])
-        return both / (total + total / len(mine) * len(texts[seq]) - both)
+        return both / (total + total / len(mine) * len(wordings[seq]) - both)
 
-    identical = {seq for seq, content in contents if have_same_words(text, content)}
-    return sorted(texts, key=lambda seq: (seq in identical, share(seq)), reverse=True)
+    identical = {seq for seq, text, _ in found if have_same_words(texts[0], text)}
+    return sorted(wordings, key=lambda seq: (seq in identical, share(seq)), reverse=True)
 
 
-def _find_rows(text: str, store: Store) -> list[int]:
-    """Return rows by the BM25 of the beginnings of its words, the newest of equals first."""
+def _find_rows(text: str, store: Store, own: int) -> list[int]:
+    """Return rows by the BM25 of the beginnings of its words, the newest of equals first.
+
+    *own* rows are the text itself, of which a word that no other has finds nothing.
+    """
     terms = dict(_list_terms(text))
-    counts = full_text.count_rows(store, terms, MOST_POSTINGS + 1)
-    chosen = choose_terms(counts, MOST_POSTINGS, always=1)
+    counts = full_text.count_rows(store, terms, MOST_POSTINGS + own + 1)
+    others = {term: count - own for term, count in counts.items()}
+    chosen = choose_terms(others, MOST_POSTINGS, always=1)
     _, bm25 = read_postings(store, chosen, terms, {})
     return sorted(sorted(bm25, reverse=True), key=bm25.__getitem__, reverse=True)[:POOL]
 
@@ -75,14 +82,16 @@ def _list_terms(text: str) -> Iterator[tuple[str, Index]]:
                 yield f'"{word[at : at + 3]}"', Index.GRAMS
 
 
-def by_meaning(text: str, store: Store, embedder: Embedder) -> list[int]:
+def by_meaning(texts: Sequence[str], store: Store, embedder: Embedder) -> list[int]:
     """Return rows by their whitened cosines, summed over both models; needs numpy.
+
+    *texts* are a statement and what else its stored vector would be the mean of.
 
     The second model reads the statement as it read the memories: a question it would compare with
     what answers it.
     """
     from ademem.search import dense
-    from ademem.search.embedding import DamagedModel, Pair
+    from ademem.search.embedding import DamagedModel, Pair, join_vectors
     from ademem.store import embeddings
 
     totals: dict[int, float] = {}
@@ -91,7 +100,7 @@ def by_meaning(text: str, store: Store, embedder: Embedder) -> list[int]:
             continue
         with suppress(DamagedModel):  # `doctor` reports it
             vectors = dense.load_vectors(store, model.model_id, size)
-            cosines = dense.Cosines(model.embed([text])[0], vectors)
+            cosines = dense.Cosines(join_vectors(model.embed(texts)), vectors)
             for row, cosine in zip(cosines.rows.tolist(), cosines.whitened.tolist(), strict=True):
                 totals[row] = totals.get(row, 0.0) + cosine
     return sorted(totals, key=totals.__getitem__, reverse=True)[:POOL]

@@ -78,8 +78,8 @@ def _find_nearest(sentence: str, runtime: Runtime) -> list[Memory]:
     from ademem.store.filters import UNARCHIVED, of_session, visible
     from ademem.worker import warm
 
-    ranked = warm.rank_nearest(runtime, sentence)
-    ranked = ranked or statement_search.by_characters(sentence, runtime.store)
+    ranked = warm.rank_nearest(runtime, [sentence])
+    ranked = ranked or statement_search.by_characters([sentence], runtime.store)
     return visible(ranked, runtime.store, of_session(runtime, UNARCHIVED), UNARCHIVED, NEAREST)
 
 

@@ -107,13 +107,17 @@ def _marked_words(text: str) -> Iterator[str]:
         yield from map(str.casefold, regex.findall(r"\w+", part))
 
 
-def read_contents(store: Store, seqs: Iterable[int]) -> list[tuple[int, str]]:
-    """Return number and content of rows, in the order of *seqs*."""
-    return store.tuples(
-        "select memory.seq, memory.content from json_each(?) as asked"
+def read_texts(store: Store, seqs: Iterable[int]) -> list[tuple[int, str, str]]:
+    """Return number, content and occasions of rows, in the order of *seqs*."""
+    from ademem.core import anchor
+    from ademem.core.json_text import loads
+
+    rows = store.tuples(
+        "select memory.seq, memory.content, memory.anchors from json_each(?) as asked"
         " cross join unified_memories as memory on memory.seq = asked.value",
         (array(seqs),),
     )
+    return [(seq, text, " ".join(anchor.occasions(loads(anchors)))) for seq, text, anchors in rows]
 
 
 MOST_TEXTS = 500

@@ -16,6 +16,7 @@ from ademem.search.embedding import (
     embedded_text,
     embedded_texts,
     is_read_as_written,
+    join_vectors,
     model_id,
     second_settings,
 )
@@ -199,7 +200,4 @@ def _embed_texts(texts: Sequence[str], embedder: Embedder) -> Any:
     lengths = [math.sqrt(float(row @ row)) for row in rows]
     if not all(abs(length - 1) <= NORM_ERROR for length in lengths):  # NaN, too
         raise ValueError(f"its vector has the length {max(lengths)}")
-    if len(rows) == 1:
-        return rows[0]
-    total = sum(rows)
-    return total / math.sqrt(float(total @ total))
+    return join_vectors(rows)

@@ -13,13 +13,13 @@ from ademem import __version__
 from ademem.core import confined
 from ademem.core.client import mission_of
 from ademem.core.clock import stamp
-from ademem.core.json_text import flat, loads, quoted
+from ademem.core.json_text import array, flat, loads, quoted
 from ademem.core.value import as_dict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import _socket as sockets
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from ademem.core.project import Project
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ademem.store.runtime import Runtime
 
 
-PROTOCOL = 7
+PROTOCOL = 8
 """Raised with every change of the messages; other versions are not answered."""
 PATH_BYTES = 100
 """Longest path of a socket; the system's own limit is 104 or 108."""
@@ -72,14 +72,17 @@ def search(runtime: Runtime, query: str, filters: Filters, limit: int) -> Any | 
 
 
 def rank_nearest(
-    runtime: Runtime, statement: str, *, budget_s: float | None = None
+    runtime: Runtime, texts: Sequence[str], *, budget_s: float | None = None
 ) -> list[int] | None:
-    """Return the rows nearest to a statement by meaning, best first; None without an answer."""
+    """Return the rows nearest to a statement by meaning, best first; None without an answer.
+
+    *texts* are those of `statement_search.by_meaning`.
+    """
     settings = runtime.settings.search
     if not (settings.warm and settings.hybrid):
         return None
     budget_s = settings.warm_ms / 1000 if budget_s is None else budget_s
-    params = f'{{"statement":{quoted(statement)}}}'
+    params = f'{{"texts":{array(texts)}}}'
     answer = ask(runtime.project, runtime.environment, "nearest", params, budget_s)
     return answer["rows"] if answer else None
 

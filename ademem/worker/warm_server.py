@@ -186,8 +186,8 @@ def search(server: Server, runtime: Runtime, params: dict[str, Any]) -> dict[str
 
 def nearest(server: Server, runtime: Runtime, params: dict[str, Any]) -> dict[str, Any]:
     """Return row numbers, best first; the client reads rows that it may see."""
-    text = params["statement"][:CHARS]
-    return {"rows": statement_search.by_meaning(text, runtime.store, server.embedder)}
+    texts = [text[:CHARS] for text in params["texts"]]
+    return {"rows": statement_search.by_meaning(texts, runtime.store, server.embedder)}
 
 
 def stop(server: Server, runtime: Runtime, params: dict[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from ademem.core import anchor
 from ademem.core.memory import Status, Trust
 from ademem.search.engine import Filters, current, search
 from ademem.store import memories, relations, transitions
@@ -261,3 +262,16 @@ def test_the_newer_of_two_hits_that_share_little_stays_behind(keep, texts):
     keep("keys of the hall: ask Meret, she has three of them", created_at=NOW)
 
     assert texts("boat hall")[0] == "the boat hall is heated with oil"
+
+
+def when(*words):
+    return {"anchors": tuple(map(anchor.of_occasion, words))}
+
+
+def test_the_newer_of_two_that_share_their_occasions_comes_first_without_a_common_word(keep, texts):
+    old, new = "oil from Meier & Co", "a gas contract, since May"
+    keep(f"the boat hall burns {old}", created_at=NOW - WEEK, **when("pay for the heating"))
+    keep(f"{new} keeps the boats warm", created_at=NOW, **when("pay for the heating", "hall"))
+    keep("the boat race is in June", created_at=NOW, **when("who may start"))
+
+    assert texts("boat hall heating")[0] == f"{new} keeps the boats warm"

@@ -19,13 +19,16 @@ from ademem.capture.teaching import may_teach
 from ademem.core import anchor
 from ademem.core.memory import Draft, Origin, Trust
 from ademem.core.redaction import redact
+from ademem.core.value import replace
 from ademem.guard.injection import instruction_in_titled
 from ademem.operations import searching, writing
 from ademem.search import binding, embedding, engine, statement_search
+from ademem.search.embedding import embedded_texts
 from ademem.search.engine import UNARCHIVED, Filters
 from ademem.search.lexical import may_answer
 from ademem.search.query import names_key, names_subject
 from ademem.session import asking
+from ademem.store import memory_queries
 from ademem.store.filters import visible
 from tests.examples import some
 from tests.strangers.places import score, score_chosen
@@ -337,6 +340,7 @@ def test_statements_that_stand_beside_orders_are_heard_and_confirm_nothing(world
     some(
         [
             pytest.param("characters", False, 23, 31, id="by characters"),
+            pytest.param("characters", True, 26, 32, id="by characters, told"),
             pytest.param("meaning", False, 36, 35, id="by meaning"),
             pytest.param("meaning", True, 38, 38, id="by meaning, told"),
         ]
@@ -360,9 +364,9 @@ def test_a_known_text_is_among_the_three_nearest_to_what_is_said_of_it(
         for field in ("said", "other"):
             for id, each in zip(ids, twins, strict=False):
                 if way == "meaning":
-                    ranked = statement_search.by_meaning(each[field], store, embedder)
+                    ranked = statement_search.by_meaning([each[field]], store, embedder)
                 else:
-                    ranked = statement_search.by_characters(each[field], store)
+                    ranked = statement_search.by_characters([each[field]], store)
                 near = visible(ranked, store, Filters(), UNARCHIVED, asking.NEAREST)
                 found[field] += id in [memory.id for memory in near]
 
@@ -370,19 +374,38 @@ def test_a_known_text_is_among_the_three_nearest_to_what_is_said_of_it(
     assert found["other"] >= other
 
 
+def changes():
+    """Rows of `changed.tsv`: an author of 60 facts that changed, and what is found of them.
+
+    `named` are the least earlier texts that are among the three named to the writer of the current
+    one, `current` the least current ones that are shown before the earlier.
+    """
+    with (HERE / "changed.tsv").open() as file:
+        return list(csv.DictReader(file, delimiter="\t"))
+
+
+def name_of_change(row):
+    told = ", told" if row["occasions"] == "yes" else ""
+    return f"{row['author']}{told}, {'model' if row['model'] == 'yes' else 'words'}"
+
+
 @pytest.mark.parametrize(
-    ("with_model", "before"),
-    some([pytest.param(False, 29, id="words"), pytest.param(True, 30, id="model")]),
+    "row", [pytest.param(row, id=name_of_change(row)) for row in some(changes(), 5)]
 )
-def test_of_a_fact_that_changed_the_current_text_is_shown_before_the_earlier(
-    world, models, with_model, before
+def test_of_a_fact_that_changed_the_earlier_text_is_named_and_the_current_one_shown_first(
+    world, models, row
 ):
-    """Beside both stands a third text about the same subject that still holds."""
+    """Beside both stands a third text about the same subject that still holds.
+
+    The occasions of the earlier texts are of other writers than those of the current ones; each had
+    seen single texts.
+    """
+    with_model, told = row["model"] == "yes", row["occasions"] == "yes"
     if with_model:
         world.environment |= models
-    facts = cases("changed")
+    facts = cases(row["author"])
     texts = [
-        (day, each[which], each["id"], which)
+        (day, each[which], each["id"], which, each["when"][which] if told else ())
         for each in facts
         for which, day in (
             ("old", each["old_day"]),
@@ -390,25 +413,40 @@ def test_of_a_fact_that_changed_the_current_text_is_shown_before_the_earlier(
             ("new", each["new_day"]),
         )
     ]
-    rows = {}
+    written = {}
     with world.terminal() as memories:
-        for day, text, id, which in sorted(texts):
+        for day, text, id, which, when in sorted(texts):
             memories.now = world.now = datetime.fromordinal(day).replace(tzinfo=UTC)
+            anchors = tuple(map(anchor.of_occasion, when))
             draft = Draft(content=text, category=category_of(text), promoted=True, origin=BY_PERSON)
-            rows[id, which] = writing.write(memories, draft).memory.id
+            written[id, which] = writing.write(memories, replace(draft, anchors=anchors))
     if with_model:
         world.work()
-    current = 0
+    ids = {key: one.memory.id for key, one in written.items()}
+    current = named = 0
     with world.terminal() as memories:
         model = embedding.load_pair(memories.settings.embed, memories.environment)
         for each in facts:
+            new, old = ids[each["id"], "new"], ids[each["id"], "old"]
+            near = [memory.id for memory in written[each["id"], "new"].nearest]
+            if with_model:
+                near = nearest_before(memories, new, model)
+            named += old in near
+            embedder = model if with_model else None
             found = engine.search(
-                each["question"],
-                *(memories.store, Filters(), memories.now, 10),
-                model if with_model else None,
+                each["question"], memories.store, Filters(), memories.now, 10, embedder
             )
             shown = [hit.memory.id for hit in found.hits]
-            new, old = rows[each["id"], "new"], rows[each["id"], "old"]
             current += new in shown and old not in shown[: shown.index(new)]
 
-    assert current >= before, current
+    assert named >= int(row["named"]), (named, current)
+    assert current >= int(row["current"]), (named, current)
+
+
+def nearest_before(memories, id, model):
+    """The three that a warm model would have named when the memory was written."""
+    memory = memory_queries.by_id(memories.store, id)
+    ranked = statement_search.by_meaning(embedded_texts(memory), memories.store, model)
+    earlier = Filters(until=memory.created_at)
+    near = visible(ranked, memories.store, earlier, UNARCHIVED, asking.NEAREST + 1)
+    return [other.id for other in near if other.id != id][: asking.NEAREST]

@@ -97,6 +97,16 @@ def _occasions_of(memory: Memory) -> tuple[str, ...]:
     return ("; ".join(found),) if found else ()
 
 
+def join_vectors(rows: np.ndarray) -> np.ndarray:
+    """Return the mean of the rows at length 1: the stored vector of `embedded_texts`."""
+    if len(rows) == 1:
+        total: np.ndarray = rows[0]
+    else:
+        total = sum(rows)
+        total = total / float(total @ total) ** 0.5
+    return total
+
+
 def is_read_as_written(memory: Memory) -> bool:
     """Tell whether the content alone is embedded, and no identifier of it as its words."""
     from ademem.search.embedding.minilm import split_identifiers

@@ -83,7 +83,7 @@ def test_it_ranks_what_is_nearest_to_a_statement_by_meaning(world):
     world.know("Invoices are rounded half to even", "We moved to passkeys in March")
     (known,) = searching.search(world.memories, "passkeys").hits
     with answering(world):
-        nearest = warm.rank_nearest(world.runtime, "sign-in")
+        nearest = warm.rank_nearest(world.runtime, ["sign-in"])
 
     assert nearest[0] == known.memory.seq
 
