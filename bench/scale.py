@@ -77,6 +77,9 @@ class Drawn:
         self.real.embed(texts)
         return np.array([self.question.vector])
 
+    def has_word(self, word: str) -> bool:
+        return self.real.has_word(word)
+
 
 class Bench:
     def __init__(self, store: Store, real: Embedder, questions: int) -> None:

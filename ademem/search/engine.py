@@ -13,8 +13,9 @@ from ademem.store.logs import Shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
+    from typing import Any
 
     from ademem.core.client import TurnKey
     from ademem.core.memory import Memory
@@ -95,8 +96,9 @@ def ask(
 ) -> Search:
     """Look up the words in the full-text indexes, and the question among the vectors, if any.
 
-    The model embeds the question while SQLite looks up its words; a model that fails leaves the
-    words, and so does a query without a word, which has no meaning either.
+    The model embeds the question, with what the memories have for misspelt words, while SQLite
+    looks up its words; a model that fails leaves the words, and so does a query without a word,
+    which has no meaning either.
     """
     from ademem.search import lexical
 
@@ -108,14 +110,17 @@ def ask(
     if embedder and dimensions:
         from ademem.search.embedding import DamagedModel, run_in_background
 
-        vector = run_in_background(lambda: embedder.embed([parsed.text])[0])
+        terms = lexical.find_terms(parsed, store, parameters) if parameters.widen else None
+        meant = terms.meant if terms else {}
+        question = run_in_background(lambda: _embed(parsed.text, meant, embedder))
         from ademem.search import dense
 
-        matches = lexical.find_matches(parsed, store, parameters, alone=False)
+        matches = lexical.find_matches(parsed, store, parameters, terms, alone=False)
         vectors = dense.load_vectors(store, embedder.model_id, dimensions)
         with suppress(DamagedModel):
-            plain = dense.Cosines(vector(), vectors)
-            cosines = dense.blend(plain, parsed.text, store, embedder)
+            text, vector = question()
+            plain = dense.Cosines(vector, vectors)
+            cosines = dense.blend(plain, text, store, embedder)
     if cosines is None:
         matches = lexical.find_matches(parsed, store, parameters, alone=True)
     return ranking.Search(
@@ -129,6 +134,15 @@ def ask(
         now=now,
         floor=floor,
     )
+
+
+def _embed(text: str, meant: Mapping[str, str], embedder: Embedder) -> tuple[str, Any]:
+    """Embed the text with what was *meant* for words that the model does not know; return both."""
+    if meant := {word: other for word, other in meant.items() if not embedder.has_word(word)}:
+        from ademem.search import word_forms
+
+        text = word_forms.correct(text, meant)
+    return text, embedder.embed([text])[0]
 
 
 def answer(query: str, asked: Search) -> Results:

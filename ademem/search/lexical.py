@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from ademem.core.floors import VALUES
-from ademem.core.text import is_one_edit
 from ademem.core.value import Value, replace
+from ademem.search.query import bare_word
 from ademem.search.ranking import DEFAULTS, Parameters
 from ademem.store import Store, full_text
 from ademem.store.full_text import Index
@@ -26,44 +26,8 @@ ALWAYS = 3
 ENOUGH_WORDS = 3.0
 """Words that only one memory has: so many of them answer any prompt in full."""
 
-_ABBREVIATIONS = """
-    app application, args arguments, async asynchronous, auth authentication, auth authorization,
-    cert certificate, cfg configuration, ci continuous-integration, cmd command, config
-    configuration, conn connection, ctx context, db database, deps dependencies, dev development,
-    dir directory, docs documentation, env environment, es elasticsearch, fn function, gql graphql,
-    i18n internationalization, impl implementation, js javascript, k8s kubernetes, l10n
-    localization, lib library, max maximum, mem memory, min minimum, msg message, param parameter,
-    perf performance, pg postgres, pg postgresql, pkg package, postgres postgresql, pr
-    pull-request, prod production, py python, regex regular-expression, repo repository, req
-    request, resp response, spec specification, temp temporary, ts typescript, tz time-zone, ui
-    user-interface, var variable, vm virtual-machine, ws websocket, yml yaml
-"""
-
-BEGINNING = 4
-"""Letters from which an unknown word may be the beginning of another."""
-INITIALS = (3, 5)
-"""Letters of an abbreviation that is looked for as initials; two are the initials of too much."""
-PART = 2
-"""Letters that each part of a joined word has at least."""
-MISSPELT = 5
-"""Letters from which an unknown word may be misspelt."""
-SURE = 2
-"""Letters at the beginning of a word that are taken to be right."""
-MOST_UNKNOWN = 6
-"""Unknown words of a question that are taken for others; shorter ones than `BEGINNING` are few."""
-MOST_FORMS = 3
 MANY_ROWS = 100
 """Memories from which a word that none of them has tells that they are about something else."""
-_ENDING = 3
-"""Letters that the index may have cut off the end of a word."""
-
-
-_FORMS: dict[str, list[str]] = {}
-for _pair in " ".join(_ABBREVIATIONS.split()).split(", "):
-    _short, _long = (part.replace("-", " ") for part in _pair.split())
-    _FORMS.setdefault(_short, []).append(_long)
-    if " " not in _long:
-        _FORMS.setdefault(_long, []).append(_short)
 
 
 class Matches(Value):
@@ -136,13 +100,48 @@ def find_telling(terms: Mapping[str, Index], store: Store) -> set[str]:
     return {term for term, count in counts.items() if 0 < count <= most}
 
 
-def find_matches(query: Query, store: Store, parameters: Parameters, *, alone: bool) -> Matches:
-    """Parts of words count if whole ones hold too little."""
-    most = parameters.postings
-    asked = query if parameters.widen else None
-    found = _match(query.terms, query.times, store, asked, most, alone=alone)
+class Terms(Value):
+    """Expressions to look up, with the number of rows that have each, and what was meant."""
+
+    indexes: Mapping[str, Index]
+    times: Mapping[str, int]
+    counts: Mapping[str, int]
+    """Not beyond the number of postings that are read."""
+    meant: Mapping[str, str] = {}
+    """Of misspelt words what the memories have in their place."""
+
+
+def find_terms(query: Query, store: Store, parameters: Parameters) -> Terms:
+    """Count the rows with each term, and put wider expressions in the place of rare ones."""
+    most = parameters.postings + 1
+    terms, times = query.terms, query.times
+    counts = full_text.count_rows(store, terms, most)
+    if not parameters.widen or min(counts.values(), default=0) > RARE:
+        return Terms(indexes=terms, times=times, counts=counts)
+    from ademem.search import word_forms
+
+    rare = {term: counts[term] for term in terms if counts[term] <= RARE}
+    wider, meant = word_forms.widen(rare, terms, query.capitals, store)
+    again = full_text.count_rows(store, dict.fromkeys(wider.values(), Index.WORDS), most)
+    widened = {wider.get(term, term): index for term, index in terms.items()}
+    return Terms(
+        indexes=widened,
+        times={wider.get(term, term): number for term, number in times.items()},
+        counts={term: again.get(term, counts.get(term, 0)) for term in widened},
+        meant=meant,
+    )
+
+
+def find_matches(
+    query: Query, store: Store, parameters: Parameters, terms: Terms | None = None, *, alone: bool
+) -> Matches:
+    """Match the *terms* of the query; parts of words count if whole ones hold too little."""
+    most, named = parameters.postings, query.identifiers if parameters.widen else ()
+    found = _match(terms or find_terms(query, store, parameters), store, named, most, alone=alone)
     if query.substrings and found.best_share() < parameters.floor:
-        within = _match(query.substrings, {}, store, None, most, alone=alone)
+        counts = full_text.count_rows(store, query.substrings, most + 1)
+        parts = Terms(indexes=query.substrings, times={}, counts=counts)
+        within = _match(parts, store, (), most, alone=alone)
         found = within if within.terms else found
     if not query.key:
         return found
@@ -170,25 +169,15 @@ def choose_terms(
 
 
 def _match(
-    terms: Mapping[str, Index],
-    times: Mapping[str, int],
-    store: Store,
-    asked: Query | None,
-    postings: int,
-    *,
-    alone: bool,
+    terms: Terms, store: Store, identifiers: Container[str], postings: int, *, alone: bool
 ) -> Matches:
-    """Match the terms; somebody *asked* in their own words, or None where nobody did."""
-    most, always = postings + 1, ALWAYS if alone else 1
-    counts = full_text.count_rows(store, terms, most)
-    if asked is not None and min(counts.values(), default=0) <= RARE:
-        terms, times, counts = _widen_rare(terms, times, counts, asked.capitals, most, store)
+    always, counts = ALWAYS if alone else 1, dict(terms.counts)
     if alone:
-        counts |= _count_common(counts, terms, always, most, store)
+        counts |= _count_common(counts, terms.indexes, always, postings + 1, store)
     chosen = choose_terms(counts, postings, always)
-    named = asked.identifiers if asked is not None else ()
-    weights, unknown = _weigh_terms(chosen, counts, full_text.count_undeleted(store), named)
-    held, bm25 = read_postings(store, chosen, terms, times)
+    total = full_text.count_undeleted(store)
+    weights, unknown = _weigh_terms(chosen, counts, total, identifiers)
+    held, bm25 = read_postings(store, chosen, terms.indexes, terms.times)
     places = {some: _list_bits(some) for some in set(held.values())}  # many rows hold the same
     every = (1 << len(weights)) - 1
     whole = (seq for seq, some in held.items() if some == every) if every in places else ()
@@ -199,26 +188,6 @@ def _match(
         weights=tuple(weights.values()),
         words=tuple(map(bare_word, weights)),
         unknown=unknown,
-    )
-
-
-def _widen_rare(
-    terms: Mapping[str, Index],
-    times: Mapping[str, int],
-    counts: Mapping[str, int],
-    capitals: Container[str],
-    most: int,
-    store: Store,
-) -> tuple[dict[str, Index], dict[str, int], dict[str, int]]:
-    """Put wider expressions in the place of rare terms, with their counts."""
-    rare = {term: counts[term] for term in terms if counts[term] <= RARE}
-    wider = widen(rare, terms, capitals, store)
-    again = full_text.count_rows(store, dict.fromkeys(wider.values(), Index.WORDS), most)
-    widened = {wider.get(term, term): index for term, index in terms.items()}
-    return (
-        widened,
-        {wider.get(term, term): number for term, number in times.items()},
-        {term: again.get(term, counts.get(term, 0)) for term in widened},
     )
 
 
@@ -283,11 +252,6 @@ def read_postings(
     return held, bm25
 
 
-def bare_word(term: str) -> str:
-    """The first word of an expression, or its phrase, as a person reads it."""
-    return term.strip('"()').partition('"')[0]
-
-
 def word_information(total: int, holders: int) -> float:
     return math.log1p((total - holders + 0.5) / (holders + 0.5))
 
@@ -299,80 +263,3 @@ def full_answer(*, asked: float, rarest: float) -> float:
     a few rare words do; one rare word is a third of that, one common word next to nothing.
     """
     return min(asked, ENOUGH_WORDS * rarest)
-
-
-def widen(
-    counts: Mapping[str, int], terms: Mapping[str, Index], capitals: Container[str], store: Store
-) -> dict[str, str]:
-    """Return expressions to look up in place of terms that few memories have, or none.
-
-    Abbreviations of the trade are read both ways. A word that no memory has is taken apart, or for
-    the beginning of another, for initials, or for misspelt.
-    """
-    wider: dict[str, str] = {}
-    unknown = 0
-    for term, count in counts.items():
-        word = bare_word(term)
-        if terms[term] is not Index.WORDS or " " in word:
-            continue
-        forms = _FORMS.get(word, [])
-        if not (count or forms) and word.isalpha() and unknown < MOST_UNKNOWN:
-            unknown += len(word) >= BEGINNING
-            forms = _forms_of_unknown(word, word in capitals, store)
-        if forms:
-            wider[term] = "(" + " OR ".join(f'"{form}"' for form in (word, *forms)) + ")"
-    return wider
-
-
-def _forms_of_unknown(word: str, is_in_capitals: bool, store: Store) -> list[str]:
-    """Words and phrases that the memories have in place of *word*, which none of them has."""
-    if is_in_capitals and INITIALS[0] <= len(word) <= INITIALS[1]:
-        return _spell_out(word, store)[:MOST_FORMS]
-    if len(word) < BEGINNING:
-        return []
-    return _find_parted(word, store) or _find_longer(_without_accents(word), store)[:MOST_FORMS]
-
-
-def _without_accents(word: str) -> str:
-    """Return the word as the index has it."""
-    if word.isascii():
-        return word
-    import unicodedata
-
-    return "".join(unicodedata.normalize("NFD", letter)[0] for letter in word)
-
-
-def _find_longer(word: str, store: Store) -> list[str]:
-    """Return stems that begin with the word, else those of which it is a misspelling."""
-    stems = full_text.vocabulary(store, word[:SURE])
-    longer = [stem for stem in stems if stem.startswith(word)]
-    if longer or len(word) < MISSPELT:
-        return longer
-    return [stem for stem in stems if _is_misspelt(word, stem)]
-
-
-def _spell_out(initials: str, store: Store) -> list[str]:
-    """Return phrases of which the word has the initials."""
-    import re
-
-    from ademem.search.query import STOP_WORDS
-
-    texts = full_text.texts_with_initials(store, initials)
-    spelt_out = r"[ -]".join(f"{letter}[^\\W_]+" for letter in initials)
-    phrase = re.compile(r"(?<![^\W_])" + spelt_out, re.I)
-    found = {match.lower().replace("-", " ") for text in texts for match in phrase.findall(text)}
-    return sorted(one for one in found if STOP_WORDS.isdisjoint(one.split()))
-
-
-def _find_parted(word: str, store: Store) -> list[str]:
-    """Return the word in two parts: `normalizePhone` may be `normalize_phone` elsewhere."""
-    parted = [f'"{word[:at]} {word[at:]}"' for at in range(PART, len(word) - PART + 1)]
-    parts = full_text.count_rows(store, dict.fromkeys(parted, Index.WORDS), 1)
-    return [bare_word(phrase) for phrase, count in parts.items() if count]
-
-
-def _is_misspelt(word: str, term: str) -> bool:
-    """One letter of *word*, without an ending of it, is wrong, missing, too much, or swapped."""
-    if len(term) < MISSPELT - 1 or not -1 <= len(word) - len(term) <= _ENDING + 1:
-        return False
-    return any(is_one_edit(word[: len(word) - cut], term) for cut in range(_ENDING + 1))

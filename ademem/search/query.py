@@ -281,3 +281,8 @@ def _terms(word: str) -> Iterator[tuple[str, Index]]:
 def _quoted(text: str) -> str:
     """A word, or several as one phrase; *text* has no quote in it."""
     return f'"{text}"'
+
+
+def bare_word(term: str) -> str:
+    """Return the first word of an expression, or its phrase, as a person reads it."""
+    return term.strip('"()').partition('"')[0]

@@ -25,10 +25,14 @@ class Spelling:
 
     def __init__(self) -> None:
         self.asked: list[str] = []
+        self.dictionary: set[str] = set()
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         self.asked += texts
         return np.stack([_vector(text) for text in texts])
+
+    def has_word(self, word: str) -> bool:
+        return word.lower() in self.dictionary
 
 
 class Broken(Spelling):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ademem.search import lexical
+from ademem.search import word_forms
 from ademem.search.engine import Filters, suggest
+from ademem.store import full_text
 from ademem.store.full_text import Index
 from tests.builders import NOW
 
@@ -62,8 +63,9 @@ def test_codes_and_short_words_take_no_place_of_a_misspelt_one(notes, store):
     words = ("e1", "qq", "zz", "ww", "e2", "vv", "uu", "debezum")
     terms = {f'"{word}"': Index.WORDS for word in words}
 
-    wider = lexical.widen(dict.fromkeys(terms, 0), terms, (), store)
+    wider, meant = word_forms.widen(dict.fromkeys(terms, 0), terms, (), store)
     assert wider == {'"debezum"': '("debezum" OR "debezium")'}
+    assert meant == {"debezum": "debezium"}
 
 
 def test_a_known_word_has_no_other_forms(store, keep, texts):
@@ -75,19 +77,52 @@ def test_a_known_word_has_no_other_forms(store, keep, texts):
 
 
 @pytest.mark.parametrize(
-    ("word", "term", "alike"),
+    ("word", "meant"),
     [
-        pytest.param("debezum", "debezium", True, id="missing"),
-        pytest.param("debeziium", "debezium", True, id="too much"),
-        pytest.param("dobezium", "debezium", True, id="wrong"),
-        pytest.param("roatte", "rotat", True, id="swapped, and the ending cut off"),
-        pytest.param("partitons", "partit", True, id="a longer ending"),
-        pytest.param("roatte", "route", False, id="two letters"),
-        pytest.param("sprite", "spring", False, id="another word"),
+        pytest.param("debezum", "debezium", id="missing"),
+        pytest.param("debeziium", "debezium", id="doubled"),
+        pytest.param("certoificate", "certificate", id="too much in a long word"),
+        pytest.param("ekys", "keys", id="swapped at the beginning of a short word"),
+        pytest.param("roatted", "rotated", id="swapped, with an ending that no note has"),
+        pytest.param("databse", "database", id="a stem that is no word"),
+        pytest.param("moth", "month", id="missing in a short word"),
+        pytest.param("strasse", "straße", id="a letter that a keyboard lacks"),
+        pytest.param("failoverdatabase", "failover database", id="a blank is missing"),
     ],
 )
-def test_one_letter_may_be_wrong(word, term, alike):
-    assert lexical._is_misspelt(word, term) is alike
+def test_a_slip_of_the_fingers_is_read_as_what_was_meant(notes, keep, store, word, meant):
+    keep("Die Straße ist gesperrt")
+    wider, found = widen(word, store)
+
+    assert found == {word: meant}
+    quoted = " AND ".join(f'"{part}"' for part in meant.split())
+    assert wider == [f'("{word}" OR {f"({quoted})" if " " in meant else quoted})']
+
+
+@pytest.mark.parametrize(
+    ("word", "other"),
+    [
+        pytest.param("dobezium", [], id="another second letter"),
+        pytest.param("debexium", ["debezium"], id="another letter"),
+        pytest.param("monthy", ["month"], id="another ending"),
+        pytest.param("faxlovxy", [], id="another letter at the beginning, and another ending"),
+        pytest.param("sprite", [], id="another word"),
+        pytest.param("noom", [], id="a short word with another letter"),
+        pytest.param("keyy", [], id="a short word with a letter too much"),
+    ],
+)
+def test_what_may_be_another_word_is_looked_for_and_not_read_as_it(notes, store, word, other):
+    wider, found = widen(word, store)
+
+    assert found == {}
+    assert wider == [f'("{word}" OR "{form}")' for form in other]
+
+
+def widen(word, store):
+    terms = {f'"{word}"': Index.WORDS}
+    counts = full_text.count_rows(store, terms)
+    wider, meant = word_forms.widen(counts, terms, (), store)
+    return list(wider.values()), meant
 
 
 def test_a_guess_at_a_word_is_no_reason_to_show_something_unasked(notes, store):

@@ -77,6 +77,22 @@ def test_the_model_takes_nothing_away_that_words_alone_find(shop, seed):
     assert {hit.memory.id for hit in alone.hits} <= {hit.memory.id for hit in beside.hits}
 
 
+@pytest.mark.parametrize(
+    ("known", "read"),
+    [
+        pytest.param("", "Where is the CACHE?", id="a word that the model does not know"),
+        pytest.param("cahce", "Where is the Cahce?", id="a word that it knows"),
+    ],
+)
+def test_the_model_reads_what_was_meant_by_a_misspelt_word(learn, store, known, read):
+    learn("The cache is in memory")
+    model = Spelling()
+    model.dictionary = {known}
+    search("Where is the Cahce?", store, Filters(), NOW, 4, model)
+
+    assert [text.lower() for text in model.asked] == [read.lower()]
+
+
 def test_what_shares_no_word_is_found_by_its_vector(learn, ask):
     learn("migrations are reviewed by the database team")
     learn("lunch is at noon")

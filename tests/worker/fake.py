@@ -53,6 +53,9 @@ class FakeEmbedder:
                 row[3] = np.nan
         return rows[:, :7] if any("short" in text for text in texts) else rows
 
+    def has_word(self, word: str) -> bool:
+        return True
+
 
 def model(embedder: FakeEmbedder) -> Model:
     return Model(id=embedder.model_id, load=lambda: embedder)

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
         def embed(self, texts: Sequence[str]) -> np.ndarray:
             """A unit row a text, of its first MAX_TOKENS, in float32; raises DamagedModel."""
 
+        def has_word(self, word: str) -> bool:
+            """Tell whether the model knows the word, so that it is hardly misspelt."""
+
     class Reader(Embedder, Protocol):
         def tokens(self, text: str) -> list[int]:
             """Ids of its word pieces between the two marks, at most MAX_TOKENS."""
@@ -158,6 +161,9 @@ class Loading:
         """Raises what loading raised, too."""
         return self._model().embed(texts)
 
+    def has_word(self, word: str) -> bool:
+        return self._model().has_word(word)
+
 
 class Pair:
     """The first model, with the one for other languages beside it, loaded when it is needed."""
@@ -166,7 +172,7 @@ class Pair:
         self, first: Embedder, settings: EmbedSettings, load: Callable[[], Asymmetric | None]
     ) -> None:
         self.model_id = first.model_id
-        self.embed = first.embed
+        self.embed, self.has_word = first.embed, first.has_word
         self.reads_all = settings.multilingual == "all"
         """Texts that the first model reads are compared by both."""
         self._load = load

@@ -91,6 +91,10 @@ class MiniLM:
             row[:] = self.vector(self.tokens(split_identifiers(text)))
         return rows
 
+    def has_word(self, word: str) -> bool:
+        """Tell whether it is one piece, between the two marks."""
+        return len(self.tokens(word)) == 3
+
     def tokens(self, text: str) -> list[int]:
         ids: list[int] | None = self._pieces.tokens(text, MAX_TOKENS) if self._pieces else None
         if ids is not None:

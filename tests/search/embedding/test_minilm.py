@@ -52,6 +52,19 @@ def test_every_sentence_is_cut_into_the_published_word_pieces(models):
         assert model.tokens(sentence["text"]) == sentence["tokens"], sentence["text"][:60]
 
 
+@pytest.mark.parametrize(
+    ("word", "known"),
+    [
+        pytest.param("pipeline", True, id="a word"),
+        pytest.param("Version", True, id="a capital"),
+        pytest.param("piepline", False, id="misspelt"),
+        pytest.param("größe", False, id="of another language"),
+    ],
+)
+def test_a_word_of_one_piece_is_known(models, word, known):
+    assert loaded(models, "int8").has_word(word) is known
+
+
 @BOTH
 def test_a_vector_does_not_depend_on_its_company(models, dtype):
     model = loaded(models, dtype)
