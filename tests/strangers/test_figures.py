@@ -8,6 +8,7 @@ can be raised is raised; none is reached by a rule for one of these cases.
 import csv
 import json
 from collections import Counter
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import zip_longest
 from pathlib import Path
@@ -200,14 +201,15 @@ def test_a_recall_says_no_to_questions_of_another_subject(
     assert all(wrong[kind] <= most[kind] for kind in most), wrong
 
 
-def teams():
+def teams(file="teams.tsv"):
     """Rows of `teams.tsv`: a team, and what its prompts and searches are shown.
 
     `prompts` and `searches` are the least that are answered rightly, `near`, `far` and `elsewhere`
-    the most others that are shown something.
+    the most others that are shown something. Those of `typos.tsv` are about searches that were
+    typed in a hurry: with mistakes, and without.
     """
-    with (HERE / "teams.tsv").open() as file:
-        return list(csv.DictReader(file, delimiter="\t"))
+    with (HERE / file).open() as rows:
+        return list(csv.DictReader(rows, delimiter="\t"))
 
 
 def name_of(row):
@@ -215,34 +217,59 @@ def name_of(row):
     return f"{row['team']}{told}, {'model' if row['model'] == 'yes' else 'words'}"
 
 
-@pytest.mark.parametrize("row", [pytest.param(row, id=name_of(row)) for row in some(teams(), 24)])
-def test_a_team_is_shown_what_helps_and_told_no_of_what_its_notes_do_not_have(world, models, row):
-    """Occasions are of somebody who had seen the notes alone."""
+@contextmanager
+def asked_team(world, models, row):
+    """Yield the memories of the row's team, the model to ask them with, and the id of each note."""
     team, with_model = row["team"], row["model"] == "yes"
     if with_model:
         world.environment |= models
     known = cases(f"{team}_memories")
     occasions = [each["when"] for each in known] if row["occasions"] == "yes" else ()
     ids = know(world, [each["text"] for each in known], "fact", occasions)
-    rows = dict(zip((each["id"] for each in known), ids, strict=True))
     if with_model:
         world.work()
-    found = Counter()
     with world.terminal() as memories:
         model = embedding.load_pair(memories.settings.embed, memories.environment)
+        rows = dict(zip((each["id"] for each in known), ids, strict=True))
+        yield memories, model if with_model else None, rows
+
+
+@pytest.mark.parametrize("row", [pytest.param(row, id=name_of(row)) for row in some(teams(), 24)])
+def test_a_team_is_shown_what_helps_and_told_no_of_what_its_notes_do_not_have(world, models, row):
+    """Occasions are of somebody who had seen the notes alone."""
+    found = Counter()
+    with asked_team(world, models, row) as (memories, embedder, rows):
         given = (memories.store, Filters(), memories.now)
-        embedder = model if with_model else None
-        for each in cases(f"{team}_prompts"):
+        for each in cases(f"{row['team']}_prompts"):
             ids = {hit.memory.id for hit in engine.suggest(each["text"], *given, embedder=embedder)}
             found[each["class"]] += bool(ids)
             found["prompts"] += rows.get(each["answer"]) in ids
-        for each in cases(f"{team}_searches"):
+        for each in cases(f"{row['team']}_searches"):
             answers = engine.search(each["text"], *given, 10, embedder).answers
             found[each["class"]] += bool(answers)
             found["searches"] += rows.get(each["answer"]) in {hit.memory.id for hit in answers}
 
     assert all(found[name] >= int(row[name]) for name in ("prompts", "searches")), found
     assert all(found[name] <= int(row[name]) for name in ("near", "far", "elsewhere")), found
+
+
+@pytest.mark.parametrize(
+    "row", [pytest.param(row, id=name_of(row)) for row in some(teams("typos.tsv"), 9)]
+)
+def test_a_search_typed_in_a_hurry_finds_what_was_meant(world, models, row):
+    found = Counter()
+    with asked_team(world, models, row) as (memories, embedder, rows):
+        given = (memories.store, Filters(), memories.now)
+        for each in cases(f"{row['team']}_typos"):
+            answers = engine.search(each["search"], *given, 10, embedder).answers
+            if each["kind"] == "elsewhere":
+                found["elsewhere"] += bool(answers)
+            else:
+                found[each["kind"]] += rows[each["note"]] in {hit.memory.id for hit in answers}
+
+    assert found["typo"] >= int(row["typo"]), found
+    assert found["plain"] >= int(row["plain"]), found
+    assert found["elsewhere"] <= int(row["elsewhere"]), found
 
 
 @pytest.mark.parametrize(
