@@ -119,25 +119,14 @@ def _follow_up(changes: int, runtime: Runtime) -> None:
     """Do what hooks need of changed memories, and leave the rest to the worker."""
     from ademem.store import bindings as table
 
-    is_due = runtime.store.db.total_changes > changes
+    is_changed = runtime.store.db.total_changes > changes
     with suppress(database.OperationalError):  # read-only, or busy: a hook does it
         if table.has_bindings(runtime.store, "due"):
             from ademem.search import binding
 
             binding.refresh(runtime)
-        is_due = is_due or _can_embed(runtime)
-    if is_due:
+    if is_changed:
         start_worker(runtime)
-
-
-def _can_embed(runtime: Runtime) -> bool:
-    """Tell whether vectors are due, as when a model was installed since the last change."""
-    from ademem.search.embedding import cache
-    from ademem.store import jobs
-
-    if runtime.is_read_only or not jobs.list_due(runtime.store, "embed", runtime.clock()):
-        return False
-    return cache.installed_for(runtime) is not None
 
 
 def start_worker(runtime: Runtime) -> None:

@@ -10,7 +10,7 @@ from ademem import operations, worker
 from ademem.core.errors import UsageError
 from ademem.core.memory import Draft
 from ademem.doors.cli import app, model
-from ademem.operations import searching, writing
+from ademem.operations import writing
 from ademem.search.embedding import install
 from ademem.search.embedding.install import NotThere
 from ademem.store import jobs, sessions
@@ -147,25 +147,3 @@ def test_where_no_worker_starts_by_itself_the_command_is_named(
     told = typed("install", "--from", published.root)[1].splitlines()
     assert told[1] == "`ademem work` makes the vectors of 2 memories"
     assert enrolled == []
-
-
-def test_the_next_command_starts_the_worker_for_a_model_installed_elsewhere(
-    typed, enrolled, published, tmp_path, monkeypatch
-):
-    with operations.open_memories() as memories:
-        running.run_due(running.JobContext(memories, memories.clock, None))
-    enrolled.clear()
-    with operations.open_memories() as memories:
-        searching.list_memories(memories)
-    assert enrolled == []
-    with monkeypatch.context() as elsewhere:
-        (tmp_path / "elsewhere").mkdir()
-        elsewhere.chdir(tmp_path / "elsewhere")
-        elsewhere.setenv("ADEMEM_PROJECT", "")
-        elsewhere.setattr(model.model, "find_project", lambda root: None)
-        typed("install", "--from", published.root)
-    assert enrolled == []
-
-    with operations.open_memories() as memories:
-        searching.list_memories(memories)
-    assert enrolled == [str(tmp_path)]
