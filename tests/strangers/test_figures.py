@@ -417,7 +417,7 @@ def name_of_change(row):
 
 
 @pytest.mark.parametrize(
-    "row", [pytest.param(row, id=name_of_change(row)) for row in some(changes(), 5)]
+    "row", [pytest.param(row, id=name_of_change(row)) for row in some(changes(), 13)]
 )
 def test_of_a_fact_that_changed_the_earlier_text_is_named_and_the_current_one_shown_first(
     world, models, row
