@@ -254,7 +254,7 @@ def test_a_team_is_shown_what_helps_and_told_no_of_what_its_notes_do_not_have(wo
 
 
 @pytest.mark.parametrize(
-    "row", [pytest.param(row, id=name_of(row)) for row in some(teams("typos.tsv"), 9)]
+    "row", [pytest.param(row, id=name_of(row)) for row in some(teams("typos.tsv"), 16)]
 )
 def test_a_search_typed_in_a_hurry_finds_what_was_meant(world, models, row):
     found = Counter()
