@@ -122,11 +122,13 @@ def find_terms(query: Query, store: Store, parameters: Parameters) -> Terms:
 
     rare = {term: counts[term] for term in terms if counts[term] <= RARE}
     wider, meant = word_forms.widen(rare, terms, query.capitals, store)
-    again = full_text.count_rows(store, dict.fromkeys(wider.values(), Index.WORDS), most)
-    widened = {wider.get(term, term): index for term, index in terms.items()}
+    asked = filter(None, wider.values())
+    again = full_text.count_rows(store, dict.fromkeys(asked, Index.WORDS), most)
+    told = [term for term in terms if wider.get(term, term)]
+    widened = {wider.get(term, term): terms[term] for term in told}
     return Terms(
         indexes=widened,
-        times={wider.get(term, term): number for term, number in times.items()},
+        times={wider.get(term, term): times[term] for term in told if term in times},
         counts={term: again.get(term, counts.get(term, 0)) for term in widened},
         meant=meant,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ademem.core.text import is_one_edit
-from ademem.search.query import bare_word
+from ademem.search.query import STOP_WORDS, bare_word
 from ademem.store import Store, full_text
 from ademem.store.full_text import Index
 
@@ -60,8 +60,9 @@ def widen(
     """Return expressions to look up in place of terms that few memories have, or none.
 
     Abbreviations of the trade are read both ways. A word that no memory has is taken apart, or for
-    the beginning of another, for initials, or for misspelt. Beside them stands of each word that is
-    surely misspelt what was meant.
+    the beginning of another, for initials, or for misspelt. Instead of one that is misspelt for a
+    stop word, or is much like one, "" says to look up nothing. Beside them stands of each word that
+    is surely misspelt what was meant.
     """
     wider: dict[str, str] = {}
     meant: dict[str, str] = {}
@@ -73,9 +74,12 @@ def widen(
         forms = [_quoted(form) for form in _ABBREVIATED.get(word, [])]
         if not (count or forms) and word.isalpha() and unknown < MOST_UNKNOWN:
             unknown += len(word) >= BEGINNING
-            forms, likeliest = _find_forms(word, word in capitals, store)
+            found, likeliest = _find_forms(word, word in capitals, store)
+            forms = [form for form in found if form.strip('"') not in STOP_WORDS]
             if likeliest:
                 meant[word] = likeliest
+            if found and not forms:
+                wider[term] = ""
         if forms:
             wider[term] = "(" + " OR ".join((_quoted(word), *forms[:MOST_FORMS])) + ")"
     return wider, meant
@@ -139,8 +143,6 @@ def _without_accents(word: str) -> str:
 def _spell_out(initials: str, store: Store) -> list[str]:
     """Return phrases of which the word has the initials."""
     import re
-
-    from ademem.search.query import STOP_WORDS
 
     texts = full_text.texts_with_initials(store, initials)
     spelt_out = r"[ -]".join(f"{letter}[^\\W_]+" for letter in initials)

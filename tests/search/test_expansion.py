@@ -118,6 +118,15 @@ def test_what_may_be_another_word_is_looked_for_and_not_read_as_it(notes, store,
     assert wider == [f'("{word}" OR "{form}")' for form in other]
 
 
+@pytest.mark.parametrize("word", ["form", "frmo"])
+def test_no_word_is_looked_up_as_one_that_tells_nothing(notes, keep, store, texts, word):
+    keep("Backups are copied from the NAS")
+
+    assert texts(word) == []
+    assert texts(f"{word} failover") == [NOTES[3]]
+    assert widen("fromdatabase", store)[0] == ['("fromdatabase" OR ("from" AND "database"))']
+
+
 def widen(word, store):
     terms = {f'"{word}"': Index.WORDS}
     counts = full_text.count_rows(store, terms)
