@@ -373,7 +373,7 @@ def _has_open_session(patient: Patient) -> bool:
         suppress(sqlite3.Error, OSError, AdememError),
         open_runtime(patient.project, patient.environment, patient.now) as runtime,
     ):
-        return sessions.is_active(runtime.store, patient.now, sessions.OPEN_MINUTES)
+        return sessions.is_active(runtime.store, patient.now, sessions.OPEN_MINUTES, by_hooks=True)
     return False
 
 

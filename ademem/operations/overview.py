@@ -189,7 +189,7 @@ def _has_hooks(runtime: Runtime) -> bool:
         name.startswith(_PLUGIN) and is_enabled is not False for name, is_enabled in enabled.items()
     ):
         return True
-    return sessions.is_active(runtime.store, runtime.now, sessions.OPEN_MINUTES)
+    return sessions.is_active(runtime.store, runtime.now, sessions.OPEN_MINUTES, by_hooks=True)
 
 
 def _read(path: str) -> str:

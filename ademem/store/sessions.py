@@ -238,18 +238,27 @@ def find_last(store: Store, *, but: str) -> str:
     return store.first(f"{query} order by started_at desc limit 1", (store.project_id, but), "")
 
 
-def is_active(store: Store, now: datetime, minutes: int = ACTIVE_MINUTES) -> bool:
-    """Tell whether a session is open that started, or took a prompt, within so many minutes."""
+def is_active(
+    store: Store, now: datetime, minutes: int = ACTIVE_MINUTES, *, by_hooks: bool = False
+) -> bool:
+    """Tell whether a session is open that started, or took a prompt, within so many minutes.
+
+    One *by_hooks* of the client has a transcript; those that an MCP server or a command opens have
+    none.
+    """
     return store.has_row(
         "select 1 from sessions where project_id = :project and ended_at is null"
         " and last_started_at >= :since and last_started_at <= :ahead"
+        " and (transcript_path is not null or not :by_hooks)"
         " union all"
         " select 1 from turns join sessions on sessions.id = turns.session_id"
         " where turns.project_id = :project and turns.started_at >= :since"
         " and turns.started_at <= :ahead"
-        " and sessions.ended_at is null limit 1",
+        " and sessions.ended_at is null"
+        " and (sessions.transcript_path is not null or not :by_hooks) limit 1",
         {
             "project": store.project_id,
+            "by_hooks": by_hooks,
             "since": stamp(now - timedelta(minutes=minutes)),
             "ahead": stamp(now + timedelta(days=1)),
         },

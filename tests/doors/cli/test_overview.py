@@ -85,6 +85,7 @@ def test_an_open_session_shows_that_hooks_run_without_a_settings_file(ademem):
     """As with `claude --plugin-dir`."""
     with operations.open_memories() as opened:
         place = {"source": "startup", "directory": str(ademem.root), "branch": None}
+        place |= {"transcript": "/home/ada/.claude/projects/app/s1.jsonl"}
         sessions.start(opened.store, "s1", now=opened.now - timedelta(hours=2), **place)
 
     assert "hooks are not registered" not in ademem()
@@ -95,6 +96,15 @@ def test_an_open_session_shows_that_hooks_run_without_a_settings_file(ademem):
         sessions.end(opened.store, "s1", "other", opened.now)
 
     assert "hooks are not registered" in ademem()
+    assert "not in any settings file" in ademem("doctor")
+
+
+def test_a_session_that_an_mcp_server_or_a_command_opened_shows_no_hooks(ademem):
+    with operations.open_memories() as opened:
+        sessions.add(opened.store, "s1", str(ademem.root), None, "mcp", opened.now)
+    assert ademem.json("session", "start", "s2")["source"] == "startup"
+
+    assert ademem.json()["has_hooks"] is False
     assert "not in any settings file" in ademem("doctor")
 
 
