@@ -58,7 +58,7 @@ def test_a_command_on_one_memory_loads_what_all_share(here, store, arguments):
         pytest.param(["add", "Tokens expire in UTC"], 119, id="add"),
         pytest.param(["status"], 104, id="status"),
         pytest.param(["review"], 118, id="review"),
-        pytest.param(["recall", "tokens"], 60, id="recall"),
+        pytest.param(["recall", "tokens"], 61, id="recall"),
     ],
 )
 def test_a_command_loads_the_part_that_does_its_work(here, store, arguments, most):
