@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 CHARS = 20_000
 """Longest text that is searched for; the model sees far less of it."""
+TEXTS = 3
+"""Most texts of a statement that are compared: itself, its heading and its occasions."""
 REQUEST_S = 0.25
 """Longest time for which one connection is read, while the others wait."""
 CONNECTIONS = 16
@@ -186,7 +188,7 @@ def search(server: Server, runtime: Runtime, params: dict[str, Any]) -> dict[str
 
 def nearest(server: Server, runtime: Runtime, params: dict[str, Any]) -> dict[str, Any]:
     """Return row numbers, best first; the client reads rows that it may see."""
-    texts = [text[:CHARS] for text in params["texts"]]
+    texts = [text[:CHARS] for text in params["texts"][:TEXTS]]
     return {"rows": statement_search.by_meaning(texts, runtime.store, server.embedder)}
 
 

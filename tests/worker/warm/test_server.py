@@ -88,6 +88,15 @@ def test_it_ranks_what_is_nearest_to_a_statement_by_meaning(world):
     assert nearest[0] == known.memory.seq
 
 
+def test_of_a_request_it_embeds_no_more_texts_than_a_statement_has(world):
+    heard = []
+    with answering(world, Synonyms(heard.append)):
+        world.know("We moved to passkeys in March")
+        warm.rank_nearest(world.runtime, ["sign-in"] * 300)
+
+    assert heard.count("sign-in") == 3
+
+
 def test_a_server_without_a_model_searches_by_meaning_through_it(world):
     def find(model, **filters):
         page = browsing.find(world.memories, "sign-in", engine.Filters(**filters), model=model)
