@@ -32,8 +32,8 @@ _STOP_WORDS = """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 MOST_GRAMS = 120
-"""Groups of three characters of a statement that are compared; the rest of a longer one adds
-little."""
+"""Groups of three characters that are compared for each text of a statement; the rest of longer
+ones adds little."""
 
 _ASKING = word_set("""
     are can could did do does had has have how is may might shall should was were what when where
@@ -176,13 +176,10 @@ def list_telling(text: str) -> list[str]:
 
 
 def list_grams(*texts: str) -> list[str]:
-    """Return the first groups of three characters of the words of each text, with their edges."""
-    return list(dict.fromkeys(gram for text in texts for gram in _grams_of(text)))
-
-
-def _grams_of(text: str) -> Iterator[str]:
-    grams = (f" {word} "[at : at + 3] for word in list_telling(text) for at in range(len(word)))
-    return islice(dict.fromkeys(grams), MOST_GRAMS)
+    """Return the first groups of three characters of the words of the texts, with their edges."""
+    words = dict.fromkeys(list_telling(" ".join(texts)))
+    grams = dict.fromkeys(f" {word} "[at : at + 3] for word in words for at in range(len(word)))
+    return list(islice(grams, MOST_GRAMS * len(texts)))
 
 
 def keywords(text: str, limit: int) -> str:
