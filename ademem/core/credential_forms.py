@@ -26,7 +26,7 @@ _NO_JOINS = dict.fromkeys(map(ord, "/-_.:"))
 _NEVER = frozenset("()[]{}<>;")
 NOT_SECRET = (
     *("./", "..", "x:", "ssh-", "age1", "AAAA", "MII", "SHA", "sha", "md5", "h1:", "eyJ"),
-    *("WPA2-", "WPA3-"),
+    *("WPA2-", "WPA3-", "pk_test_", "pk_live_"),
 )
 _SQLSTATE = r"(?:[0-5][0-9A-Z]|F0|HV|P0|XX)(?:0[02][0-9A-Z]|09[01]|P[0-2]\d)"
 _VERSIONED = r"[a-z]+(?:[-_.:][a-z]+)*[.:]v\d{1,2}"

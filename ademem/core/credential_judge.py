@@ -101,6 +101,8 @@ _PUBLIC = (
     *("cache", "partition", "primary", "foreign", "sort", "dedup", "idempot"),
 )
 """What tells of a key or a value of chance that it opens nothing."""
+_OBJECT = r"[a-z0-9]+(?:[-.][a-z0-9]+)+"
+"""Name of an object by RFC 1123 with a sign in it."""
 _JOINS = frozenset("=:/")
 _NAME_OR_USER = r"(?:[A-Za-z_.-]{2,}=)?[A-Za-z_.-]{2,}[=:](?=.{4})|[a-z]{2,}/(?=[^/@]{5,}$)"
 _IDENTIFIER = r"(?:v?\d)?[A-Za-z_.-]+(?:\d[A-Z_][A-Za-z_]*)?[_-]?(?:v?\d)?"
@@ -215,7 +217,8 @@ class Reading:
         """Return None for what no password looks like."""
         value = self.text[each.start : each.end]
         if value not in self._forms:
-            is_other = is_harmless(value, each.is_quoted) or self._is_placeholder(each)
+            is_whole = each.is_quoted or self._is_behind_colon(each)
+            is_other = is_harmless(value, is_whole) or self._is_placeholder(each)
             self._forms[value] = None if is_other else _known_form(value)
         return self._forms[value]
 
@@ -223,6 +226,12 @@ class Reading:
         """Tell of the name of what was found before, as in `[redacted:password]`."""
         opened = self.text.rfind("[redacted:", max(0, noun.start - NAME_CHARS), noun.end)
         return opened >= 0 and "]" not in self.text[opened : noun.start]
+
+    def _is_behind_colon(self, each: Candidate) -> bool:
+        """Tell of `Kettle=88` alone behind a colon; the name of an option is in lower case."""
+        if not self.text[each.start].isupper() or self.text[each.start - 2 : each.start] != ": ":
+            return False
+        return self.text[each.end : each.end + 1] in ("", "\n")
 
     def _is_placeholder(self, each: Candidate) -> bool:
         """Tell of "your_password", `vault#password`, `{{ a_variable }}`, `${another}`, `"?"+a`."""
@@ -443,6 +452,8 @@ class _Place:
         """Tell whether such a name can have such a value: a key is no code of a door."""
         if form.is_slug and self._names_other_than(name):
             return False
+        if self._is_name_of_object(name):
+            return False
         if form.mask == "commit":
             return not self.words and not self.is_before
         if form.mask.startswith(("hex", "opaque")):
@@ -456,6 +467,12 @@ class _Place:
         if name.kind != "code" and (self.words or self.is_before or is_groups_of_digits(value)):
             return False
         return name.kind in ("code", "password")
+
+    def _is_name_of_object(self, name: Name) -> bool:
+        """Tell of `secretName: tls-2031`, the name of an object of Kubernetes."""
+        if name.kind != "secret" or name.suffix.lower().lstrip("_-") not in ("name", "ref"):
+            return False
+        return regex.fullmatch(_OBJECT, self.text[self.each.start : self.each.end]) is not None
 
     def _names_other_than(self, name: Name) -> bool:
         """Tell of a key of a table, and of a command behind a login: `… && sts get-identity`."""

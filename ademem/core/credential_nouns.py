@@ -37,6 +37,7 @@ _STEMS = [
     for spelled in ([word.replace("_", join) for join in " -_"] if "_" in word else [word])
 ]
 STEMS = frozenset(stem for _, stem, _, _ in _STEMS)
+PASSWORD_STEMS = frozenset(stem for kind, stem, _, _ in _STEMS if kind == "password")
 _RANKS: dict[str, list[int]] = {stem: [] for stem in STEMS}
 for _rank, _each in enumerate(_STEMS):
     _RANKS[_each[1]].append(_rank)

@@ -107,7 +107,7 @@ _PLACEHOLDER = (
     r"|\byour|[-_]your|[-_]here\b|\b(?:example|replace|dummy)[-_]|[-_]example\b"
     r"|(?-i:EXAMPLE)(?:KEY)?\b)"
 )
-
+_ONE_SIGN = r"(\S)\1{7,}(?!\S)"
 
 _ASSIGNING = frozenset("-:=>(")
 """Every match of a pattern with `IS` has one of these; prose with "token" often has none."""
@@ -227,7 +227,7 @@ def _long_lines(text: str) -> Iterator[tuple[int, int]]:
 
 
 def is_placeholder(value: str) -> bool:
-    return regex.match(_PLACEHOLDER, value) is not None
+    return regex.match(_PLACEHOLDER, value) is not None or regex.match(_ONE_SIGN, value) is not None
 
 
 def unescape(text: str) -> tuple[str, list[int]] | None:

@@ -1,8 +1,9 @@
-"""Find seed phrases and lists of codes by how their lines and words are alike."""
+"""Find seed phrases, lists of codes and lists of passwords by the form of their lines and words."""
 
 from __future__ import annotations
 
 from ademem.core import regex
+from ademem.core.credential_nouns import PASSWORD_STEMS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +29,17 @@ _COUNTED = r"\(?(?!1\D|1\Z)\d{1,2}[.):]?|[-*•]"
 """What stands before the second word of a phrase and the others."""
 FEWEST_CODES, MOST_CODES = 3, 40
 CODE_CHARS = 8
+HEADING_STEMS = frozenset(stem for stem in PASSWORD_STEMS if len(stem) >= 5)
+"""Parts of a heading about passwords; shorter ones are in other words, too."""
+MOST_ITEMS = 20
+"""Items below a heading that are read."""
+_HEADING = r"[^\n]*\w \S[^\n]*[.:]\**[ \t]*\Z"
+"""A line of several words with a sign at its end."""
+_ITEM = (
+    r"[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+(?:[^\n:=]{1,40}(?::|[ \t]=)[ \t]+"
+    r"(?:(?=\S*[a-z])(?=\S*[A-Z])(?=\S*\d)(?!\S*\.[a-z])([^\s/:@()]{8,40})[ \t]*(?=\n|\Z))?)?"
+    r"[^\n]*(?:\n|\Z)"
+)
 _LINE = r"[ \t]*(?:[-*•][ \t]+|\d{1,2}[.):][ \t]+)?"
 _CODE = r"[A-Za-z0-9]{4,12}(?:-[A-Za-z0-9]{3,12})*"
 _COMMA = r"[ \t]*[,;/][ \t]*"
@@ -35,19 +47,21 @@ _CODES = rf"(?<![\w-]){_CODE}-\w+(?:{_COMMA}{_CODE}-\w+){{2,}}"
 
 
 def list_spans(text: str, signs: Collection[str]) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each seed phrase and each list of codes; spans may overlap.
+    """Yield start and end of seed phrases, lists of codes and listed passwords; spans may overlap.
 
     Leads that are not among *signs* are not in the text.
     """
     seed_leads, code_leads = (
         [lead for lead in leads if lead in signs] for leads in (SEED_LEADS, CODE_LEADS)
     )
-    if not seed_leads and not code_leads:
+    headings = HEADING_STEMS.intersection(signs)
+    if not seed_leads and not code_leads and not headings:
         return
     lowered = text.lower()
     if len(lowered) != len(text):
         lowered = text
     end = 0
+    yield from _items_below(text, sorted(_places(headings, lowered)))
     for start, stop in _regions(sorted(_places(seed_leads, lowered))):
         yield from _find_seeds(text, start, stop)
     for at in sorted(_places(code_leads, lowered)):
@@ -59,6 +73,26 @@ def list_spans(text: str, signs: Collection[str]) -> Iterator[tuple[int, int]]:
         if found := _find_codes(text, end + 1):
             end = found[1]
             yield found
+
+
+def _items_below(text: str, places: list[int]) -> Iterator[tuple[int, int]]:
+    """Find values in a list of names and values below a line about passwords."""
+    item, end = regex.compile(_ITEM), 0
+    for at in places:
+        if at < end:
+            continue
+        end = text.find("\n", at) + 1
+        if not end:
+            return
+        if not regex.match(_HEADING, text[text.rfind("\n", 0, at) + 1 : end - 1]):
+            continue
+        for _ in range(MOST_ITEMS):
+            found = item.match(text, end)
+            if not found or found.end() == end:
+                break
+            end = found.end()
+            if found[1]:
+                yield found.span(1)
 
 
 def _regions(places: list[int]) -> list[tuple[int, int]]:

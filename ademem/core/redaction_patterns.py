@@ -35,7 +35,7 @@ IS = rf"(?:{_QUOTE}\]?)?[ \t]*(?:{_TYPE}|:=|=>|={{1,3}}|!==?(?=[ \t]*[\"'])|:{_B
 _UUID = r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
 
 _REFERENCE = (
-    r"(?!(?:env|file|fd):|\$[A-Za-z_{(]|%[({s]|[{<\[]|\w+://|arn:|#[0-9a-f]{3,8}(?!\w)"
+    r"(?!(?:env|file|fd):|pk_(?:test|live)_|\$[A-Za-z_{(]|%[({s]|[{<\[]|\w+://|arn:|#[0-9a-f]{3,8}(?!\w)"
     r"|0[xX](?:[0-9a-fA-F]{8}){1,2}(?!\w)"  # the id of a key, as git and OpenPGP write it
     r"|[.~]?/[a-z_.-]+[/.]|[a-z_-]{3,}/[a-z]"
     r"|[\w./-]{1,80}\.(?:pem|key|txt|json|ya?ml|env|py|[jt]sx?|md)(?!\w))"
@@ -180,6 +180,15 @@ _COMMANDS = (
         r"(?=[^\s\"']*[\d!#%^&*?~+])([^\s\"']{6,}(?:[\"']?\s+--from-literal[= ]\S+)*)",
     ),
     ("kv put|vault write|secrets set|config:set|secrets:set", _PAIRS),
+    (  # a here-string, for a command that reads nothing but a key, or an option that reads it
+        "<<<",
+        r"(?:\b(?:cryptsetup|kinit|\w{0,8}passwd|secret-tool)\b|\blogin\s|\bsecrets?\s|-S\s"
+        rf"|stdin\b|-fd[ =]0|fd:0|--key-file[ =]-)[^|;&<\n]{{0,120}}<<<[ \t]*{_ARGUMENT}",
+    ),
+    (
+        "cryptsetup|kinit",
+        rf"\b(?:echo|printf)\s+(?:-\w+\s+)?{_ARGUMENT}\s*\|[^|\n]{{0,40}}\b(?:cryptsetup|kinit)\b",
+    ),
     ("identified by", r"(?i)\bidentified\s+(?:with\s+\S+\s+)?by\s+(?:password\s+)?'([^'\n]+)'"),
     ("sudo -s", rf"\becho\s+{_ARGUMENT}\s*\|\s*sudo\s+-S"),
 )
@@ -376,7 +385,8 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (
         "url-password",
         ("://",),
-        r"""://[^\s:/?#@"'`<>\[\]]*:(?!(?i:passw(?:or)?d|pass|pwd|secret)@)(?!\d{1,5}[?#/]|\$[A-Za-z_{(]|\{|%[s(]|\*)([^\s/"'`<>]+)@""",
+        # RabbitMQ comes with this user, who may connect from its own machine alone
+        r"""://(?!guest:guest@(?:localhost|127\.0\.0\.1)\b)[^\s:/?#@"'`<>\[\]]*:(?!(?i:passw(?:or)?d|pass|pwd|secret)@)(?!\d{1,5}[?#/]|\$[A-Za-z_{(]|\{|%[s(]|\*)([^\s/"'`<>]+)@""",
     ),
     (  # as drivers of Go name a source of data
         "url-password",
@@ -541,6 +551,59 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
         ("passw",),
         rf"(?i)passw\w*{IS}(?:{_QUOTE})?([a-z0-9]{{4}}(?: [a-z0-9]{{4}}){{3,7}})(?![\w-])",
     ),
+    (  # in an address, as of a meeting
+        "password",
+        ("?pwd=", "&pwd=", "?pass", "&pass"),
+        rf"(?i)[?&](?:pwd|pass(?:wd|word|code)?)={_REFERENCE}(?:{_DIGIT}|{_MIXED})([\w.~!*%+-]{{4,}})",
+    ),
+    (  # of a calendar at Google
+        "secret",
+        ("/private-",),
+        r"/private-([0-9a-f]{32})/",
+    ),
+    (  # a header in an option
+        "secret",
+        ("--header", '-h "', "-h '"),
+        rf"(?i)(?:--header[ =]|-H[ =]?)[\"'](?!\S*(?:public|idempot|cache|surrogate))"
+        rf"[\w-]*(?:token|key|secret|auth|passw)[\w-]*:[ \t]*{_REFERENCE}(?:{OPAQUE}|{_MIXED})"
+        r"([\w.~+/=-]{12,})[\"']",
+    ),
+    (  # what a string of a format or a sum takes: `format("Basic {}", "…")`
+        "authorization",
+        ("basic ", "bearer "),
+        r"(?i)(?:basic|bearer)[ ](?:\{\w*\}|%s)?[\"'](?:\.format\(|[ \t]*[,+%.&][ \t]*\(?)[ \t]*"
+        rf"[\"']{OPAQUE}([\w.~+/=-]{{12,}})[\"']",
+    ),
+    (  # a literal key of a cipher, a signature or a wallet
+        "secret",
+        (
+            *("aes.", "cipher", "hmac(", "hmac.", "fernet(", "wallet(", "secretbox(", "keyspec("),
+            "privatekey",
+        ),
+        r"(?i)(?:cipher|aes|hmac|fernet|wallet|secretbox|keyspec|privatekey)\w{0,12}"
+        r"(?:\.(?:new|create|from)\w{0,20})?\(\s*(?:[\"'][\w/-]{2,24}[\"'],\s*)?"
+        r"(?:[\w.:]{1,30}\(){0,2}b?[\"']"
+        rf"((?:0x)?(?:[0-9a-f]{{16}}){{2,8}}|(?!0x|{_WORDS})(?-i:{_CHANCE})[\w+/-]{{22,88}}={{0,2}})[\"']",
+    ),
+    (  # behind a distinguished name or an address in a call
+        "password",
+        ("bind(", "bind_", "connection(", "login("),
+        r"(?i)(?:bind\w{0,12}|connection|login)\([^()\n\"']{0,80}"
+        r"[\"'](?:(?:cn|uid|dc|ou)=[^\"'\n]{1,120}|[^\s\"']{1,64}[@\\][^\s\"']{1,64})[\"'],\s*"
+        r"(?:\w{1,20}=)?[\"'](?![$<{%])([^\"'\n]{4,})[\"']\s*[,)]",
+    ),
+    (  # a line of a protocol: `"PASS …\r\n"`
+        "password",
+        ("\\r\\n",),
+        r"[\"'](?:\w{1,4} )?(?:LOGIN|PASS|AUTH) (?:\S{1,64} )?(?![$<{%])(?=[^\s\\]*[a-z])"
+        r"([^\s\"'\\]{6,})\\r\\n",
+    ),
+    (  # as routers are configured
+        "password",
+        ("radius-server", "tacacs-server"),
+        r"(?m)^[ \t]*(?:radius|tacacs)-server\s[^\n]{0,80}?\bkey[ \t]+(?:\d[ \t]+)?(?![$<{\[])"
+        r"([^\s\"']{6,})[ \t]*$",
+    ),
     ("wifi", ("WIFI:",), r"WIFI:[^\n]{0,120}?P:([^;\n]{4,})"),
     ("signature", ("-signature=",), r"(?i)-signature=([\w%]{40,})"),
     (
@@ -614,7 +677,7 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
 )
 
 _BOTH_CASES = r"(?=[A-Za-z0-9+/]*[a-z])(?=[A-Za-z0-9+/]*[A-Z])(?=[A-Za-z0-9+/]*\d)"
-LONG_CHARS = 32
+LONG_CHARS = 29
 """Length of a word from which it is looked at by LONG."""
 LONG = (
     # of no issuer known here: a short prefix and a body in letters of both cases and digits
@@ -624,6 +687,8 @@ LONG = (
     r"(?<![\w.-])[MNO][\w-]{22,27}\.[\w-]{6}\.[\w-]{27,}",
     # eight groups of digits, with which BitLocker is recovered
     r"(?<![\w-])\d{6}(?:-\d{6}){7}(?![\w-])",
+    # five groups of five, with which a program is licensed
+    r"(?<![\w-])(?=[A-Z-]{0,28}\d)(?=[\d-]{0,28}[A-Z])[A-Z\d]{5}(?:-[A-Z\d]{5}){4}(?![\w-])",
     # quoted on the line of a name: `withToken("…")`, `key = decode("…")`
     r"(?i:key|token|secret)s?(?<!(?i:public)[_ -](?i:key))(?<!(?i:public)(?i:key))\b"
     r"[^\n\"'`]{0,40}[\"'`]"

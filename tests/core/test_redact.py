@@ -401,6 +401,54 @@ SECRETS = [
         secret("secret", f"define('{name}', '", MIX[:30] + "){~" + MIX[:30], "');", id=name)
         for name in ("AUTH_KEY", "LOGGED_IN_SALT")
     ),
+    *(
+        secret("password", before, value, after, id=before.strip())
+        for before, value, after in (
+            ("https://meet.io/j/84?pwd=", "ovenmitt33Q", "\n"),
+            ("https://meet.io/j?id=84&pwd=", "ovenmitt33Q", "#top"),
+            ("https://x.io/in?passcode=", "883321", ""),
+            ("https://x.io/in?u=a&password=", "ovenmitt33", "&x=1"),
+            ("cryptsetup luksAddKey /dev/sdb2 <<< '", "nine old ladders", "'"),
+            ("gpg --batch --passphrase-fd 0 -d a.gpg <<< ", "ovenmitt", ""),
+            ("echo ", "ovenmitt", " | cryptsetup open /dev/sdb2 data"),
+            ("printf '", "oven mitt", "' | kinit dana@ACME.EXAMPLE"),
+            ("ldap_bind($c, 'cn=reader,dc=acme', '", "Oven-Mitt", "');"),
+            ('Connection(server, "uid=dana,ou=people", "', "Oven-Mitt", '")'),
+            ('smtp.login("dana@acme.example", "', "Oven-Mitt", '")'),
+            ('simple_bind_s("cn=admin,dc=acme", "', "Oven-Mitt", '")'),
+            ('client.bind("acme\\\\dana", "', "Oven-Mitt", '", done)'),
+            ('ser.write(b"LOGIN ', "ovenmitt7", '\\r\\n")'),
+            ("sock.send('a1 LOGIN dana ", "ovenmitt7", "\\r\\n')"),
+            ("radius-server host 10.1.1.9 key 0 ", "OvenMitt", ""),
+            ("tacacs-server key ", "OvenMitt", "\n"),
+        )
+    ),
+    secret("secret", "https://cal.io/ical/a/private-", HEX[:32], "/basic.ics"),
+    *(
+        secret("secret", before, value, '"', id=before.strip())
+        for before, value in (
+            ('wget --header="X-Auth-Token: ', "arBfZOs_JlUyvuBnXtcj"),
+            ('curl -H "PRIVATE-TOKEN: ', "arBfZOs_JlUyvuBnXtcj"),
+        )
+    ),
+    secret("secret", "curl -H 'Api-Key: ", "arBfZOs_JlUyvuBnXtcj", "' https://x"),
+    secret("authorization", 'format!("Basic {}", "', MIX[:24] + "==", '")'),
+    secret("authorization", 'headers["X"] = "Bearer " + "', MIX[:24], '"'),
+    *(
+        secret("secret", before, value, after, id=before.strip())
+        for before, value, after in (
+            ('new ethers.Wallet("', "0x" + HEX[:64], '", provider);'),
+            ('AES.new(bytes.fromhex("', HEX[:64], '"), AES.MODE_GCM)'),
+            ('createCipheriv("aes-256-gcm", "', HEX[:64], '", iv)'),
+            ('hmac.new(b"', MIX[:28], '", body, sha256)'),
+            ('createHmac("sha256", "', HEX[:32], '")'),
+            ('Fernet("', MIX[:43] + "=", '")'),
+            ('new SecretKeySpec("', HEX[:32], '".getBytes())'),
+            ('SecretBox("', HEX[:64], '")'),
+            ('PrivateKey.from_hex("', HEX[:64], '")'),
+            ("our copy of the program: ", "MDF6S-4GNA5-9498R-NRP89-83Y81", " – for one"),
+        )
+    ),
     secret("wifi", "WIFI:T:WPA;S:guests;P:", "ovenmitt", ";;"),
     secret("signature", "https://x/y?X-Amz-Signature=", HEX[:64]),
     secret("secret", "Datadog: app ", HEX[:40], " and api", id="key of an app"),
@@ -715,7 +763,60 @@ withCredentials: kEnumerableProperty,
 headers["Authorization"] = self._build_auth_header(username)
 headers = {"Authorization": v4auth_header}
 `password=` is the prefix
+curl -H 'Idempotency-Key: 7f3c2b1a9d8e7f6a5b4c' https://x.example
+curl -H "X-Api-Key: ${API_KEY}" https://x.example
+https://x.example/list?passed=12345
+h = "Bearer {}".format(token_value_12)
+AES.new(key, AES.MODE_CBC, iv)
+Cipher.getInstance("AES/CBC/PKCS5Padding")
+Wallet.fromAddress("0x52908400098527886E0F7030069857D2E4169EE7")
+$stmt->bind_param("ss", "dana@x.example", $name)
+client.bind("cn=admin,dc=acme", config.pw)
+grep foo <<< "this is only some text"
+sock.send(b"PASS %s\\r\\n")
+sock.send("AUTH CRAM-MD5\\r\\n")
+secretName: tls-wildcard-2031
+STRIPE_PUBLISHABLE_KEY=pk_test_65ENpyAm0hKnlx5VG3ZeDKcj
+AWS_SECRET_ACCESS_KEY=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA
+amqp://guest:guest@localhost:5672/
+password options: length=12
+the password reset ticket is 831560
 """.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("before", "value", "after"),
+    [
+        pytest.param("secretName: ", "Zk48rrpWq8vD", "", id="a value that no object is named like"),
+        pytest.param("amqp://guest:", "guest", "@rabbit.acme.example", id="elsewhere"),
+        pytest.param(
+            "password of the exchange: ", "Gonfialone=88", "\nnext", id="a sign of equality"
+        ),
+        pytest.param(
+            "the passwords that changed this month:\n- printer: as before\n * intranet: ",
+            "Heron_Red31",
+            "\n- host: Srv01.acme.example\n",
+            id="an item below",
+        ),
+    ],
+)
+def test_a_secret_is_found_by_its_form_where_a_like_one_is_none(before, value, after):
+    left = redact(before + value + after).text
+
+    assert left.startswith(before + "[redacted:")
+    assert left.endswith("]" + after)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the passwords that changed:\n- owner: Team42\n- host: Srv01.example.com",
+        "passwords, in general.\n\nother\n- node: Abcdefg1Hi",
+        "password_policy:\n  - kind: Sha256Hash",
+    ],
+)
+def test_items_below_that_are_no_values_or_below_no_heading_are_kept(text):
+    assert redact(text).text == text
 
 
 def test_what_only_talks_about_secrets_is_kept():
