@@ -79,6 +79,10 @@ class KnowledgeLine:
         return self.path, self.number
 
     @property
+    def state(self) -> object:
+        return self.raw
+
+    @property
     def found(self) -> dict[str, Any]:
         return _parse(self.raw)
 

@@ -246,7 +246,7 @@ class _Comparison:
         for id in dict.fromkeys((*self._before.placed, *self._before.lines)):
             if not self._now.has_item(id) and (removed := self._find_removed(id)):
                 found, versions = removed
-                given = {"id": id, "position": found.position, "versions": versions}
+                given = {"id": id, "removed": found, "versions": versions}
                 yield _difference(found, _archive, **given)
 
     def _find_removed(self, id: str) -> tuple[PlacedItem | KnowledgeLine, Container[Values]] | None:
@@ -367,18 +367,23 @@ def _edit_item(context: ImportContext, id: str, now: PlacedItem, before: PlacedI
 
 
 def _archive(
-    context: ImportContext, id: str, position: Position, versions: Container[Values]
+    context: ImportContext,
+    id: str,
+    removed: PlacedItem | KnowledgeLine,
+    versions: Container[Values],
 ) -> None:
     """Archive the memory, unless it was changed after the *versions* that were removed."""
-    current = context.find(id)
-    if current is None or not current.live or not context.history.has_change(current.id):
+    current, position = context.find(id), removed.position
+    if current is None or not current.live or values_of(current) not in versions:
         return None
-    if values_of(current) not in versions:
+    is_here = context.history.is_in_head(removed.path, removed.state)
+    if not is_here and not context.history.has_change(current.id):
         return None
-    source = context.provenance.of(position[0], current.id)
+    source = context.provenance.of(removed.path, current.id, is_edit=is_here)
     if context.is_for_person(current, source):
         return context.keep(current, position, "archive")
-    transitions.archive(current.id, context.act_of(source, current.id))
+    act = context.act_of(source, current.id)
+    transitions.archive(current.id, replace(act, made=None) if is_here else act)
     return context.note("archived", current.id)
 
 

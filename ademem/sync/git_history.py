@@ -8,7 +8,15 @@ from ademem.core import git, regex
 from ademem.core.caching import lru_cache
 from ademem.core.clock import UTC, datetime
 from ademem.core.registers import Commit
-from ademem.core.repository import NO_OBJECT, blob_id, branch, commit, git_root, went_forward
+from ademem.core.repository import (
+    NO_OBJECT,
+    blob_id,
+    branch,
+    commit,
+    git_root,
+    under_way,
+    went_forward,
+)
 from ademem.core.text import number
 from ademem.core.value import Value, replace
 from ademem.files import FOLDER, KNOWLEDGE, knowledge
@@ -69,6 +77,12 @@ class GitHistory(Value):
     def has_change(self, id: str) -> bool:
         """Leave out the differences that the checkout of another branch makes."""
         return self.by_hand or id in self.commits_of
+
+    def is_in_head(self, path: str, state: object) -> bool:
+        """Return True if HEAD has the item or line in its file: no commit removed it there."""
+        if self.by_hand or under_way(self.root):  # the work tree has another side, too
+            return False
+        return state in (_states_at(self.root, commit(self.root), path) or ())
 
     def commit_of(self, id: str) -> Commit | None:
         """Return the last commit that changed the memory; None for an edit in this work tree."""

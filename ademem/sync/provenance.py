@@ -100,14 +100,22 @@ class Provenance:
         return list_uncommitted(self._project)
 
     def of(
-        self, path: str, id: str | None = None, states: Collection[object] = (), text: str = ""
+        self,
+        path: str,
+        id: str | None = None,
+        states: Collection[object] = (),
+        text: str = "",
+        *,
+        is_edit: bool = False,
     ) -> Source:
         """Return the source of a change about the memory *id* in the file at *path*.
 
         *states* are those of item or lines as they are now, none for a removal; *text* is that of
-        an item without an id.
+        an item without an id. With *is_edit* no commit has the change.
         """
-        commits = self.history.commits_with(path, id, states, text) if self._agreed_before else None
+        commits: Collection[str] | None = None
+        if self._agreed_before:
+            commits = () if is_edit else self.history.commits_with(path, id, states, text)
         if commits is not None and self._are_made_here(commits):
             return Source(trust=self._writer(path, commits))
         author = safe_name(self.history.authors.get(id or "", self.history.last_author))

@@ -582,6 +582,53 @@ def test_another_branch_deletes_nothing_and_brings_nothing_back(repository):
         assert not repository.get(archived).live
 
 
+def committed_later(repository):
+    """Two memories in two commits, the second of which no import has met."""
+    rows = [gotcha(repository)]
+    repository.refresh()
+    repository.commit()
+    rows.append(gotcha(repository, "retries need a limit"))
+    repository.refresh()
+    repository.commit()
+    return rows
+
+
+@pytest.mark.parametrize("which", [0, 1], ids=["of an earlier commit", "of this commit"])
+@pytest.mark.parametrize("path", [GOTCHAS, LINES])
+def test_an_entry_deleted_by_hand_after_a_commit_is_archived(repository, which, path):
+    rows = committed_later(repository)
+    removed, kept = rows[which], rows[1 - which]
+    repository.edit(GOTCHAS, repository.item(GOTCHAS, removed), "")
+    if path == LINES:
+        (line,) = (it for it in repository.read(LINES).splitlines(True) if removed.id in it)
+        repository.edit(LINES, line, "")
+    assert repository.taken().archived == (removed.id,)
+
+    assert repository.live() == [kept.content]
+    assert removed.id not in repository.read(GOTCHAS)
+    assert memories.revisions(repository.store, removed.id)[-1]["actor"] == "user"
+
+
+@pytest.mark.parametrize("branch", ["side", "old"])
+def test_an_entry_deleted_by_hand_on_a_branch_checked_out_since_is_archived(repository, branch):
+    repository.refresh()
+    repository.commit()
+    repository.git("branch", "old")
+    kept, removed = committed_later(repository)
+    repository.git("checkout", "--quiet", "old")
+    repository.git("checkout", "--quiet", "-b", "side")
+    repository.git("merge", "--quiet", "--squash", "main")
+    repository.git("commit", "--quiet", "-m", "squash")
+    repository.git("checkout", "--quiet", branch)
+    gone = branch == "old"
+    if not gone:
+        repository.edit(GOTCHAS, repository.item(GOTCHAS, removed), "")
+
+    assert repository.taken().archived == (() if gone else (removed.id,))
+    assert repository.get(kept).live
+    assert repository.get(removed).live is gone
+
+
 def test_reverting_the_commit_that_added_an_entry_archives_it_and_reverting_that_restores_it(
     repository,
 ):
