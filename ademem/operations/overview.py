@@ -14,6 +14,7 @@ from ademem.core.errors import suppress
 from ademem.core.json_text import loads
 from ademem.core.project import files_edited, import_waits
 from ademem.core.repository import branch
+from ademem.core.text import unique
 from ademem.core.value import Value
 from ademem.store import effects, ledger, review_queue, statistics
 
@@ -108,8 +109,25 @@ def _list_pending(runtime: Runtime) -> Iterator[Pending]:
     # A worker that writes the files may have ended since they were first looked at.
     elif files_edited(project) and not worker.is_running(project) and files_edited(project):
         yield Pending(what="files changed since they were read", command="files import")
+    elif unread := _describe_unread(runtime):
+        yield Pending(what=unread, command="files check")
     if undecided := instruction_state.describe_undecided(runtime):
         yield Pending(what=undecided, command="adopt")
+
+
+def _describe_unread(runtime: Runtime) -> str:
+    """Return where files have what the last import could not read; empty where nothing."""
+    from ademem.sync.tracked_files import load_base
+
+    project = runtime.project
+    if not load_base(project, runtime.store).has_fault:
+        return ""
+    from ademem.sync.importer import find_unread  # sound files are not read
+
+    found = find_unread(project)
+    places = unique(f"{os.path.basename(each.path)}:{each.line or 1}" for each in found)
+    more = f" and {len(places) - 1} more" if len(places) > 1 else ""
+    return f"{places[0]}{more} cannot be read" if places else ""
 
 
 def _next(runtime: Runtime, *, has_hooks: bool, waiting: int, pending: Sequence[Pending]) -> str:

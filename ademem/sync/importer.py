@@ -45,6 +45,7 @@ from ademem.sync.tracked_files import (
     only_text,
     paths_of,
     present,
+    present_text,
     refused_lines,
     save_base,
 )
@@ -232,8 +233,9 @@ def update_store(
     there = provenance.present = only_text(found)
     texts = read = there.only(filter(is_imported, there))
     _check_whole(read, project, provenance.base, now)
-    report = ImportReport()
-    if provenance.base.texts.digests != read.digests:
+    report = ImportReport(is_sound=None if read.digests else True)
+    # Files with a line that could not be read are read again until it is gone.
+    if provenance.base.texts.digests != read.digests or provenance.base.has_fault:
         outdated = provenance.history.outdated
         report = import_files(
             *(_as_agreed(read, provenance.base, outdated), runtime.settings.gate, now, place),
@@ -241,7 +243,7 @@ def update_store(
             deadline=deadline,
             progress=progress,
         )
-        report = replace(report, outdated=tuple(sorted(outdated)))
+        report = _with_outdated(report, read, outdated)
         texts = _without_refused(texts, report)
     if unreadable := find_unreadable(set(found).difference(there), project):
         report = replace(report, problems=(*report.problems, *unreadable))
@@ -297,6 +299,15 @@ def _as_agreed(read: Texts, base: MergeBase, outdated: Set[str]) -> Texts:
         return read
     current = read.only(read.digests.keys() - outdated)
     return CombinedTexts([current, base.texts.only(outdated & base.texts.digests.keys())])
+
+
+def _with_outdated(report: ImportReport, read: Texts, outdated: Set[str]) -> ImportReport:
+    """Add the *outdated* files, with the problems of their present texts, which were not read."""
+    if not outdated:
+        return report
+    problems = [problem for problem in report.problems if problem.path not in outdated]
+    problems += snapshot(read.only(outdated & read.digests.keys())).problems
+    return replace(report, problems=tuple(problems), outdated=tuple(sorted(outdated)))
 
 
 def _without_refused(texts: Texts, report: ImportReport) -> Texts:
@@ -501,6 +512,12 @@ def describe_waiting(project: Project) -> list[str]:
             with suppress(OSError), confined.open_file(project.root, path) as file:
                 left[path] = sum(1 for _ in file)
     return _describe_counts(left)
+
+
+def find_unread(project: Project) -> tuple[Problem, ...]:
+    """Return what cannot be read in the files as they are now."""
+    texts = present_text(project)
+    return snapshot(texts.only(filter(is_imported, texts))).problems
 
 
 def _describe_counts(left: Mapping[str, int]) -> list[str]:

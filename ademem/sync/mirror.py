@@ -167,7 +167,8 @@ def refresh(
             confined.refusals(root, folder, removes_stale=True)
         provenance = provenance_of(runtime)
         project_brief.refresh_agents(store, project, provenance.of_brief)
-        if not force and _is_idle(place, store, provenance, now):
+        has_fault = provenance.base.has_fault
+        if not (force or has_fault) and _is_idle(place, store, provenance, now):
             progress.end()
             return Refreshed(written=(), removed=(), kept=(), bytes=0)
         listed = list_files(project)

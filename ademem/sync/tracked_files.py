@@ -133,6 +133,11 @@ class MergeBase(Value):
     """True if every line in them could be read."""
     refused: tuple[str, ...] = ()
 
+    @property
+    def has_fault(self) -> bool:
+        """True if a line in texts that were agreed on could not be read."""
+        return bool(self.agreement) and not self.is_sound
+
 
 def load_base(project: Project, store: Store) -> MergeBase:
     with suppress(*_UNREADABLE), confined.open_file(project.root, base_path(project)) as file:

@@ -399,6 +399,32 @@ def test_a_damaged_line_is_reported_and_kept(clone):
     assert clone.get(row).live
 
 
+def test_a_damaged_line_is_named_until_it_is_gone(repository):
+    gotcha(repository)
+    repository.refresh()
+    repository.commit()
+    repository.refresh()
+    repository.write(LINES, repository.read(LINES) + '{"broken\n')
+    for taken in (repository.taken, repository.taken, repository.taken):
+        assert [(it.path, it.line) for it in taken().problems] == [(LINES, 2)]
+
+    repository.git("checkout", "--quiet", "--", LINES)
+    for _ in range(3):
+        assert repository.taken().problems == ()
+
+
+def test_a_damaged_line_is_named_until_a_person_removes_it_where_files_are_only_read(repository):
+    gotcha(repository)
+    repository.refresh()
+    repository.commit()
+    whole = repository.read(LINES)
+    for fault in ('{"broken\n', ""):
+        repository.write(LINES, whole + fault)
+        for _ in range(2):
+            found = importer.import_changes(repository.open()).problems
+            assert [it.line for it in found] == ([2] if fault else [])
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -148,6 +148,25 @@ def test_what_stands_in_files_and_is_not_taken_in_is_named_whatever_comes_first(
     assert ademem.json()["pending"] == []
 
 
+def test_a_line_that_cannot_be_read_is_named_while_it_is_there(ademem, registered):
+    ademem("add", "Invoices are rounded half to even")
+    ademem("work")
+    path = ademem.root / ".ade/memory/knowledge.jsonl"
+    whole = path.read_text()
+    path.write_text(f'{whole}{{"broken\n')
+    for _ in range(2):
+        assert "knowledge.jsonl:2: is not an object" in ademem("files", "import")
+        assert ademem.exit_code == 1
+        assert "Pending     knowledge.jsonl:2 cannot be read (`ademem files check`)" in ademem()
+    assert ademem.json()["next"] == "files check"
+    assert "knowledge.jsonl:2: is not an object" in ademem("files", "check")
+
+    path.write_text(whole)
+    assert ademem("files", "import") == "the files say nothing new\n"
+    assert ademem.exit_code == 0
+    assert ademem.json()["pending"] == []
+
+
 def test_an_import_that_is_under_way_is_named(ademem, registered):
     with operations.open_memories() as opened:
         path = import_path(opened.project)
