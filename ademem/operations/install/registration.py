@@ -129,12 +129,15 @@ _LATE_ENDING = "[ $? -eq 3 ] && exit 2; exit 0"
 
 
 def _short_command(python: str, hooks: str) -> str:
-    """Return the shortest command, as no setting hides it; `hooks/ademem` finds its own Python."""
+    """Return the shortest command, as no setting hides it; `hooks/ademem` finds its own Python.
+
+    It ends with 0 also where the script is gone, as after ademem was uninstalled.
+    """
     prefix, home = hooks.removesuffix("/share/ademem/hooks"), os.path.expanduser("~/")
     own = prefix != hooks and python.startswith(f"{prefix}/bin/")
     is_below = home.startswith("/") and hooks.startswith(home)
     command = (f"~/{hooks.removeprefix(home)}" if is_below else hooks) + _BY_NAME
-    return command + ("" if own or not python else f" {python}")
+    return command + ("" if own or not python else f" {python}") + " || :"
 
 
 def add_entries(

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 from copy import deepcopy
+from itertools import chain
 
 import pytest
 from hypothesis import given
@@ -159,7 +160,24 @@ def test_the_command_that_the_client_shows_after_a_compaction_is_short(
     monkeypatch.setenv("HOME", "/h/me")
     groups = registration.make_groups(python=python, hooks=hooks)
 
-    assert groups["PreCompact"][0]["hooks"][0]["command"] == f"{shown} pre_compact"
+    assert groups["PreCompact"][0]["hooks"][0]["command"] == f"{shown} pre_compact || :"
+
+
+def test_each_hook_ends_well_where_the_program_is_gone(tmp_path):
+    groups = registration.make_groups(python="/gone/bin/python", hooks="/gone/share/ademem/hooks")
+    handlers = [handler for group in chain(*groups.values()) for handler in group["hooks"]]
+    codes = [subprocess.call(["sh", "-c", each["command"]], cwd=tmp_path) for each in handlers]
+
+    assert codes == [0] * len(handlers)
+
+
+def test_an_entry_of_an_earlier_installation_without_that_is_renewed():
+    wanted = registration.make_groups(python="/v/bin/python", hooks="/v/share/ademem/hooks")
+    earlier = json.loads(json.dumps(wanted).replace("pre_compact || :", "pre_compact"))
+    text = registration.add_entries("{}", earlier)
+    assert not registration.is_current(json.loads(text), wanted)
+
+    assert json.loads(registration.remove_entries(text, "{}")) == {}
 
 
 def test_a_hook_that_is_started_by_its_name_finds_the_python_beside_it(tmp_path):
