@@ -10,7 +10,7 @@ from ademem.core.actor import By
 from ademem.core.errors import NO, REFUSED, USAGE
 from ademem.core.memory import CAME_FROM_HUB, CAME_WITH_FILES, SHORT_ID, Memory, flags, is_rule
 from ademem.core.project import files_edited
-from ademem.core.text import preview
+from ademem.core.text import in_one_line, preview
 from ademem.core.untrusted import visible
 from ademem.core.value import as_dict
 from ademem.operations.rows import (
@@ -513,13 +513,21 @@ def _kept_lines(memory: Memory, written: Written, placed: Placed | None) -> Iter
     yield f"{verb} {memory.id} ({written.durability}{kind})"
     if placed and not written.deduped:
         yield at_line(placed)
-        yield from placed.advice if to_model() else _advise_person(memory)
+        yield from placed.advice if to_model() else _advise_person(memory, written.nearest)
     yield from (f"note: {note}" for note in written.notes)
 
 
-def _advise_person(memory: Memory) -> Iterator[str]:
-    if sys.stdout.isatty() and not anchor.occasions(memory.anchors):
-        yield f'when: no occasion · ademem at {memory.id[:SHORT_ID]} --when "…"'
+def _advise_person(memory: Memory, nearest: Sequence[Memory]) -> Iterator[str]:
+    """Name in a terminal the option for occasions, and what the text may replace."""
+    if not sys.stdout.isatty():
+        return
+    id = memory.id[:SHORT_ID]
+    if not anchor.occasions(memory.anchors):
+        yield f'when: no occasion · ademem at {id} --when "…"'
+    if shown := [other for other in nearest if not is_withheld(other)]:
+        yield f"near: one no longer holds? ademem relations judge {id} supersedes --other ID"
+        for other in shown:
+            yield f"  {other.id[:SHORT_ID]}  {preview(in_one_line(other.whole_text), NEAR_CHARS)}"
 
 
 def show_nearest(found: Sequence[Memory]) -> None:

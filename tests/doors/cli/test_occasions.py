@@ -99,6 +99,19 @@ def test_a_person_at_a_terminal_is_told_how_to_say_them_but_not_asked(ademem, mo
     assert "when:" not in ademem("add", TEXT, "-c", "gotcha", *flags("adding a field"))
 
 
+def test_a_person_at_a_terminal_is_shown_what_a_new_text_may_replace(ademem, monkeypatch):
+    old = ademem("add", "Zebras are sorted by hand", "-c", "fact").split()[2]
+    text = "A machine sorts the zebras now"
+    assert "near:" not in ademem("add", f"{text}, slowly", "-c", "fact")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    told = ademem("add", text, "-c", "fact")
+    (command,) = (line for line in told.splitlines() if line.startswith("near:"))
+    assert f"  {old[:6]}  Zebras are sorted by hand\n" in told
+
+    verdict = command.partition("ademem ")[2].replace("ID", old).split()
+    assert f"{old} left search" in ademem(*verdict)
+
+
 @pytest.mark.parametrize(
     ("given", "why"),
     [
