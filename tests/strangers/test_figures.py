@@ -321,12 +321,14 @@ def test_secrets_are_redacted_and_what_looks_like_one_stays():
         pytest.param("s", 3, 2, id="nineteenth"),
         pytest.param("t", 2, 0, id="twentieth"),
         pytest.param("u", 4, 1, id="twenty-first"),
+        pytest.param("v", 11, 1, id="twenty-second"),
+        pytest.param("w", 13, 2, id="twenty-third"),
     ],
 )
 def test_secrets_of_an_author_are_redacted_and_what_looks_like_one_stays(
     author, most, most_changed
 ):
-    """The judge is trained on these authors but the last; `bench/README.md` has rates of others."""
+    """The judge knows these authors but the last three; `bench/README.md` has rates of others."""
     leaked = []
     for each in cases(f"secrets_{author}"):
         left = redact("".join(each["parts"])).text
