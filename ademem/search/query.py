@@ -102,7 +102,7 @@ def parse(text: str, *, is_typed: bool = True) -> Query:
     return Query(
         text=text,
         key=None if " " in text else text or None,
-        terms=terms | {_quoted(phrase): Index.WORDS for phrase in _find_phrases(text)},
+        terms=terms | {quoted(phrase): Index.WORDS for phrase in _find_phrases(text)},
         substrings=_substrings(telling) if is_typed else {},
         asks=asks(text),
         times=_count_repeated(words, terms),
@@ -117,7 +117,7 @@ def _without_stop_words(words: Sequence[str]) -> tuple[str, ...]:
 
 
 def _substrings(words: Iterable[str]) -> dict[str, Index]:
-    return {_quoted(word): Index.GRAMS for word in words if len(word) >= GRAM}
+    return {quoted(word): Index.GRAMS for word in words if len(word) >= GRAM}
 
 
 def _count_repeated(words: Iterable[str], terms: Container[str]) -> dict[str, int]:
@@ -131,7 +131,7 @@ def _count_repeated(words: Iterable[str], terms: Container[str]) -> dict[str, in
 
 def _with_beginning(terms: Mapping[str, Index], word: str) -> dict[str, Index]:
     """Let the last word stand for those that begin with it, too."""
-    last = _quoted(word)
+    last = quoted(word)
     longer = f"({last} OR {last} *)"  # itself it counts twice, so it goes first
     return {
         longer if term == last and index is Index.WORDS else term: index
@@ -263,19 +263,19 @@ def _split(text: str) -> Iterator[str]:
 def _terms(word: str) -> Iterator[tuple[str, Index]]:
     """The word; of a script written without blanks the overlapping trigrams of each run."""
     if word.isascii():
-        yield _quoted(word), Index.WORDS
+        yield quoted(word), Index.WORDS
         return
     for run in ("".join(part) for _, part in groupby(word, is_cjk)):
         if not is_cjk(run):
-            yield _quoted(run), Index.WORDS
+            yield quoted(run), Index.WORDS
         elif len(run) < GRAM:
             yield run, Index.ROWS
         else:
             for at in range(len(run) - GRAM + 1):
-                yield _quoted(run[at : at + GRAM]), Index.GRAMS
+                yield quoted(run[at : at + GRAM]), Index.GRAMS
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     """A word, or several as one phrase; *text* has no quote in it."""
     return f'"{text}"'
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ademem.core.text import is_one_edit
-from ademem.search.query import STOP_WORDS, bare_word
+from ademem.search.query import STOP_WORDS, bare_word, quoted
 from ademem.store import Store, full_text
 from ademem.store.full_text import Index
 
@@ -71,7 +71,7 @@ def widen(
         word = bare_word(term)
         if terms[term] is not Index.WORDS or " " in word:
             continue
-        forms = [_quoted(form) for form in _ABBREVIATED.get(word, [])]
+        forms = [quoted(form) for form in _ABBREVIATED.get(word, [])]
         if not (count or forms) and word.isalpha() and unknown < MOST_UNKNOWN:
             unknown += len(word) >= BEGINNING
             found, likeliest = _find_forms(word, word in capitals, store)
@@ -81,7 +81,7 @@ def widen(
             if found and not forms:
                 wider[term] = ""
         if forms:
-            wider[term] = "(" + " OR ".join((_quoted(word), *forms[:MOST_FORMS])) + ")"
+            wider[term] = "(" + " OR ".join((quoted(word), *forms[:MOST_FORMS])) + ")"
     return wider, meant
 
 
@@ -108,27 +108,23 @@ def _find_forms(word: str, is_in_capitals: bool, store: Store) -> tuple[list[str
     Beside them stands what was meant if the word is surely misspelt, else "".
     """
     if is_in_capitals and INITIALS[0] <= len(word) <= INITIALS[1]:
-        return list(map(_quoted, _spell_out(word, store))), ""
+        return list(map(quoted, _spell_out(word, store))), ""
     if len(word) < BEGINNING:
         return [], ""
     bare = _without_accents(word)
     stems = full_text.vocabulary(store, bare[:SURE])
     whole = _find_parted(word, store) or [stem for stem in stems if stem.startswith(bare)]
     if whole:
-        return list(map(_quoted, whole)), ""
+        return list(map(quoted, whole)), ""
     if words := _find_words(bare, stems, store):
-        return list(map(_quoted, words)), words[0] if is_slip(bare, words[0]) else ""
+        return list(map(quoted, words)), words[0] if is_slip(bare, words[0]) else ""
     if len(word) < MISSPELT:
         return [], ""
     if near := [stem for stem in stems if _is_near(bare, stem)]:
-        return list(map(_quoted, near)), ""
+        return list(map(quoted, near)), ""
     if parts := _find_parts(word, store):
-        return ["(" + " AND ".join(map(_quoted, parts)) + ")"], " ".join(parts)
+        return ["(" + " AND ".join(map(quoted, parts)) + ")"], " ".join(parts)
     return [], ""
-
-
-def _quoted(text: str) -> str:
-    return f'"{text}"'
 
 
 def _without_accents(word: str) -> str:
@@ -204,7 +200,7 @@ def _find_parts(word: str, store: Store) -> list[str]:
 
 
 def _find_known(words: Iterable[str], store: Store) -> list[str]:
-    terms = {_quoted(word): Index.WORDS for word in words}
+    terms = {quoted(word): Index.WORDS for word in words}
     counts = full_text.count_rows(store, terms, 1)
     return [bare_word(term) for term in terms if counts[term]]
 
