@@ -524,9 +524,9 @@ def _advise_person(memory: Memory, nearest: Sequence[Memory]) -> Iterator[str]:
     id = memory.id[:SHORT_ID]
     if not anchor.occasions(memory.anchors):
         yield f'when: no occasion · ademem at {id} --when "…"'
-    if shown := [other for other in nearest if not is_withheld(other)]:
+    if nearest:
         yield f"near: one no longer holds? ademem relations judge {id} supersedes --other ID"
-        for other in shown:
+        for other in nearest:
             yield f"  {other.id[:SHORT_ID]}  {preview(in_one_line(other.whole_text), NEAR_CHARS)}"
 
 
