@@ -206,7 +206,9 @@ def teams(file="teams.tsv"):
 
     `prompts` and `searches` are the least that are answered rightly, `near`, `far` and `elsewhere`
     the most others that are shown something. Those of `typos.tsv` are about searches that were
-    typed in a hurry: with mistakes, and without.
+    typed in a hurry: with mistakes, and without. Those of `changed.tsv` are about 60 facts that
+    changed: `named` are the least earlier texts that are among the three named to the writer of the
+    current one, `current` the least current ones that are shown before the earlier.
     """
     with (HERE / file).open() as rows:
         return list(csv.DictReader(rows, delimiter="\t"))
@@ -404,23 +406,8 @@ def test_a_known_text_is_among_the_three_nearest_to_what_is_said_of_it(
     assert found["other"] >= other
 
 
-def changes():
-    """Rows of `changed.tsv`: an author of 60 facts that changed, and what is found of them.
-
-    `named` are the least earlier texts that are among the three named to the writer of the current
-    one, `current` the least current ones that are shown before the earlier.
-    """
-    with (HERE / "changed.tsv").open() as file:
-        return list(csv.DictReader(file, delimiter="\t"))
-
-
-def name_of_change(row):
-    told = ", told" if row["occasions"] == "yes" else ""
-    return f"{row['author']}{told}, {'model' if row['model'] == 'yes' else 'words'}"
-
-
 @pytest.mark.parametrize(
-    "row", [pytest.param(row, id=name_of_change(row)) for row in some(changes(), 13)]
+    "row", [pytest.param(row, id=name_of(row)) for row in some(teams("changed.tsv"), 13)]
 )
 def test_of_a_fact_that_changed_the_earlier_text_is_named_and_the_current_one_shown_first(
     world, models, row
@@ -433,7 +420,7 @@ def test_of_a_fact_that_changed_the_earlier_text_is_named_and_the_current_one_sh
     with_model, told = row["model"] == "yes", row["occasions"] == "yes"
     if with_model:
         world.environment |= models
-    facts = cases(row["author"])
+    facts = cases(row["team"])
     texts = [
         (day, each[which], each["id"], which, each["when"][which] if told else ())
         for each in facts
