@@ -77,6 +77,9 @@ class Server:
     def stop(self) -> None:
         self._stopped.set()
 
+    def is_stopped(self) -> bool:
+        return self._stopped.is_set()
+
     def run(self, *, idle_s: float = 0, on_ready: Callable[[], None] = lambda: None) -> None:
         """Answer until stopped, or until *idle_s* seconds pass without a request; 0: no limit."""
         while not self._is_over(idle_s):
@@ -228,19 +231,25 @@ def serve_all(
 
     *take_asked* returns the roots of projects that were asked for since its last call.
     """
-    turn, serving = Lock(), dict[str, Thread]()
+    turn, servers = Lock(), dict[str, tuple[Server, Thread]]()
     places = [first]
 
-    def count_others(root: str) -> int:
-        return sum(thread.is_alive() for other, thread in list(serving.items()) if other != root)
+    def is_served(root: str) -> bool:
+        if root not in servers:
+            return False
+        server, thread = servers[root]
+        return thread.is_alive() and not server.is_stopped()  # its thread may live a moment longer
 
-    while places or any(thread.is_alive() for thread in serving.values()):
+    def count_others(root: str) -> int:
+        return sum(is_served(other) for other in list(servers) if other != root)
+
+    while places or any(thread.is_alive() for _, thread in servers.values()):
         for place in places:
-            if place.has_home and not (place.root in serving and serving[place.root].is_alive()):
+            if place.has_home and not is_served(place.root):
                 others = partial(count_others, place.root)
                 server = Server(place, environment, embedder, "serve", turn, others)
                 thread = Thread(target=server.run, kwargs={"idle_s": idle_s}, daemon=True)
-                serving[place.root] = thread
+                servers[place.root] = server, thread
                 thread.start()
         time.sleep(TICK_S)
         places = [at(root) for root in take_asked()]

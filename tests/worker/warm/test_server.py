@@ -9,7 +9,7 @@ import tempfile
 import time
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 
 import pytest
 
@@ -381,6 +381,39 @@ class TestServing:
         assert other.ask("stop")["others"] == 0
         serving.join(60)
         other.memories.close()
+        assert not serving.is_alive()
+
+    def test_a_project_whose_server_was_stopped_is_not_counted_and_is_served_when_it_asks_again(
+        self, world, tmp_path, monkeypatch
+    ):
+        (tmp_path / "other").mkdir()
+        operations.init(str(tmp_path / "other"))
+        other = world_.World(tmp_path / "other")
+        may_end, run = Event(), Server.run
+
+        def run_and_linger(server, **limits):
+            run(server, **limits)
+            may_end.wait(60)
+
+        monkeypatch.setattr(Server, "run", run_and_linger)
+        asked = [[str(other.root)]]
+        serving = Thread(
+            target=serve_all,
+            args=(world.project, world.environment, Synonyms()),
+            kwargs={"take_asked": lambda: asked.pop() if asked else [], "idle_s": 60},
+        )
+        serving.start()
+        until(lambda: world.ask("ping") and other.ask("ping"))
+        world.ask("stop")
+        stopped = other.ask("stop")
+        asked.append([str(other.root)])
+        until(lambda: other.ask("ping"))
+        until(lambda: other.ask("stop"))
+        may_end.set()
+        serving.join(60)
+        other.memories.close()
+
+        assert stopped["others"] == 0
         assert not serving.is_alive()
 
     def test_it_ends_by_itself_when_nobody_asks(self, world):
