@@ -12,6 +12,7 @@ from pathlib import Path
 from ademem.guard.injection import structure_in
 
 from . import train
+from .inputs import THRESHOLDS
 from .train import PROJECT, STATED, Example
 
 Held = Callable[[Example], bool]
@@ -97,7 +98,7 @@ def _print_framed(
 def _print_others(name: str, paths: Sequence[Path]) -> None:
     training, examples = train.TRAININGS[name], train.read_corpus(name)
     model = train.fit(examples, training)
-    limit = json.loads(train.THRESHOLDS.read_text())[name]["threshold"]
+    limit = json.loads(THRESHOLDS.read_text())[name]["threshold"]
     print(f"\n{'file':<40} texts  judge" + ("  structure  both" if name == "orders" else ""))
     for path in paths:
         rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

@@ -29,13 +29,12 @@ from sklearn.linear_model import LogisticRegression
 
 from ademem.capture import teaching
 from ademem.core.hashed_words import BUCKETS, HashedWords
-from ademem.core.judge import FOLDER, MAGIC
+from ademem.core.judge import MAGIC
 
+from .inputs import JUDGES, THRESHOLDS, note
 from .manuals import read_manuals
 
 CORPUS = Path(__file__).parent / "corpus"
-JUDGES = Path(FOLDER)
-THRESHOLDS = JUDGES / "thresholds.json"
 PROJECT = "project"
 """Author of the lines of this repository."""
 MANUALS = "manuals"
@@ -316,6 +315,7 @@ def write(name: str) -> None:
         "false_far": training.false_far,
     }
     THRESHOLDS.write_text(json.dumps(known, indent=2, sort_keys=True) + "\n")
+    note([name])
 
 
 def check(name: str) -> str:
