@@ -236,7 +236,7 @@ def asked_team(world, models, row):
         yield memories, model if with_model else None, rows
 
 
-@pytest.mark.parametrize("row", [pytest.param(row, id=name_of(row)) for row in some(teams(), 24)])
+@pytest.mark.parametrize("row", [pytest.param(row, id=name_of(row)) for row in some(teams(), 22)])
 def test_a_team_is_shown_what_helps_and_told_no_of_what_its_notes_do_not_have(world, models, row):
     """Occasions are of somebody who had seen the notes alone."""
     found = Counter()
