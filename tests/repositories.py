@@ -36,7 +36,8 @@ class Repository:
             "GIT_COMMITTER_DATE": moment,
             "GIT_EDITOR": "true",
         }
-        command = ["git", "-C", str(self.root), "-c", "commit.gpgsign=false", *arguments]
+        options = ("-c", "commit.gpgsign=false", "-c", "maintenance.auto=false")
+        command = ["git", "-C", str(self.root), *options, *arguments]
         ran = subprocess.run(command, capture_output=True, env=environment, timeout=60, check=False)
         assert ran.returncode == 0, ran.stderr.decode()
         return ran.stdout.decode().rstrip("\n")

@@ -31,8 +31,9 @@ class Member(World):
 
     def git(self, *arguments):
         identity = ("-c", f"user.name={self.name}", "-c", "user.email=e@x")
+        quick = ("-c", "maintenance.auto=false")  # which each commit would start a process for
         ran = subprocess.run(
-            ["git", *identity, *map(str, arguments)],
+            ["git", *identity, *quick, *map(str, arguments)],
             cwd=self.root,
             env=os.environ | {"GIT_CONFIG_GLOBAL": os.devnull},
             capture_output=True,

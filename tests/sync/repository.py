@@ -22,6 +22,7 @@ PERSON = Origin(trust=Trust.USER, source_type="user")
 def git(root, *arguments, check=True):
     ran = subprocess.run(
         ["git", "-c", "user.name=n", "-c", "user.email=e@x", "-c", "core.editor=true"]
+        + ["-c", "maintenance.auto=false"]  # which each commit would start a process for
         + [str(argument) for argument in arguments],
         cwd=root,
         stdin=subprocess.DEVNULL,
