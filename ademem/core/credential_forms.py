@@ -23,15 +23,22 @@ _SIGNS = frozenset("!@#$%^&*?~+=")
 _NO_KEYS = dict.fromkeys(map(ord, "#*"))
 """Keys of a door beside its digits."""
 _NO_JOINS = dict.fromkeys(map(ord, "/-_.:"))
-_NEVER = frozenset("()[]{}<>;")
+_NEVER = frozenset("()[]{}<>")
 NOT_SECRET = (
     *("./", "..", "x:", "ssh-", "age1", "AAAA", "MII", "SHA", "sha", "md5", "h1:", "eyJ"),
     *("WPA2-", "WPA3-", "pk_test_", "pk_live_"),
 )
 _SQLSTATE = r"(?:[0-5][0-9A-Z]|F0|HV|P0|XX)(?:0[02][0-9A-Z]|09[01]|P[0-2]\d)"
 _VERSIONED = r"[a-z]+(?:[-_.:][a-z]+)*[.:]v\d{1,2}"
+_CHANCE = (
+    r"(?=[a-z0-9]*[A-Z])(?=[A-Z0-9]*[a-z])(?=(?:[A-Za-z]*\d){2})[A-Za-z0-9]{16}"
+    r"|\A&[^\s/]*[!?^%*+&]"
+)
+"""Sixteen letters of both cases and digits, as no folder is named, or `&` with another sign."""
+_UNSPEAKABLE = r"(?i)[b-df-hj-np-tv-xz]{5}"
 _SHORTCUT = r"(?:[A-Z][a-z]+\+)+(?:[A-Z0-9]|F\d\d?)"
 KEY_ID_CHARS = (16, 40)
+_SETTING = frozenset("=:#")
 _CLASSES = dict.fromkeys("-_", "-") | dict.fromkeys("./:,", ".") | {" ": " "}
 
 
@@ -70,7 +77,9 @@ class Form:
         if value[-1] in "!#$%&*?":
             yield "endsign"
         inner = value[1:-1]
-        yield from ("has" + sign for sign in "/:," if sign in inner)
+        yield from ("has" + sign for sign in "/:,;" if sign in inner)
+        if regex.search(_UNSPEAKABLE, value):
+            yield "unspeakable"
 
 
 def _length_class(value: str) -> str:
@@ -101,7 +110,10 @@ def _mask(value: str) -> str:
     if mask == "9":
         return mask + str(min(len(value), 9))
     if _is_digest(value):
-        return "hex" + str(len(value)) if len(value) > COMMIT_CHARS else "commit"
+        if len(value) > COMMIT_CHARS:
+            return "hex" + str(len(value))
+        if "-" not in value and value.islower():
+            return "commit"
     if " " not in value and len(value) >= OPAQUE_CHARS and not _is_slug(value):
         return "opaque"
     return "random" if _is_random(value, mask) else _shorten(mask)
@@ -172,19 +184,24 @@ def _ends_in_colour(value: str) -> bool:
 
 
 def _is_reference(value: str) -> bool:
-    if value[0] == "*" and value[1:].rstrip("*").isdigit():
+    if value[0] == "*" and value[1:].rstrip("*#").isdigit():
         return False  # typed at a door, "*4711"
+    if value[0] in "/&" and regex.search(_CHANCE, value):
+        return False  # of base64, and of signs by chance
     return value[0] in "$%&@*~/:<{[(\\" or "://" in value or value.startswith(NOT_SECRET)
 
 
 def is_groups_of_digits(value: str) -> bool:
+    """Tell of groups of one length, and of the short ones of a lock, `5-31-08`."""
     parts = value.replace(" ", "-").split("-")
-    length = len(parts[0])
-    return (
-        length <= 4
-        and len(parts) > 1 + 2 * (length == 1)
-        and all(len(part) == length and part.isdigit() for part in parts)
-    )
+    if not all(map(str.isdigit, parts)):
+        return False
+    lengths = {len(part) for part in parts}
+    if lengths == {1, 2}:
+        return 2 < len(parts) < 6
+    if lengths == {1}:
+        return len(parts) > 3
+    return len(parts) > 1 and len(lengths) == 1 and max(lengths) <= 4
 
 
 def _is_number(value: str) -> bool:
@@ -212,10 +229,23 @@ def _is_sqlstate(value: str) -> bool:
 
 
 def _has_odd_signs(value: str) -> bool:
-    """Tell of brackets, outer blanks, a phrase with a long word, and the end of base64."""
-    if not _NEVER.isdisjoint(value) or value != value.strip() or value[-2:] == "==":
+    """Tell of brackets, outer blanks, settings in a row, a long word, and the end of base64."""
+    if not _NEVER.isdisjoint(value) or value != value.strip():
+        return True
+    if value[-2:] == "==" and (len(value) < OPAQUE_CHARS or _is_text_in_base64(value)):
+        return True
+    if ";" in value and (value.count(";") > 1 or not _SETTING.isdisjoint(value)):
         return True
     return " " in value and max(map(len, value.split())) > COMMIT_CHARS
+
+
+def _is_text_in_base64(value: str) -> bool:
+    from binascii import Error, a2b_base64
+
+    try:
+        return a2b_base64(value).decode("ascii").isprintable()
+    except (Error, ValueError):
+        return False
 
 
 def _is_file(value: str) -> bool:
@@ -229,7 +259,8 @@ def _is_address(value: str) -> bool:
     if not at:
         return False
     is_user = user.isalpha() and user.islower() and host.islower()
-    return is_user or "." in host or ("/" in user and _is_digest(host.removeprefix("sha256:")))
+    is_host = "." in host and host.replace(".", "").replace("-", "").isalnum()
+    return is_user or is_host or ("/" in user and _is_digest(host.removeprefix("sha256:")))
 
 
 def _is_versioned_name(value: str) -> bool:
@@ -244,12 +275,12 @@ def _is_path(value: str) -> bool:
 
 def _is_numbered(value: str) -> bool:
     """Tell of a ticket, an image with its version, a host with its port, and an id of a cloud."""
-    kind, sign, number = value.partition("-") if "-" in value else value.partition(":")
-    if not sign or not kind.isalpha():
+    kind, sign, number = value.rpartition("-") if "-" in value else value.partition(":")
+    if not sign or not kind.replace("-", "").isalpha():
         return False
     if number.isdigit():
-        return kind.isupper() or sign == ":"
-    return kind.islower() and _is_digest(number)
+        return "-" not in kind and (kind.isupper() or sign == ":")
+    return kind.islower() and _is_digest(number) and not number.isalpha()
 
 
 HARMLESS = (

@@ -1,7 +1,7 @@
 """Judge whether a word near the name of a credential is one: by its form and by its place.
 
-`bench/judge/credentials.py` trains the weights on texts of several authors. Apart from phrases, no
-word of a text is a feature but the name of the credential: a new language needs its names.
+`bench/judge/credentials.py` trains the weights on texts of several authors. Apart from phrases, the
+words of a text that are features are the name of the credential and the one beside the candidate.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ MOST_WORDS, MOST_WORDS_BEFORE, MOST_WORDS_OF_PLAIN = 18, 10, 1
 """Words between a name and a candidate: behind it, before it, and if the candidate is a word."""
 PINS = ("pin", "pincode", "puk", "пин", "暗証", "geheimzahl", "clave")
 """Names of passwords of digits alone; those of others stand right behind their name."""
+LEAD_CHARS = 60
+"""Most characters from a name to the end of a line that goes on with a value on the next one."""
 HEADING_CHARS = 200
 """Longest heading, before a name and behind it."""
 FAR = 9
@@ -77,6 +79,13 @@ _GROUPS_OF_DIGITS = (
     r"|\d{3}(?:[ -]\d{4}){1,3})"
     r"(?![\w:/-]|[ .,]\d)"
 )
+_TURNS = r"\d(?<!\w\d)\d?(?:[ ,;]{1,3}[^\W\d_]{1,12}[ ,;]{1,3}\d{1,2}){2}(?!\w)"
+"""How the dial of a safe is turned, `31 left, 8 right, 64`."""
+_SPEAKER = (
+    r"(?:\[[^\]\n]{3,20}\] ?|\(?\d\d?[:.]\d\d(?:[:.]\d\d)?\)? )?"
+    r"(?:<([\w.@-]{1,20})>:?|([\w.@-]{1,20}):)[ ]"
+)
+"""Who speaks in a line of a chat, with the time or without it."""
 _LINES_BELOW = r"[^\n]*(?:\n\s*+[^\n]+){0,3}"
 """Lines below a heading in which a value stands alone."""
 _LINES_OF_BASE64 = r"(?<=[\w/+=-]{28})(?:\n[ \t]*[\w/+=-]{16,}(?=\n|\Z))+"
@@ -90,22 +99,38 @@ _OPENING = tuple(
     """
     acces accès accés zugang toegang dostep dostęp доступ recover récup recup wiederherst herstel
     odzysk восстан backup reserv резерв zapas secours emergenc notfall unlock block sblocc security
-    sicherheit 2fa mfa door gate entra entry alarm safe vault digi schlüssel 恢复 備 备用 リカバリ
-    バックアップ 認証 tür deur puert cancel drzwi bram двер ворот подъезд домофон 門 门 玄関 現関
+    sicherheit admin connect conect anmeld einlogg 2fa mfa door gate entra entry alarm safe vault
+    digi schlüssel 恢复 備 备用 リカバリ バックアップ 認証 tür deur puert cancel drzwi bram двер
+    ворот подъезд домофон 門 门 玄関 現関
     """.split()
 )
 _OPENING_WORDS = r"p(?:in(?<!\wpin)|ort(?<!\wport)(?!s?\b))"
 """What a code opens, or for what it is kept; others say what failed or where a parcel goes."""
 _PUBLIC = (
-    *("publi", "públi", "öffentl", "hash", "commit", "finger", "checksum", "digest"),
+    *("publi", "pubk", "públi", "pubbl", "öffentl", "公", "site", "hash", "commit"),
+    *("finger", "checksum", "digest"),
     *("cache", "partition", "primary", "foreign", "sort", "dedup", "idempot"),
 )
 """What tells of a key or a value of chance that it opens nothing."""
 _OBJECT = r"[a-z0-9]+(?:[-.][a-z0-9]+)+"
 """Name of an object by RFC 1123 with a sign in it."""
+_BEHIND_DASH = r"(?:[:：]|\s[—–-])\s+([^\W\d_]{8,30})(?=[,.;!]?(?:\s|\Z))"
+"""A plain word that ends a clause."""
+_WORD_AND_NUMBER = r"(?=[A-Z]\w*=\w*\d|\w+[A-Z]|\w+=\w*[A-Z])[^\W\d_](?:(?!_)\w)*=\w+"
+"""Two words with a number or a capital where options have none, and no `_` in the first."""
+_USER = (
+    r"(?i)[ \t\"'*-]*[\w.-]{0,20}(?:user|login|account)[\w.-]{0,8}[\"']?[ \t]*[:=][ \t]*[\"']?\w"
+)
+"""A line that names a user."""
+_REMARK = r"[)\]\"';,][ \t]*(?:#|//|--)[ \t]"
+"""What stands between a literal of code and a remark."""
+_OPTION = r"\s--[a-z][\w-]+[ =]\Z"
 _JOINS = frozenset("=:/")
-_NAME_OR_USER = r"(?:[A-Za-z_.-]{2,}=)?[A-Za-z_.-]{2,}[=:](?=.{4})|[a-z]{2,}/(?=[^/@]{5,}$)"
-_IDENTIFIER = r"(?:v?\d)?[A-Za-z_.-]+(?:\d[A-Z_][A-Za-z_]*)?[_-]?(?:v?\d)?"
+_IN_NAME = r"(?:[^\W\d]|[.-])"
+_NAME_OR_USER = (
+    rf"(?:{_IN_NAME}{{2,}}=)?{_IN_NAME}{{2,}}[=:](?=.{{4}})|[a-z]{{2,}}/(?=[^/@]{{5,}}$)"
+)
+_IDENTIFIER = r"(?:v?\d|\d{2,14}_)?[A-Za-z_.-]+(?:\d[A-Z_][A-Za-z_]*)?[_-]?(?:v?\d)?"
 
 
 class Candidate:
@@ -180,6 +205,8 @@ class Reading:
             start, end = found.span()
             if self._holds(start) and not is_harmless(found[0], is_quoted=True):
                 yield Candidate(text, start, end)
+        for found in self._find_near(_TURNS):
+            yield Candidate(text, *found.span())
         for found in self._find_near(_MIXED_TOKEN):
             token, at = found[0], found.start()
             values = _known_values(token) if len(token) <= MOST_CHARS else _values_in(token)
@@ -217,7 +244,7 @@ class Reading:
         """Return None for what no password looks like."""
         value = self.text[each.start : each.end]
         if value not in self._forms:
-            is_whole = each.is_quoted or self._is_behind_colon(each)
+            is_whole = each.is_quoted or self._is_typed(each)
             is_other = is_harmless(value, is_whole) or self._is_placeholder(each)
             self._forms[value] = None if is_other else _known_form(value)
         return self._forms[value]
@@ -227,11 +254,11 @@ class Reading:
         opened = self.text.rfind("[redacted:", max(0, noun.start - NAME_CHARS), noun.end)
         return opened >= 0 and "]" not in self.text[opened : noun.start]
 
-    def _is_behind_colon(self, each: Candidate) -> bool:
-        """Tell of `Kettle=88` alone behind a colon; the name of an option is in lower case."""
-        if not self.text[each.start].isupper() or self.text[each.start - 2 : each.start] != ": ":
-            return False
-        return self.text[each.end : each.end + 1] in ("", "\n")
+    def _is_typed(self, each: Candidate) -> bool:
+        """Tell of `Kettle=88` behind another word, as few options are named."""
+        is_behind = regex.search(r"[^;,] \Z", self.text[max(0, each.start - 2) : each.start])
+        value = self.text[each.start : each.end]
+        return is_behind is not None and regex.fullmatch(_WORD_AND_NUMBER, value) is not None
 
     def _is_placeholder(self, each: Candidate) -> bool:
         """Tell of "your_password", `vault#password`, `{{ a_variable }}`, `${another}`, `"?"+a`."""
@@ -291,14 +318,30 @@ def _part_near(text: str, noun: Noun) -> tuple[int, int]:
 
 
 def _is_heading(text: str, at: int) -> bool:
-    """Tell whether a line is a heading: `# Password`, `Password:`, `**Password**`; not the last."""
+    """Tell whether values may stand on the lines below one that is not the last.
+
+    It is a heading (`# Password`, `Password:`, `**Password**`), said in a chat, or goes on there.
+    """
     start = text.rfind("\n", max(0, at - HEADING_CHARS), at) + 1
     end = text.find("\n", at, at + HEADING_CHARS)
     if end < 0 or not (start or at <= HEADING_CHARS):
         return False
     line = text[start:end].strip().removeprefix("- ")
+    if line.startswith("#") or line.endswith((":", "：")) or _is_said(text, start, at):
+        return True
     is_bold = line[:2] == line[-2:] == "**" and line.count("**") == 2
-    return is_bold or line.startswith("#") or line.endswith((":", "："))
+    goes_on = end - at <= LEAD_CHARS and line[-1:].isalpha() and line.count(" ") > 1
+    return is_bold or goes_on
+
+
+def _is_said(text: str, start: int, at: int) -> bool:
+    """Tell of a line of a chat with a name in what is said; the times or a speaker come again."""
+    speaker = regex.compile(_SPEAKER).match(text, start)
+    if not speaker or speaker.end() > at:
+        return False
+    is_timed = speaker.start(speaker.lastindex or 0) > start + 3
+    near = text[max(0, start - AFTER_CHARS) : start] + text[speaker.end() : start + AFTER_CHARS]
+    return is_timed or f"\n{speaker[0]}" in "\n" + near
 
 
 class Name:
@@ -324,7 +367,7 @@ class Name:
     def is_public(self) -> bool:
         noun = self.start + len(self.prefix)
         near = self.text[max(0, noun - 24) : self.end + 16].lower().replace("publish", "")
-        is_id = self.suffix.lower().lstrip("_") == "id"
+        is_id = self.suffix.lower().lstrip("s_") == "id"
         return is_id or any(word in near for word in _PUBLIC)
 
     @cached_property
@@ -378,6 +421,7 @@ def _around(reading: Reading, name: Name) -> Iterator[tuple[Candidate, bool]]:
         if words <= MOST_WORDS_OF_PLAIN:
             yield each, False
     yield from ((each, False) for each in _plain_words(reading, name))
+    yield from ((each, False) for each in _words_behind_dash(reading, name))
     yield from ((each, False) for each in _phrases(reading.text, name))
     first = bisect_left(reading.starts, max(name.start - BEFORE_CHARS, name.part[0]))
     last = bisect_left(reading.starts, name.start)
@@ -397,6 +441,14 @@ def _plain_words(reading: Reading, name: Name) -> Iterator[Candidate]:
             return
         if each.is_plain:
             yield each
+
+
+def _words_behind_dash(reading: Reading, name: Name) -> Iterator[Candidate]:
+    """Yield a plain word that ends a clause behind a colon or a dash: "for the guests: word"."""
+    last = min(name.end + AFTER_CHARS, name.part[1])
+    found = regex.compile(_BEHIND_DASH).search(reading.text, name.end, last)
+    if found:
+        yield Candidate(reading.text, *found.span(1))
 
 
 class _Place:
@@ -419,9 +471,20 @@ class _Place:
             return False
         if not self.words and self.gap.strip()[:1] == ":":
             return False
-        before = self.gap.rpartition("\n")[2].strip(" \t-*•\"'`")
+        before = self.gap.rpartition("\n")[2]
+        if self.is_said:
+            before = regex.sub(_SPEAKER, "", before)
+        before = before.strip(" \t-*•\"'`")
         after = self.text[self.each.end : self.each.end + 2].lstrip(" \"'`")[:1]
         return not before and after in ("", "\n") and _is_heading(self.text, self.start)
+
+    @cached_property
+    def is_said(self) -> bool:
+        """Tell of a line of a chat, below one with the name in what is said."""
+        if not regex.match(_SPEAKER, self.gap.rpartition("\n")[2]):
+            return False
+        first = self.text.rfind("\n", max(0, self.start - HEADING_CHARS), self.start) + 1
+        return (first > 0 or self.start <= HEADING_CHARS) and _is_said(self.text, first, self.start)
 
     def is_near(self) -> bool:
         if self._is_call():
@@ -437,36 +500,63 @@ class _Place:
         return self.words <= MOST_WORDS and not self._is_of_another_name()
 
     def _is_call(self) -> bool:
-        """Tell of `name(…`; a bracket before an ideograph opens a remark."""
+        """Tell of `name(…` and `pypi-<…>`; a bracket before an ideograph opens a remark."""
         behind = self.text[self.each.end : self.each.end + 2]
-        return behind[:1] in ("(", "[") and behind.isascii()
+        return behind[:1] in ("(", "[", "<") and behind.isascii() and behind != "</"
 
     def _is_of_another_list(self) -> bool:
         return self.each.is_item and (self.words > 0 or "[" not in self.gap)
 
     def _is_of_another_name(self) -> bool:
         gap = self.gap.rstrip("\"'").removesuffix(" value=")
+        if regex.search(_OPTION, gap):
+            return True
         return "\n" in gap or gap[-1:] == "=" or gap[-2:] in ('":', "':") or gap[-3:] == '": '
 
     def is_of_kind(self, name: Name, form: Form) -> bool:
         """Tell whether such a name can have such a value: a key is no code of a door."""
         if form.is_slug and self._names_other_than(name):
             return False
-        if self._is_name_of_object(name):
+        if self._is_name_of_object(name) or (name.kind == "secret" and name.is_public):
             return False
         if form.mask == "commit":
             return not self.words and not self.is_before
         if form.mask.startswith(("hex", "opaque")):
-            is_public = name.is_public or any(word in self.gap.lower() for word in _PUBLIC)
-            return not self.is_before and name.kind in ("secret", "password") and not is_public
-        if form.has_letter:
-            return True
-        if name.stem in PINS:
-            return True
+            return self._may_have_chance(name)
         value = self.text[self.each.start : self.each.end]
-        if name.kind != "code" and (self.words or self.is_before or is_groups_of_digits(value)):
+        is_turned = regex.fullmatch(_TURNS, value) is not None
+        if name.kind == "lock":
+            return is_turned or not form.has_letter or len(form.mask) < 4
+        if is_turned:
             return False
-        return name.kind in ("code", "password")
+        if form.has_letter or name.stem in PINS or name.kind == "code":
+            return True
+        if name.kind != "password" or self.is_before:
+            return False
+        return not self.words or is_groups_of_digits(value)
+
+    def _may_have_chance(self, name: Name) -> bool:
+        """Tell whether a name, before a value of chance or in a remark behind it, can have one."""
+        if self.is_before and not (name.kind == "secret" and self._is_remarked()):
+            return False
+        if any(word in self.gap.lower() for word in _PUBLIC):
+            return False
+        return name.kind in ("secret", "password") or (name.kind == "code" and name.may_open)
+
+    def _is_beside_user(self) -> bool:
+        """Tell of a line of settings above or below which another one names a user."""
+        text, at = self.text, self.each.end
+        first = max(text.rfind("\n", max(0, self.start - HEADING_CHARS), self.start), 0)
+        last = text.find("\n", at, at + HEADING_CHARS)
+        above = text[text.rfind("\n", max(0, first - HEADING_CHARS), first) + 1 : first]
+        below = text[last + 1 : last + HEADING_CHARS] if last >= 0 else ""
+        return any(regex.match(_USER, line) for line in (above, below))
+
+    def _is_remarked(self) -> bool:
+        """Tell of a literal of code, and a name in the remark behind it: `"…")  # admin key`."""
+        before = self.text[max(0, self.each.start - HEADING_CHARS) : self.each.start]
+        is_public = "publ" in before.rpartition("\n")[2].lower()
+        return not is_public and regex.search(_REMARK, self.gap) is not None
 
     def _is_name_of_object(self, name: Name) -> bool:
         """Tell of `secretName: tls-2031`, the name of an object of Kubernetes."""
@@ -496,6 +586,12 @@ class _Place:
             found += [link, "rsep=" + " ".join(gap.split())[:6]]
         if name.is_variable:
             found += [f"{form.mask}*{link}*variable"]
+        if not self.words and not self.is_before and self._is_beside_user():
+            found += ["user", f"{form.mask}*user"]
+        if words := regex.findall(r"[^\W\d_]+", gap.lower()) if self.words else []:
+            found += ["gw=" + words[0 if self.is_before else -1]]
+        if form.mask.startswith("phrase"):
+            found += [f"words*{self.each.is_quoted}*{kind}*{min(self.words, 2)}"]
         return [
             *found,
             f"p{form.parts}*{link}*{kind}",
@@ -510,6 +606,10 @@ class _Place:
 
     def _below(self, name: Name, form: Form) -> Iterator[str]:
         yield "below"
+        if self.is_said:
+            yield "said"
+            yield f"{form.mask}*said"
+            yield f"{form.flags}*said*{name.kind}"
         yield f"below*{name.kind}"
         yield f"{form.mask}*below"
         yield f"{form.mask}*below*{name.kind}"

@@ -15,18 +15,28 @@ if TYPE_CHECKING:
 NOUNS = {
     "password": """
         passw passord kennwort mot_de_passe |mdp| contrase senha palavra_passe wachtwoord |ww|
-        |hasl парол 密码 密碼 口令 暗証 暗号 パス 비밀번호 비번 암호 |pwd| |pw| |psk |pin| |puk|
-        |пин| pass| |clave| lösen losenord adgangskode kodeord salasana |parol sifre heslo hesla
-        jelszo κωδικ كلمة_المرور كلمة_السر باسورد
+        |hasl парол 密码 密碼 口令 暗証 暗号 パス 비밀번호 비번 암호 |pwd| |pw| bindpw
+        |psk |pin| |puk| |пин| pass| |clave| lösen losenord adgangskode kodeord salasana
+        |parol sifre heslo hesla jelszo κωδικ كلمة_المرور كلمة_السر باسورد
     """,
-    "phrase": "passphrase phrase frase fraza фраз mnemonic",
+    "phrase": """
+        passphrase phrase frase fraza фраз mnemonic code_word codeword codewort кодовое_слово
+        секретное_слово 合言葉
+    """,
     "secret": """
-        secret segret token |key| schlüssel schluessel 密钥 chiave klucz ключ sleutel |auth| cookie
-        |seed
+        secret segret segred シークレット geheim token токен トークン 토큰 令牌 bearer |key|
+        schlüssel schluessel 密钥 鍵 キー |cle| |chave chiave klucz ключ sleutel |auth| |hmac|
+        cookie |seed
     """,
     "code": "code codig codic kod| kodu| koden| |код الرمز コード 码 코드",
     "login": """
-        log_in login |entra accesso zugang inlog |root admin логин account |wifi unlock credenci
+        log_in login sign_in |entra accesso zugang inlog |root admin логин account |wifi |wlan
+        unlock credenci
+    """,
+    "lock": """
+        |alarm allarm antifurt сигнализ |safe| tresor cofre caja_fuerte cassafort coffre сейф kluis
+        sejf 金庫 schloss cadenas candado cadeado lucchett combina kombi комбинац |door| |portao
+        portail interphone domofon домофон
     """,
     "pair": "|/|",
 }

@@ -58,7 +58,7 @@ class Literals:
 
     def _make_index(self) -> None:
         for part in self._literals:
-            if " " in part:
+            if part.split() != [part]:
                 each, part = part, max(part.split(), key=len)
                 self._with_blanks.setdefault(part, []).append(each)
             if len(part) == 1:

@@ -105,9 +105,9 @@ _ASSIGNED = frozenset([rank for rank, (_, _, pattern) in enumerate(TABLE) if IS 
 _PLACEHOLDER = (
     r"(?i)\S*?(?:x{6}|\bx{3,}\b|\*{3}|\.{3}|…|redacted:|placeholder|change[-_]?me"
     r"|\byour|[-_]your|[-_]here\b|\b(?:example|replace|dummy)[-_]|[-_]example\b"
-    r"|(?-i:EXAMPLE)(?:KEY)?\b)"
+    r"|(?-i:EXAMPLE)(?:KEY)?\b|(?<!\S)example(?!\S))"
 )
-_ONE_SIGN = r"(\S)\1{7,}(?!\S)"
+_ONE_SIGN = r"(\S)\1{5,}(?!\S)|(?:0123456789abcdef)+(?!\S)"
 
 _ASSIGNING = frozenset("-:=>(")
 """Every match of a pattern with `IS` has one of these; prose with "token" often has none."""
@@ -149,9 +149,11 @@ def _spans_in(text: str) -> Iterator[tuple[int, int, int]]:
     signs = _SIGNS.find(text)
     yield from _spans_by_issuer(text, signs)
     yield from _spans_in_long_lines(text)
-    yield from _spans_by_judge(text, signs)
-    for start, end in list_spans(text, signs):
-        yield start, end, _RANKS["secret"]
+    lists = list(list_spans(text, signs))
+    yield from ((start, end, _RANKS["secret"]) for start, end in lists)
+    for start, end, rank in _spans_by_judge(text, signs):
+        if not any(first <= start and end <= last for first, last in lists):
+            yield start, end, rank
 
 
 def _spans_by_issuer(text: str, signs: Collection[str]) -> Iterator[tuple[int, int, int]]:

@@ -9,11 +9,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-SEED_LEADS = tuple(
-    """
-    seed mnemonic phrase frase фраз recovery wiederherst herstel wörter wallet portefeuille
+SEED_LEADS = (
+    "12 word",
+    "24 word",
+    *"""
+    seed mnemonic phrase frase фраз recovery wiederherst herstel wörter wallet ledger portefeuille
     billetera cartera carteira portafogli portfel кошел 助记 ニーモニック リカバリー ウォレット
-    """.split()
+    """.split(),
 )
 CODE_LEADS = ("code", "códig", "codig", "codic", "kody", "код", "コード", "码", "碼")
 LEAD_CHARS = 400
@@ -25,6 +27,7 @@ _PLURAL = r"[a-z]+[^aiosu]s"
 """Form of a word in the plural, of which BIP-39 has next to none."""
 _COMMON = frozenset("the and for with was are not has but his her its who how let our".split())
 """Words of a sentence that are in no phrase."""
+_DASHES = frozenset("-–—")
 _COUNTED = r"\(?(?!1\D|1\Z)\d{1,2}[.):]?|[-*•]"
 """What stands before the second word of a phrase and the others."""
 FEWEST_CODES, MOST_CODES = 3, 40
@@ -120,7 +123,11 @@ def _find_seeds(text: str, start: int, stop: int) -> Iterator[tuple[int, int]]:
         between = text[end : word.start()]
         end = word.end()
         kind = _kind_of(word[0])
+        if kind == "other" and run and _kind_of(word[0].rstrip(".;!")) == "word":
+            run.append((word.start(), word.start() + len(word[0].rstrip(".;!"))))
         is_quoted = '"' in between and not is_listed
+        if word[0] in _DASHES and "\n" not in between:
+            kind = "other"
         if kind in ("lead", "other") or is_quoted or _breaks(text, run, between):
             yield from _seed(text, run)
             run = []

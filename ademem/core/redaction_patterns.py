@@ -31,12 +31,17 @@ _TYPE = r":[ \t]*[&'\w][\w.<>\[\]|?' ]{0,30}?="
 _BELOW = (
     r"""(?:[ \t]*[|>]?[+-]?[ \t]*\n[ \t]*(?!\S+:\s)(?=["']?[^\s"']{5,}["']?[ \t]*(?:\n|\Z)))?"""
 )
-IS = rf"(?:{_QUOTE}\]?)?[ \t]*(?:{_TYPE}|:=|=>|={{1,3}}|!==?(?=[ \t]*[\"'])|:{_BELOW}|>)[ \t]*"
+IS = (
+    rf"(?:{_QUOTE}\]?)?[ \t]*(?:{_TYPE}|:=|=>|={{1,3}}|(?:\|\||\?\??)=|!==?(?=[ \t]*[\"'])"
+    rf"|:{_BELOW}|>)[ \t]*"
+)
 _UUID = r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
 
 _REFERENCE = (
-    r"(?!(?:env|file|fd):|pk_(?:test|live)_|\$[A-Za-z_{(]|%[({s]|[{<\[]|\w+://|arn:|#[0-9a-f]{3,8}(?!\w)"
-    r"|0[xX](?:[0-9a-fA-F]{8}){1,2}(?!\w)"  # the id of a key, as git and OpenPGP write it
+    r"(?!(?:env|file|fd|vault):|pk_(?:test|live)_|\$[A-Za-z_{(]|%[({s]|[{<\[]|(?<=>)@|\w+://|arn:"
+    r"|#[0-9a-f]{3,8}(?!\w)"
+    # the id of a key, as git and OpenPGP write it, and an address of Ethereum
+    r"|(?:0[xX](?:[0-9a-fA-F]{8}|[0-9a-fA-F]{16}|[0-9a-fA-F]{40})|(?-i:[0-9A-F]{16}|[0-9A-F]{40}))(?!\w)"
     r"|[.~]?/[a-z_.-]+[/.]|[a-z_-]{3,}/[a-z]"
     r"|[\w./-]{1,80}\.(?:pem|key|txt|json|ya?ml|env|py|[jt]sx?|md)(?!\w))"
 )
@@ -56,7 +61,7 @@ def _assignment(names: str, quoted: str, bare: str) -> str:
     return (
         rf"(?i)(?:(?<![^\s\"'`(])--?[\w-]{{0,30}}?(?:{names})[ \t]+"
         rf"|(?:{names})(?:_base)?(?:[_-]?(?:prod|production|staging|dev|live|test|\d))?{IS})"
-        rf"(?P<quote>{_QUOTE})?{_REFERENCE}"
+        rf"(?:[bBrR]{{1,2}}(?=[\"']))?(?P<quote>{_QUOTE})?{_REFERENCE}"
         rf"((?(quote){quoted}(?:(?!(?P=quote))(?:\\.|[^\s\\]|\\(?=\s|\Z))){{4,}}"
         # a bare word that goes on as a path, a call or an index is code
         rf"|{bare}(?![a-z_]+\.[a-z_]){_BARE}{{6,}}+(?![(\[{{])"
@@ -86,7 +91,7 @@ _PASSWORD = _assignment(
 
 _KEYS = (
     r"(?:api|access|secret|auth|encryption|signing|private|account|service|master|shared|admin"
-    r"|app|client|session|hmac|jwt|license|deploy)[_ -]?key"
+    r"|app|client|session|hmac|jwt|license|deploy)[_. -]?key"
 )
 
 _SECRET = _assignment(
@@ -137,17 +142,29 @@ _COMMANDS = (
         "convertto-securestring",
         r"(?i)\bConvertTo-SecureString(?=[^\n]*-AsPlainText)\s+(?:-String\s+)?" + _ARGUMENT,
     ),
-    ("openssl", _login("openssl", r"-pass(?:in|out)?\s+pass:")),
+    ("openssl", _login("openssl", r"(?:-pass(?:in|out)?\s+pass:|(?<=\s)-k\s+)")),
+    (
+        "password-command|passphrase-command",
+        rf"--pass(?:word|phrase)-command[ =][\"']?(?:echo|printf)\s+{_ARGUMENT}",
+    ),
+    (  # the user of a server, then the password
+        "ftp|smtp|imap|ldap|connect|ssh",
+        r"(?i)\([\"'](?:\w{2,8}://)?[\w-]{1,63}(?:[.:][\w-]{1,63}){1,6}[\"'],\s*(?:\d{1,5},\s*)?"
+        r"[\"'][^\"'\n]{1,64}[\"'],\s*[\"'](?=[^\"'\n]*[\d!#$%^&*?~+;])([^\"'\s]{6,})[\"']",
+    ),
     ("redis-cli", _login("redis-cli", r"-a\s+")),
     ("ldap", _login(r"ldap\w+", r"-w\s*")),
     ("smbclient|rpcclient", _login(r"(?:smb|rpc)client", r"-U\s*[^\s%]{1,64}%")),
     ("htpasswd", _login("htpasswd", r"-\w*b\w*\s+\S{1,200}\s+\S{1,100}\s+")),
-    ("ssh-keygen", _login("ssh-keygen", r"-N\s*")),
-    ("zip -p", _login(r"(?:un)?zip", r"-P\s+")),
+    ("ssh-keygen", _login("ssh-keygen", r"-[NP]\s*")),
+    ("zip ", _login(r"(?:un)?zip", r"-P\s+")),
     ("7z|rar", _login(r"(?:7z[ar]?|rar)", r"-h?p")),
     ("mosquitto|ipmitool|sqlcmd|bcp", _login(r"(?:mosquitto_\w+|ipmitool|sqlcmd|bcp)", r"-P\s*")),
     ("clickhouse|gpg|svn", _login(r"(?:clickhouse[\w-]*|gpg2?|svn)", r"--pass(?:word|phrase)[ =]")),
-    ("keytool|jarsigner", _login(r"(?:keytool|jarsigner)", r"-(?:store|key)pass(?:\s+|:)")),
+    (
+        "keytool|jarsigner",
+        _login(r"(?:keytool|jarsigner)", r"-(?:store|key)pass(?:\s+|:(?!env\b|file\b))"),
+    ),
     ("xfreerdp|cmdkey", _login(r"(?:xfreerdp|cmdkey)", r"/p(?:ass)?:")),
     ("lftp", _login("lftp", r"-u\s+[^\s,]{1,64},")),
     ("wpa_passphrase", _login("wpa_passphrase", r"(?:\"[^\"]{1,32}\"|\S{1,32})\s+")),
@@ -190,6 +207,7 @@ _COMMANDS = (
         rf"\b(?:echo|printf)\s+(?:-\w+\s+)?{_ARGUMENT}\s*\|[^|\n]{{0,40}}\b(?:cryptsetup|kinit)\b",
     ),
     ("identified by", r"(?i)\bidentified\s+(?:with\s+\S+\s+)?by\s+(?:password\s+)?'([^'\n]+)'"),
+    ("az login", _login(r"az\s+login", r"-p\s+")),
     ("sudo -s", rf"\becho\s+{_ARGUMENT}\s*\|\s*sudo\s+-S"),
 )
 
@@ -252,13 +270,14 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
     _key(
         "gitlab-token",
         "glpat-|gldt-|glrt-|glcbt-|glptt-|glft-|glsoat-|glagent-|glimt-|gloas-",
-        r"[\w-]{20,}(?:\.[\w-]+)*",
+        r"[\w-]{16,}(?:\.[\w-]+)*",
     ),
     _key("gitlab-token", "GR1348941", r"[\w-]{20,}"),
     _key("bitbucket-token", "ATBB", r"[A-Za-z0-9]{32}", _START),
     _key("slack-token", "xox", r"[a-z][.-](?:xox[bp]-)?(?=[A-Za-z-]{0,40}\d)[A-Za-z0-9-]{20,}"),
     _key("slack-token", "xapp-", r"\d-[A-Za-z0-9-]{20,}"),
     _key("slack-webhook", "hooks.slack.com", r"/(?:services|workflows|triggers)/([\w/+-]{20,})"),
+    _key("slack-webhook", "/services/T", r"[A-Z0-9]{8,}/B[A-Z0-9]{8,}/([A-Za-z0-9]{20,})"),
     _key("discord-webhook", "/api/webhooks/", r"(\d{15,}/[\w-]{30,})"),
     _key(
         "discord-token",
@@ -266,7 +285,8 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
         r"[\w-]{20,26}\.[\w-]{6,7}\.[\w-]{27,}",
         _START,
     ),
-    ("telegram-token", (":A",), r"(?<!\d)\d{6,12}:A[\w-]{32,}"),
+    ("telegram-token", (":A",), r"(?<!\d)\d{6,12}:A(?:A[\w-]{28,}|[\w-]{32,})"),
+    ("deepl-key", (":fx",), _UUID + r":fx\b"),
     _key("stripe-key", "sk_live_|rk_live_", r"[A-Za-z0-9]{16,}"),
     _key("stripe-key", "sk_test_|rk_test_", r"[A-Za-z0-9]{16,}"),
     _key("stripe-webhook-secret", "whsec_", r"[A-Za-z0-9+/]{24,}=*"),
@@ -300,14 +320,14 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ),
     _key("azure-key", "accountkey=|sharedaccesskey=", r"([A-Za-z0-9+/]{40,}={0,2})", "(?i)"),
     ("azure-sas", ("sig=",), r"(?i)\bsig=([\w%+/-]{30,}=*)"),
-    ("azure-client-secret", ("Q~",), _START + r"[\w.~]{3}\dQ~[\w.~-]{31,34}"),
+    ("azure-client-secret", ("Q~",), _START + r"[\w.~]{3}\dQ~[\w.~-]{24,34}"),
     ("digitalocean-token", ("_v1_",), r"do[opr]_v1_[0-9a-f]{64}"),
     _key("heroku-key", "HRKU-", r"[\w-]{36,}"),
     ("heroku-key", ("heroku",), rf"(?i)heroku[\w.-]{{0,30}}?key{IS}(?:{_QUOTE})?({_UUID})"),
-    _key("shopify-token", "shpat_|shpca_|shppa_|shpss_", r"[0-9a-fA-F]{32}"),
+    _key("shopify-token", "shpat_|shpca_|shppa_|shpss_", r"[0-9a-fA-F]{28,32}"),
     _key("square-token", "sq0", r"[a-z]{3}-[\w-]{22,}"),
     _key("databricks-token", "dapi", r"[0-9a-f]{32}(?:-\d)?" + _END),
-    _key("linear-key", "lin_", r"(?:api|oauth)_[A-Za-z0-9]{32,}"),
+    _key("linear-key", "lin_", r"(?:api|oauth)_[A-Za-z0-9]{28,}"),
     _key("notion-token", "ntn_", r"[A-Za-z0-9]{40,}", _START),
     _key("notion-token", "secret_", r"[A-Za-z0-9]{43}" + _END),
     _key("figma-token", "figd_", r"[\w-]{30,}"),
@@ -318,7 +338,10 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
     _key("grafana-token", "glc_", r"[A-Za-z0-9+/]{32,}={0,2}"),
     _key("newrelic-key", "NRAK-", r"[A-Z0-9]{27}"),
     _key("sentry-token", "sntrys_|sntryu_", r"[\w+/=-]{40,}"),
-    _key("sentry-dsn", "://", r"([0-9a-f]{32}(?::[0-9a-f]{32})?)@[\w.-]+/\d"),
+    _key("sentry-dsn", "://", r"([0-9a-f]{32}(?::(?:[0-9a-f]{32})?)?)@[\w.-]+/\d"),
+    _key("vk-token", "vk1.a.", r"[\w-]{60,}"),
+    _key("twitch-key", "live_", r"\d{6,}_[A-Za-z0-9]{30}", _START),
+    ("kubeadm-token", ("--token",), r"--token[ =][\"']?([a-z0-9]{6}\.[a-z0-9]{16})(?![\w.])"),
     _key("vault-token", "hvs.|hvb.|hvr.", r"[\w-]{24,}", _START),
     ("terraform-token", (".atlasv1.",), _START + r"[A-Za-z0-9]{14}\.atlasv1\.[\w-]{60,}"),
     _key("pulumi-token", "pul-", r"[0-9a-f]{40}"),
@@ -364,6 +387,7 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
     _key("tencent-key", "AKID", r"[A-Za-z0-9]{32}", _START),
     _key("yandex-key", "AQVN", r"[\w-]{35,38}", _START),
     ("azure-devops-token", ("AZDO",), _START + r"[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}"),
+    ("newrelic-key", ("NRAL",), _START + r"[0-9a-f]{36}NRAL" + _END),
     _key("newrelic-key", "NRII-|NRJS-|NRRA-", r"[\w-]{19,}"),
     _key("resend-key", "re_", r"[A-Za-z0-9]{6,10}_[A-Za-z0-9]{20,}", _START),
     _key("mailersend-token", "mlsn.", r"[0-9a-f]{60,}"),
@@ -473,7 +497,7 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
         r"[ \t]*\n[^\n]{0,60}"
         r"(?i:seed[^\n]{1,40}(?:wallet|phrase)|(?:wallet|phrase)[^\n]{1,40}seed)",
     ),
-    ("secret", ("appid=",), r"(?i:appid)=([0-9a-f]{32})" + _END),  # of OpenWeather
+    ("secret", ("appid=",), r"(?i:appid)=([0-9a-f]{24,32})" + _END),  # of OpenWeather
     (  # of a registry, in Docker's `config.json`
         "secret",
         ("auths",),
@@ -487,7 +511,7 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (  # of a database, between semicolons, as ADO.NET reads it
         "password",
         (";password=", ";pwd="),
-        r"(?i);(?:password|pwd)=(?![$<{%])([^;\"\n]{5,});",
+        r"(?i);(?:password|pwd)=(?![$<{%])([^\"\s]{5,}?)(?=;[a-z ]{2,30}=|;?(?:[\"'\s]|\Z))",
     ),
     ("secret", ("?key=", "&key="), rf"[?&]key=(?=[\w-]{{20}}){OPAQUE}([\w-]+)"),
     (
@@ -551,10 +575,93 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
         ("passw",),
         rf"(?i)passw\w*{IS}(?:{_QUOTE})?([a-z0-9]{{4}}(?: [a-z0-9]{{4}}){{3,7}})(?![\w-])",
     ),
+    (  # of a connection, as libpq reads it
+        "password",
+        ("password=",),
+        r"\b(?:host|hostaddr|port|user|dbname)=[^\s,\"']{1,80}(?: \w{2,20}=[^\s,\"']{1,80}){0,8}"
+        r" password=(?![$<{%\[*])([^\s,\"'()]{4,})",
+    ),
     (  # in an address, as of a meeting
         "password",
         ("?pwd=", "&pwd=", "?pass", "&pass"),
         rf"(?i)[?&](?:pwd|pass(?:wd|word|code)?)={_REFERENCE}(?:{_DIGIT}|{_MIXED})([\w.~!*%+-]{{4,}})",
+    ),
+    (  # where a stream is sent to
+        "secret",
+        ("rtmp://", "rtmps://"),
+        rf"rtmps?://[^\s/]{{1,200}}/[\w-]{{1,64}}/(?=[\w-]{{12}}){OPAQUE}([\w-]+)",
+    ),
+    (  # the last of seven fields of a file of cookies
+        "cookie",
+        ("TRUE", "FALSE"),
+        r"\s(?:TRUE|FALSE)[ \t]+/\S*[ \t]+(?:TRUE|FALSE)[ \t]+\d+[ \t]+\S+[ \t]+"
+        rf"(?=\S{{16}}){OPAQUE}(\S+)",
+    ),
+    ("secret", ("/:_auth=",), r"/:_auth=[\"']?([\w+/-]{12,}={0,2})"),  # of a package registry
+    (  # four groups of four letters, one without a vowel, as Google prints them
+        "password",
+        ("pass",),
+        rf"(?i)pass\w*[^\n=:]{{0,40}}{IS}(?:{_QUOTE})?"
+        r"(?=[a-z ]*(?<![a-z])[b-df-hj-np-tv-xz]{4}(?![a-z]))([a-z]{4}(?: [a-z]{4}){3})(?![\w'-])",
+    ),
+    (  # a value with brackets or quotes in it, up to the end of a line of configuration
+        "password",
+        ("passw", "_pw", "_pass", "credentials"),
+        rf"(?im)^[ \t]*(?:export[ \t]+)?[\w.-]*(?:passw(?:or)?d|_pw|_pass|credentials){IS}"
+        r"(?![$<{%(\[\"'])(?=\S*[();&'])(?!\S*(?:\)\.|\(\)|[\"'][\]),]|=>|&&|::|->))(?=\S*[a-z])"
+        r"(\S{5,}[^\s(){}\[\];,\"'])[ \t]*$",
+    ),
+    (  # of a wallet, 32 bytes
+        "secret",
+        ("_key(", "fromkey("),
+        r"(?i)(?:from|import|private|secret|sign\w*)_?(?:private_?|secret_?)?key\(\s*b?[\"']"
+        r"((?:0x)?[0-9a-f]{64})[\"']",
+    ),
+    (  # the key of a signature, whatever its letters
+        "secret",
+        ("hmac.new(", "createhmac("),
+        r"(?i)(?:hmac\.new|createhmac)\((?:\s*[\"'][\w-]{2,24}[\"'],)?[^\"'\n]{0,40}[\"']"
+        rf"(?=[^\s\"']{{12}})(?:{OPAQUE}|(?=\w*[b-df-hj-np-tv-xz]{{5}}))([^\s\"']+)[\"']",
+    ),
+    (  # of tokens that are signed
+        "secret",
+        ("jwt.",),
+        r"(?i)\bjwt\.(?:encode|decode|sign|verify)\([^\n]{1,200}?,[ \t]*b?[\"'](?![$<{%])"
+        r"(?=[^\"']*[\d!#$%^&*?~+])(?!(?:hs|rs|es|ps)\d{3}[\"'])([^\"'\s]{8,})[\"']",
+    ),
+    (
+        "password",
+        ("userpwd",),
+        r"(?i)userpwd,[ \t]*[\"'][^:\"'\n]{1,64}:(?![$<{%])([^\"'\n]{4,})[\"']",
+    ),
+    (  # of chance, in a variable of the environment
+        "secret",
+        ("environ[", "env[", "export "),
+        r"(?i)(?:\benv(?:iron)?\[[\"']\w{2,40}[\"']\][ \t]*=|\bexport[ \t]+\w{2,40}=)[ \t]*[\"']?"
+        rf"(?=[\w-]{{32}})(?![0-9a-f-]+\b)(?!{_WORDS})(?=(?:[a-z_-]*\d){{3}})([\w-]+)"
+        r"[\"']?[ \t]*(?=[#;\n]|\Z)",
+    ),
+    (  # of routers and servers that are watched, as Net-SNMP reads it
+        "password",
+        ("community",),
+        r"(?m)^[ \t]*r[ow]community6?[ \t]+([^\s#]{5,})",
+    ),
+    (  # a key as bytes of C
+        "secret",
+        ("0x",),
+        r"(?i)(?<!pub)(?<!public_)key\w{0,12}(?:\[\w{0,20}\])?[ \t]*=[ \t]*(?:\w{1,12}\()?[{\[]\s*"
+        r"(0x[0-9a-f]{2}(?:\s*,\s*0x[0-9a-f]{2}){15,63})",
+    ),
+    (  # 16 or 32 bytes
+        "secret",
+        ("keyspec(", "aes", "cipher", "fernet("),
+        r"(?i)(?:keyspec|aes|cipher|fernet)\w{0,12}\([^\n\"']{0,40}[\"']"
+        r"([\w+/-]{22}==|[\w+/-]{43}=)[\"']",
+    ),
+    (  # of passwords by time, RFC 6238, in base32
+        "secret",
+        ("otp", "2fa", "mfa"),
+        r"(?i)(?:otp|[2m]fa)(?-i:[^\n]{0,60}?(?<![\w/+])(?=[A-Z]*[2-7])([A-Z2-7]{16}|[A-Z2-7]{26}|[A-Z2-7]{32}|[A-Z2-7]{52})(?![\w/+]))",
     ),
     (  # of a calendar at Google
         "secret",
@@ -592,6 +699,12 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
         r"[\"'](?:(?:cn|uid|dc|ou)=[^\"'\n]{1,120}|[^\s\"']{1,64}[@\\][^\s\"']{1,64})[\"'],\s*"
         r"(?:\w{1,20}=)?[\"'](?![$<{%])([^\"'\n]{4,})[\"']\s*[,)]",
     ),
+    (
+        "password",
+        ("login(",),
+        r"(?i)login\(\s*[\"'][^\"'\n]{1,64}[\"'],\s*[\"'](?![$<{%/])(?=[^\"'\n]*[\d!#$%^&*?~+;])"
+        r"(?=[^\"'\n]*[a-z])([^\"'\s]{6,})[\"']\s*\)",
+    ),
     (  # a line of a protocol: `"PASS …\r\n"`
         "password",
         ("\\r\\n",),
@@ -608,7 +721,15 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("signature", ("-signature=",), r"(?i)-signature=([\w%]{40,})"),
     (
         "password",
-        ("#define", "setx ", "variable ", "name: ", 'name":', "key: ", 'key":'),
+        (
+            "#define",
+            "setx ",
+            "variable ",
+            "name: ",
+            'name":',
+            "key: ",
+            'key":',
+        ),
         rf"(?i)(?-i:[#sSvVnNkK])(?:(?:(?<=#)define|(?<=\bs)etx)[ \t]+[\w]*(?:{_NAMES})\w*[ \t]+"
         rf"|(?<=\bv)ariable[ \t]+\"[^\"\n]*(?:{_NAMES})[^\"\n]*\"\s*\{{[^}}]{{0,300}}?"
         r"\bdefault\s*=\s*"
@@ -635,7 +756,7 @@ TABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ),
     (
         "password",
-        ("value=",),
+        ("value=", "value ="),
         rf"(?i)(?:password|passwd|pwd|{FOREIGN_PASSWORDS}|secret|token|api[_-]?key)[\"']\s+value\s*=\s*"
         rf"[\"'](?:{_DIGIT}|{_SYMBOL})(?![$\[{{<%])([^\"'\n]{{5,}})[\"']",
     ),
@@ -689,8 +810,9 @@ LONG = (
     r"(?<![\w-])\d{6}(?:-\d{6}){7}(?![\w-])",
     # five groups of five, with which a program is licensed
     r"(?<![\w-])(?=[A-Z-]{0,28}\d)(?=[\d-]{0,28}[A-Z])[A-Z\d]{5}(?:-[A-Z\d]{5}){4}(?![\w-])",
+    r"(?<![\w-])(?=[\w-]{0,28}[a-z])(?=[\w-]{0,28}[A-Z])(?=[A-Za-z-]{0,28}\d)[A-Za-z\d]{5}(?:-[A-Za-z\d]{5}){4}(?![\w-])",
     # quoted on the line of a name: `withToken("…")`, `key = decode("…")`
-    r"(?i:key|token|secret)s?(?<!(?i:public)[_ -](?i:key))(?<!(?i:public)(?i:key))\b"
+    r"(?i:key|token|secret)s?(?<!(?i:public)[_ -](?i:key))(?<!(?i:publickey))(?<!(?i:pubkey))\b"
     r"[^\n\"'`]{0,40}[\"'`]"
-    rf"(?!MII|ssh-|age1|AAAA)(?!{_WORDS}){_BOTH_CASES}([\w+/-]{{32,}}={{0,2}})[\"'`]",
+    rf"(?!MII|ssh-|age1|AAAA|0x[0-9a-fA-F]{{40}}\b)(?!{_WORDS}){_BOTH_CASES}([\w+/-]{{32,}}={{0,2}})[\"'`]",
 )

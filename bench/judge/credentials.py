@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import string
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -34,14 +35,14 @@ from .manuals import read_manuals
 
 STRANGERS = Path("tests/strangers")
 JUDGED = Path(__file__).parent / "corpus"
-AUTHORS = "abcdefghijklmnopqrst"
+AUTHORS = (*string.ascii_lowercase, *(f"a{letter}" for letter in "abcdefghijklm"))
 OURS, LINES = "ours", "lines"
 """Texts of this repository with secrets, and lines without any; no author is scored on them."""
 STRENGTH = 1.0
 """Inverse strength of the L2 regularization."""
 FEWEST = 3
 """Candidates that a feature must have."""
-LIMIT = 0.3
+LIMIT = 0.15
 """Log-odds over which a candidate is redacted: 1 % of harmless texts of authors left out."""
 TIMES_OURS = 5
 """How often each text of the corpus of this repository counts, which are all to be right."""

@@ -47,6 +47,9 @@ def test_what_has_a_form_of_its_own_is_no_candidate(value):
     assert is_harmless(value, is_quoted=False)
 
 
+CHAT = "kai: anyone know the jenkins login?\nmo: user admin\n"
+
+
 @pytest.mark.parametrize(
     ("place", "is_redacted"),
     [
@@ -58,12 +61,16 @@ def test_what_has_a_form_of_its_own_is_no_candidate(value):
         pytest.param("the train to {} leaves at nine", False, id="without a name"),
         pytest.param("the train is {}. Password rules stay", False, id="in another sentence"),
         pytest.param("the password:\n\n{}", True, id="on the next line that has words"),
-        pytest.param("the password is\n{}", False, id="on the line below a sentence"),
+        pytest.param("the password is\n{}", True, id="below a line that goes on"),
         pytest.param("{}\nis the password", False, id="on the line above"),
         pytest.param("## Root password\n\n- {}", True, id="alone below a heading"),
         pytest.param("Login for the shop:\nanna\n{}", True, id="below a line with a colon"),
         pytest.param("**Root password**\n{}", True, id="below a bold line"),
-        pytest.param("the **root** password\n{}", False, id="below a line with a bold word"),
+        pytest.param("the **root** password\n{}", True, id="below a line with a bold word"),
+        pytest.param("the password is old.\n{}", False, id="below a sentence"),
+        pytest.param(CHAT + "mo: {}\nkai: in", True, id="said in a chat"),
+        pytest.param(CHAT + "mo: it is {}\nkai: in", False, id="in a longer line of a chat"),
+        pytest.param("a: on\npassword: is old\nb: {}\nc: on", False, id="of another setting"),
         pytest.param("## Root password\n\na\nb\nc\n{}", False, id="far below a heading"),
         pytest.param("## Root password\n\nthe train to {}", False, id="in a line below a heading"),
     ],
@@ -137,6 +144,31 @@ def test_a_value_of_blanks_is_no_secret(text):
 )
 def test_what_only_looks_quoted_is_no_value(text):
     assert redact(text).text == text
+
+
+def test_a_number_opens_a_lock_without_the_name_of_a_code():
+    for text in (
+        "The alarm in the hall takes 409317 and then the green key",
+        "o cadeado abre com 5290",
+        "Tresor: erst links, dann 41-08-75",
+        "the combination is 31 left, 8 right, 64 left",
+    ):
+        assert redact(text).found == ("password",), text
+    assert redact("The alarm fired 4093 times since Monday").found == ()
+    assert redact("the key is 31 left, 8 right, 64 left").found == ()
+
+
+def test_a_value_of_chance_may_stand_before_the_remark_that_names_it():
+    value = "31915cac73b1abf7f0bd30b7bb961a0d"
+
+    assert value not in redact(f"Client('APP', '{value}')  # admin key").text
+    assert redact(f"PUBLIC = load('{value}')  # key of the updates").found == ()
+    assert redact(f"find('{value}'), key of the cache").found == ()
+
+
+def test_a_word_is_a_password_beside_a_user_and_none_as_the_type_of_a_field():
+    assert redact("username: worker\npassword: huntsingdogs").found == ("password",)
+    assert redact("username: string\npassword: string").found == ()
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from ademem.core import literals
 from ademem.core.credential_nouns import without_accents
 from ademem.core.literals import Literals
 
-HINTS = ("key", "AC", "enable secret", "hasl", "hasł", "/", "…here", "auth=(")
+HINTS = ("key", "AC", "enable secret", "hasl", "hasł", "/", "…here", "auth=(", "\tTRUE\t")
 
 
 @pytest.mark.parametrize(
@@ -18,6 +18,8 @@ HINTS = ("key", "AC", "enable secret", "hasl", "hasł", "/", "…here", "auth=("
         pytest.param("Enable SECRET 5", {"enable secret"}, id="with a blank"),
         pytest.param("Hasło", {"hasl", "hasł"}, id="with and without accents"),
         pytest.param("a / b…here", {"/", "…here"}, id="signs"),
+        pytest.param("a\tTRUE\tb", {"\tTRUE\t"}, id="with a tabulator"),
+        pytest.param("TRUE b", set(), id="without it"),
         pytest.param("x" * 40 + "auth=('", {"auth=("}, id="a long word"),
     ],
 )

@@ -57,6 +57,21 @@ SECRETS = [
         " -d x",
     ),
     secret(
+        "slack-webhook",
+        "https://chat.acme.example/services/T0123456AB/B0123456AB/",
+        MIX[:24],
+        id="a webhook elsewhere",
+    ),
+    secret("deepl-key", "la clave es ", UUID + ":fx", ", dice"),
+    secret("vk-token", "токен ", "vk1.a." + MIX[:64]),
+    secret("twitch-key", "stream with ", "live_" + "86483823_" + MIX[:30]),
+    secret("kubeadm-token", "kubeadm join h:6443 --token ", "rnxr4n.gw2h2hn3lcu1sg8b", " -v=5"),
+    secret("newrelic-key", "license: ", HEX[:36] + "NRAL"),
+    *(
+        secret("cookie", f".acme.example\t{flag}\t/\t{flag}\t1746057600\tid\t", MIX[:31], id=flag)
+        for flag in ("TRUE", "FALSE")
+    ),
+    secret(
         "discord-webhook",
         "https://discord.com/api/webhooks/",
         "123456789012345678/" + MIX[:68],
@@ -526,7 +541,28 @@ SECRETS = [
             ("pass === '", "curtain!call!5", "'"),
             ('static final String SALT_PW = "', "Kettle+Drum_6", '";'),
             ("clave-secreta: ", HEX[:40], "\n"),
-            ("mnemonic: '", " ".join(SEED * 2), "'"),
+            ("openssl enc -aes-256-cbc -in a -k ", "ovenMitt", "\n"),
+            ("restic --password-command '", "echo OvenMitt", "' backup"),
+            ("borg --passphrase-command '", "echo OvenMitt", "' list"),
+            ("zip -r -P ", "OvenMitt", " a.zip a/"),
+            ("ssh-keygen -p -f k -P ", "OvenMitt", " -N ''"),
+            ("az login --service-principal -u ops -p ", "OvenMitt", " --tenant x"),
+            *(
+                (f"{call}('a.example', 'drop', '", "Mitt&Keser3", "')")
+                for call in "ftplib.FTP smtp.dial imap.open ldap.open ssh.dial".split()
+            ),
+            ('DBI->connect("dbi:mysql:shop", "shop", "', "uj28pqyl", '")'),
+            ('ftp.login("kasse", "', "Giraflore;31", '")'),
+            ("Server=s;User Id=a;Password=", "Tq8;v0Lx!zWd", ";Encrypt=true"),
+            ('curl_setopt($c, CURLOPT_USERPWD, "api:', "Mitt-and-key3", '");'),
+            ("host=pg user=feed password=", "lambDa_Crab", " dbname=feed"),
+            ("rocommunity ", "magpie-nest", " 10.20.0.0/16"),
+            ("EMAIL_PASS=", "qtkj bxhk uxlk kttq", "\n"),
+            ('name  = "ghostPassword"\nvalue = "', "njA3r=Fo~Ff", '"'),
+            ("ldap_bind_pw: ", "Sorrel(857)Gate", "\n"),
+            ("FTP_PASS=", "pluie-d'ardoise", "\n"),
+            ("BACKUP_PASSWORD=", "pluie-d'ardoise", "\n"),
+            ("ldap.bind.credentials=", "Pjf;SKkFYes", "\n"),
         )
     ),
     *(secret("pin", f'"{name}":"', "804417", '"', id=name) for name in ("pin", "puk")),
@@ -546,12 +582,31 @@ SECRETS = [
             ("docker run -e APP_KEY=", "base64:" + MIX[:43] + "=", " img"),
             ("APP_SECRET=", "kelp&forest&04", "\n"),
             ("APP_TOKEN=", "kelp&forest&04", "\n"),
+            ("mnemonic: '", " ".join(SEED * 2), "'"),
+            ("rtmp://live.acme.example/app/", MIX[:30], "\n"),
+            ("rtmps://live.acme.example/app/", MIX[:30], "\n"),
+            ("npm config set //npm.acme.example/:_auth=", MIX[:24] + "==", "\n"),
+            ('Account.from_key("', "0x" + HEX[:64], '")'),
+            ('crypto.fromKey("', HEX[:64], '")'),
+            ('hmac.new(b"', "Kx2!vTq0z_LmW8", '", body)'),
+            ('createHmac("sha256", "', "Kx2!vTq0z_LmW8", '")'),
+            ('SecretKeySpec(decode("', MIX[:22] + "==", '", 0))'),
+            ('Fernet(b"', MIX[:43] + "=", '")'),
+            *((f'{name}("', "3ZENVFYOBCZJSLXM", '")') for name in ("totp", "2fa", "mfa")),
+            ('jwt.encode({"sub": 1}, "', "lui_AXRaeH63v7Oz", '", alg)'),
+            ('os.environ["PAT"] = "', "fzoqvcujjssd7dzfivbna62velf4iy43h", '"'),
+            ('process.env["PAT"] = "', "fzoqvcujjssd7dzfivbna62velf4iy43h", '"'),
+            ("export HUE_USER=", "tp3e_zE2wAy0xbZe9EPlQm3-hLgCPqeK7", "\n"),
+            ("aes_key[16] = { ", ", ".join(f"0x{HEX[at : at + 2]}" for at in range(16)), " };"),
             ("Unseal Key 2: ", MIX[:43] + "=", ""),
             ("the API key ends up as ", MIX[:24], " in staging"),
             ("Klucz do API brzmi ", MIX[:28], "."),
             ("la chiave api del meteo, eccola: ", HEX[:32], ", limite 1000"),
             ("we ship ", MIX[:24], " as the deploy token"),
+            ("my recovery codes: ", "h7kq-9mzt, p2wd-xx4c, r8vn-3gja", ". one is used"),
             ("Seed phrase:\n", " ".join(SEED), "\n"),
+            ("my wallet words for now: ", " ".join(SEED), " - move them"),
+            ("Twelve words of the ledger: ", " ".join(SEED), ". There is little in it"),
             ("wallet, write it down\n1. ", "\n2. ".join(SEED), "\n"),
             ('{"mnemonic": ["', '", "'.join(SEED), '"]}'),
             (
@@ -567,7 +622,6 @@ SECRETS = [
         for before, value, after in (
             ("everybody uses ", "Basalt.Otter.41", " as the vpn password"),
             ("log in as root with ", "tulpenzwiebel8", " there"),
-            ("my recovery codes: ", "h7kq-9mzt, p2wd-xx4c, r8vn-3gja", ". one is used"),
             ("log in as ops / ", "greyheron44", " on the jump host"),
             ("I reset the staging admin to ", "Mondaymonday2!", " because of it"),
             ("Door code at the barn is ", "7719", " then the bell"),
@@ -780,6 +834,19 @@ STRIPE_PUBLISHABLE_KEY=pk_test_65ENpyAm0hKnlx5VG3ZeDKcj
 AWS_SECRET_ACCESS_KEY=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA
 amqp://guest:guest@localhost:5672/
 password options: length=12
+signingkey = B6847CCE12EF075F
+const ETH_TOKEN = "0x52908400098527886E0F7030069857D2E4169EE7"
+TEST_KEY = "0123456789abcdef0123456789abcdef"
+password = pypi-<paste here>
+MONGO_URI=mongodb+srv://<username>:<password>@cluster0.example.net/
+conn = connect(user=cfg.user, password=cfg.password, host=cfg.host)
+log.Printf("login user=%s password=[hidden]", u.Name)
+keytool -list -keystore trust.jks -storepass:env STOREPASS
+docker login -u robot --password-stdin hub.acme.example < ~/.pw
+aws s3api get-object --key raw/jan.csv --version-id ULHX0ndXCZTaXlzbQ1opl89hIy0Ua
+createHmac("sha256", settings.key)
+jwt.decode(token, key, algorithms=["HS256"])
+export GIT_COMMIT=1f0e2d3c4b5a69780f1e2d3c4b5a69780f1e2d3c
 the password reset ticket is 831560
 """.splitlines()
 

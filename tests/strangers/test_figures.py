@@ -300,37 +300,24 @@ def test_secrets_are_redacted_and_what_looks_like_one_stays():
     assert len(changed) <= 1, changed
 
 
+SECRETS = """
+    b 1 0, c 4 0, d 0 0, e 1 0, f 4 2, g 5 0, h 2 1, i 4 0,
+    j 4 0, k 2 0, l 4 0, m 2 0, n 5 1, o 1 0, p 1 1, q 1 0,
+    r 2 0, s 3 1, t 0 0, u 1 0, v 0 1, w 1 0, x 3 0, y 2 1,
+    z 2 1, aa 0 0, ab 1 1, ac 0 0, ad 1 0, ae 5 1, af 1 1, ag 7 0,
+    ah 3 0, ai 0 0, aj 0 0, ak 0 0, al 3 2, am 5 1, an 5 2, ao 7 1
+"""
+"""An author, how many secrets of 150 stay at most, and how many of 300 harmless texts change."""
+
+
 @pytest.mark.parametrize(
     ("author", "most", "most_changed"),
-    [
-        pytest.param("b", 2, 0, id="second"),
-        pytest.param("c", 4, 0, id="third"),
-        pytest.param("d", 1, 0, id="fourth"),
-        pytest.param("e", 2, 0, id="fifth"),
-        pytest.param("f", 7, 3, id="sixth"),
-        pytest.param("g", 7, 0, id="seventh"),
-        pytest.param("h", 2, 1, id="eighth"),
-        pytest.param("i", 5, 0, id="ninth"),
-        pytest.param("j", 4, 1, id="tenth"),
-        pytest.param("k", 3, 0, id="eleventh"),
-        pytest.param("l", 3, 0, id="twelfth"),
-        pytest.param("m", 2, 0, id="thirteenth"),
-        pytest.param("n", 6, 1, id="fourteenth"),
-        pytest.param("o", 1, 0, id="fifteenth"),
-        pytest.param("p", 1, 0, id="sixteenth"),
-        pytest.param("q", 2, 0, id="seventeenth"),
-        pytest.param("r", 2, 0, id="eighteenth"),
-        pytest.param("s", 3, 2, id="nineteenth"),
-        pytest.param("t", 2, 0, id="twentieth"),
-        pytest.param("u", 4, 1, id="twenty-first"),
-        pytest.param("v", 11, 1, id="twenty-second"),
-        pytest.param("w", 13, 2, id="twenty-third"),
-    ],
+    [pytest.param(*row.split(), id=row.split()[0]) for row in SECRETS.split(",")],
 )
 def test_secrets_of_an_author_are_redacted_and_what_looks_like_one_stays(
     author, most, most_changed
 ):
-    """The judge knows these authors but the last three; `bench/README.md` has rates of others."""
+    """The judge knows these authors but the last two; `bench/README.md` has rates of others."""
     leaked = []
     for each in cases(f"secrets_{author}"):
         left = redact("".join(each["parts"])).text
@@ -339,8 +326,8 @@ def test_secrets_of_an_author_are_redacted_and_what_looks_like_one_stays(
     harmless = ["".join(each["parts"]) for each in cases(f"secrets_{author}_harmless")]
     changed = [text for text in harmless if redact(text).text != text]
 
-    assert len(leaked) <= most, leaked
-    assert len(changed) <= most_changed, changed
+    assert len(leaked) <= int(most), leaked
+    assert len(changed) <= int(most_changed), changed
 
 
 def test_what_a_prompt_states_is_heard_and_orders_of_the_moment_are_not():
