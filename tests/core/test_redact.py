@@ -1054,6 +1054,9 @@ BAIT = [
         "A1b2",
     ),
     *("passphrase a b c d ", "user / a1b2c3 ", "« Key-9a ", "code 12 34 ", "DB_PASS_"),
+    *("alarm 12 left 3 right 4 ", "kai: pin 12\n", "user: a\npassword: b\n", "key --opt a1b2 "),
+    *('"a1b2")  # key ', "host=a user=b ", "EMAIL_PASS=abcd ", "jwt.sign(a, ", "_pw: a'b("),
+    *("ssh('a.b','c','", "key={0x0f,", "TRUE / TRUE 1 a ", "Kettle=Drum3 password "),
     *("MIIEpAIBA" + "A" * 24 + "\n", "AKIA" + "A" * 16 + " ", "kv put a=", "net use ", "WIFI:P"),
 ]
 
