@@ -55,24 +55,28 @@ def find_heard(store: Store, id: str) -> Memory | None:
 def write(
     draft: Draft, stated: Stated, store: Store, settings: GateSettings, now: datetime
 ) -> Written:
-    """Write the draft, or what it repeats; raises NoSuchMemory or CannotDo before anything is."""
+    """Write the draft, or what it repeats, in one act; *stated* changes other memories with it.
+
+    Raises NoSuchMemory or CannotDo before anything is written.
+    """
+    act = _act(draft, store, now)
     with store.transaction():
         known = _find_known(store, stated)
         heard = find_heard(store, stated.heard) if stated.heard else None
         if known and stated.relation == REPEATS:
-            written = _repeat(known, draft, store, settings, now)
+            written = _repeat(known, draft, settings, act)
         elif heard:
-            written = gate.fill(heard, draft, store, settings, now)
+            written = gate.fill(heard, draft, store, settings, now, event_id=act.event_id)
         else:
-            written = gate.write(draft, store, settings, now)
+            written = gate.write(draft, store, settings, now, event_id=act.event_id)
         memory = written.memory
         if memory is None:
             return written
         if heard and heard.id != memory.id:
-            hand_over(heard, memory, store, _act(draft, store, now))
+            hand_over(heard, memory, store, act)
         _add_evidence(memory, draft, written.rule == REPEATS, store, now)
         if known and memory.id != known.id:
-            relate(stated.relation, known, memory, _act(draft, store, now))
+            relate(stated.relation, known, memory, act)
         memory = memories.get(store, memory.id)
     return replace(
         written,
@@ -100,17 +104,17 @@ def _act(draft: Draft, store: Store, now: datetime) -> Act:
         session_id=origin.session_id,
         branch=origin.branch,
         reason=f"stated by {origin.source_type}",
+        event_id=memories.new_event(),
     )
 
 
-def _repeat(
-    known: Memory, draft: Draft, store: Store, settings: GateSettings, now: datetime
-) -> Written:
+def _repeat(known: Memory, draft: Draft, settings: GateSettings, act: Act) -> Written:
     """Count one more observation of the known text, which stays; a person's word confirms it."""
-    memory = gate.corroborate(known, draft.origin, store, settings, now)
+    store, event = act.store, act.event_id
+    memory = gate.corroborate(known, draft.origin, store, settings, act.now, event_id=event)
     twins = memory_queries.unconfirmed_twins(store, content=draft.content, id=known.id)
     for each in twins:  # which was written before its author saw the known one
-        hand_over(each, memory, store, _act(draft, store, now))
+        hand_over(each, memory, store, act)
     return gate.Written(
         accepted=True,
         durability=memory.status.value,

@@ -16,6 +16,7 @@ from tests.store.stores import in_memory
 
 OLD, NEW = "Feature flags are read from the environment", "Feature flags live in flags.toml"
 OPEN = {"status": Status.CANDIDATE, "promoted_at": None}
+HEARD = {"stage": Stage.HEARD}
 AGENT = Origin(trust=Trust.AGENT, session_id="s1")
 PERSON = Origin(trust=Trust.USER, source_type="user")
 
@@ -57,6 +58,18 @@ def test_a_text_that_was_written_before_goes_into_what_it_repeats(store):
 
     assert memories.get(store, first.memory.id).superseded_by == known.id
     assert kinds(store, known) == ["claude_add"]
+
+
+@pytest.mark.parametrize("how", ["answered", "repeated"])
+def test_all_that_a_text_changes_is_one_act(store, how):
+    """A question ends with its answer, and a text that was written before with what it repeats."""
+    ended = put(store, "flags are in flags.toml" if how == "answered" else NEW, **OPEN | HEARD)
+    heir = put(store, NEW if how == "answered" else OLD, **OPEN)
+    state(store, *(("repeats", heir) if how == "repeated" else ()), heard=ended.id)
+
+    assert memories.get(store, ended.id).superseded_by == heir.id
+    last = [memories.revisions(store, each.id)[-1]["event_id"] for each in (ended, heir)]
+    assert last[0] == last[1]
 
 
 def test_a_person_who_repeats_a_memory_confirms_it(store):

@@ -120,7 +120,13 @@ def write(
 
 
 def fill(
-    memory: Memory, draft: Draft, store: Store, settings: GateSettings, now: datetime
+    memory: Memory,
+    draft: Draft,
+    store: Store,
+    settings: GateSettings,
+    now: datetime,
+    *,
+    event_id: str = "",
 ) -> Written:
     """Judge the draft and put it into a row that waits for its text; what is known is merged."""
     gate = Gate(lookup=StoreLookup(store, memory.id), settings=settings, now=now)
@@ -130,11 +136,12 @@ def fill(
             case Reject(draft=refused, why=why):
                 return _log_refusal(refused, judged.rule, why, store, now)
             case Merge(draft=reviewed, into=target):
-                filled = _merge(target, reviewed, judged.rule, store, gate)
+                filled = _merge(target, reviewed, judged.rule, store, gate, event_id)
             case Insert(draft=reviewed) | Revise(draft=reviewed):
                 row = rows.revise_row(memory, reviewed, now)
                 row = replace(row, quarantine_reason=reviewed.quarantine_reason)
-                filled = memories.update(store, row, _change("revise", reviewed, "answer", now, ""))
+                change = _change("revise", reviewed, "answer", now, event_id)
+                filled = memories.update(store, row, change)
         jobs.follow(store, now)
     merged = isinstance(judged.verdict, Merge)
     return Written(
@@ -200,7 +207,13 @@ def explain(
 
 
 def corroborate(
-    memory: Memory, origin: Origin, store: Store, settings: GateSettings, now: datetime
+    memory: Memory,
+    origin: Origin,
+    store: Store,
+    settings: GateSettings,
+    now: datetime,
+    *,
+    event_id: str = "",
 ) -> Memory:
     seen = Reviewed(
         content=memory.content,
@@ -211,7 +224,7 @@ def corroborate(
     )
     gate = Gate(lookup=StoreLookup(store), settings=settings, now=now)
     with store.transaction():
-        memory = _merge(memory, seen, "corroborate", store, gate)
+        memory = _merge(memory, seen, "corroborate", store, gate, event_id)
         jobs.follow(store, now)
     return memory
 
