@@ -6,12 +6,14 @@ It is read at each start of a shell's work, so it imports what hooks do and no m
 from __future__ import annotations
 
 import os
+from collections import Counter
 
 from ademem import worker
 from ademem.core import plugins
 from ademem.core.client import config_dir
 from ademem.core.errors import suppress
 from ademem.core.json_text import loads
+from ademem.core.memory import Status
 from ademem.core.project import files_edited, import_waits
 from ademem.core.repository import branch
 from ademem.core.text import unique
@@ -51,6 +53,7 @@ class Overview(Value):
     effects: dict[str, int]
     """Of so many `days`."""
     memories: int
+    """As `ademem list` shows them, with the person's own, and without archived ones."""
     confirmed: int
     waiting: int
     """What waits in a review."""
@@ -70,7 +73,7 @@ class Overview(Value):
 def get_overview(runtime: Runtime) -> Overview:
     from ademem.search.embedding import cache
 
-    counts = statistics.listed(runtime.store, None)
+    listed = _count_listed(runtime)
     waiting = sum(review_queue.count_by_reason(runtime).values())
     has_hooks = _has_hooks(runtime)
     pending = list(_list_pending(runtime))
@@ -78,8 +81,8 @@ def get_overview(runtime: Runtime) -> Overview:
         project=runtime.settings.project.name or runtime.project.name,
         branch=branch(runtime.project.root) or "",
         effects=effects.count_days(runtime),
-        memories=sum(counts.values()),
-        confirmed=counts.get("promoted", 0),
+        memories=listed.total(),
+        confirmed=listed[Status.PROMOTED],
         waiting=waiting,
         pending=pending,
         has_hooks=has_hooks,
@@ -88,6 +91,15 @@ def get_overview(runtime: Runtime) -> Overview:
         backup=_last_backup(runtime),
         next=_next(runtime, has_hooks=has_hooks, waiting=waiting, pending=pending),
     )
+
+
+def _count_listed(runtime: Runtime) -> Counter[str]:
+    """Count by status what `ademem list` shows without options."""
+    counts: Counter[str] = Counter()
+    for each in runtime.with_own():
+        counts.update(statistics.listed(each.store, None))
+    del counts[Status.ARCHIVED]
+    return counts
 
 
 def estimate(waiting: int) -> str:

@@ -52,6 +52,23 @@ def test_it_tells_what_memory_did_and_what_waits(ademem, registered):
     assert found["waiting"] == sum(ademem.json("status")["review"].values())
 
 
+def test_it_counts_what_is_listed(ademem):
+    ids = [ademem.json("add", f"Rule {n} holds")["memory"]["id"] for n in range(5)]
+    ademem("add", "Tabs over spaces", "--scope", "personal", "--category", "preference")
+    ademem("archive", ids[0])
+    ademem("archive", ids[3])
+    ademem("delete", ids[1])
+    ademem("add", "Rule two no longer holds", "--replaces", ids[2])
+    ademem.inside()
+    ademem("add", "Maybe")
+    ademem.outside()
+
+    listed, found = ademem.json("list")["memories"], ademem.json()
+    assert found["memories"] == len(listed) == 4
+    assert found["confirmed"] == [row["status"] for row in listed].count("promoted")
+    assert "  4 memories, " in ademem()
+
+
 def test_it_names_hooks_that_are_not_registered(ademem):
     said = ademem()
 
