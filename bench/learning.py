@@ -31,7 +31,7 @@ from tests import persons
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-PARTS = ("may_teach", "_find_waiting", "_find_nearest", "put")
+PARTS = ("may_teach", "_find_waiting", "find_nearest", "put")
 FILES = 200
 FILE = """---
 name: {name}

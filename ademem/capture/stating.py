@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from ademem.capture import gate
 from ademem.core.errors import NoSuchMemory, UsageError, suppress
-from ademem.core.memory import Memory, Stage, Status, Trust
+from ademem.core.memory import SHORT_ID, Memory, Stage, Status, Trust
+from ademem.core.text import preview
 from ademem.core.value import Value, replace
 from ademem.store import evidence, memories, memory_queries, relations, transitions, turns
 from ademem.store.evidence import EvidenceKind
@@ -15,6 +16,7 @@ from ademem.store.transitions import Act, CannotDo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import datetime
 
     from ademem.capture.gate import Written
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 REPEATS, REPLACES, CONTRADICTS = "repeats", "replaces", "contradicts"
 RELATIONS = (REPEATS, REPLACES, CONTRADICTS)
+NEAR_CHARS = 100
 
 
 class Stated(Value):
@@ -41,6 +44,17 @@ def read_relation(**given: str | None) -> Stated:
         why = f"{' and '.join(name for name, _ in stated)} together"
         raise UsageError(why, "state one relation of a text")
     return Stated(relation=stated[0][0], id=stated[0][1]) if stated else Stated()
+
+
+def ask_relation(nearest: Iterable[Memory], command: str = "") -> tuple[str, list[str]]:
+    """Return what asks a model how its text relates to the memories nearest to it, and a row each.
+
+    *command* writes the text again with its relation; without one the model has just run it.
+    """
+    flags = ", ".join(f"--{name}" for name in RELATIONS)
+    how = f'run {command} "<the text>" with' if command else "add"
+    rows = [f"({each.id[:SHORT_ID]}) {preview(each.whole_text, NEAR_CHARS)}" for each in nearest]
+    return f"nearest known; if one says the same or no longer holds, {how} {flags} ID:", rows
 
 
 def find_heard(store: Store, id: str) -> Memory | None:

@@ -17,6 +17,7 @@ from ademem.store.runtime import program
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ademem.core.client import Payload, TurnKey
+    from ademem.store.filters import Filters
     from ademem.store.runtime import Runtime
 
 ASKED = "asked"
@@ -53,7 +54,7 @@ def find(prompt: str, payload: Payload, runtime: Runtime) -> Statement | None:
     return Statement(
         sentence=sentence,
         waiting=_find_waiting(sentence, runtime),
-        nearest=tuple(_find_nearest(sentence, runtime)),
+        nearest=tuple(find_nearest(sentence, runtime)),
     )
 
 
@@ -73,14 +74,25 @@ def _find_waiting(sentence: str, runtime: Runtime) -> Memory | None:
     return memory_queries.by_id(runtime.store, best) if best and shares[best] >= ALIKE else None
 
 
-def _find_nearest(sentence: str, runtime: Runtime) -> list[Memory]:
+def find_nearest(
+    sentence: str,
+    runtime: Runtime,
+    filters: Filters | None = None,
+    most: int = NEAREST,
+    budget_s: float | None = None,
+) -> list[Memory]:
+    """Return the memories nearest to a sentence, best first, by meaning if an answer is in time.
+
+    Without *filters* they are those that a search of the session finds.
+    """
     from ademem.search import statement_search
     from ademem.store.filters import UNARCHIVED, of_session, visible
     from ademem.worker import warm
 
-    ranked = warm.rank_nearest(runtime, [sentence])
+    ranked = warm.rank_nearest(runtime, [sentence], budget_s=budget_s)
     ranked = ranked or statement_search.by_characters([sentence], runtime.store)
-    return visible(ranked, runtime.store, of_session(runtime, UNARCHIVED), UNARCHIVED, NEAREST)
+    filters = filters or of_session(runtime, UNARCHIVED)
+    return visible(ranked, runtime.store, filters, UNARCHIVED, most)
 
 
 def put(found: Statement, key: TurnKey, runtime: Runtime) -> str:

@@ -22,7 +22,7 @@ from ademem.store.runtime import program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ademem.capture.gate import Written
     from ademem.guard.prompts import Classification
@@ -69,13 +69,15 @@ def _answer_typed(payload: Payload, runtime: Runtime) -> str | None:
     found = _find(prompt, payload.cwd, classified, key, runtime)
     if runtime.is_read_only or not runtime.by.is_proven:
         return _answer_unstored(prompt, found, key, runtime)
-    heard = None if dictations(prompt) else asking.find(prompt, payload, runtime)
+    texts = dictations(prompt)
+    heard = None if texts else asking.find(prompt, payload, runtime)
+    nearest = _find_nearest(texts[:MOST_DICTATED], runtime)
     with runtime.store.transaction():
         if not _claim(prompt, key, runtime):  # the hook of a second installation was faster
             return None
         _claim_typed(key, runtime)
-        dictated = _write_dictated(prompt, key, runtime)
-        lines = _saved_lines(dictated, runtime)
+        dictated = _write_dictated(texts, key, runtime)
+        lines = _saved_lines(dictated, nearest, runtime)
         lines += linked_files.list_corrections(key.session_id, runtime)
         question = asking.put(heard, key, runtime) if heard else ""
         mark_read(key, runtime)
@@ -243,7 +245,9 @@ def _claim(prompt: str, key: TurnKey, runtime: Runtime) -> bool:
     return ledger.claim(runtime.store, "prompt", source_key, runtime.now)
 
 
-def _saved_lines(dictated: list[Written], runtime: Runtime) -> list[str]:
+def _saved_lines(
+    dictated: list[Written], nearest: list[list[Memory]], runtime: Runtime
+) -> list[str]:
     saved = [untrusted.entry(one.memory) for one in dictated if one.memory]
     if not saved:
         return []
@@ -254,7 +258,8 @@ def _saved_lines(dictated: list[Written], runtime: Runtime) -> list[str]:
     ids = ", ".join(memory.id for memory in kept[:MOST_DICTATED])
     copy = f"stored as {ids}; no copy in your own memory is needed"
     lines = [head, untrusted.fence(saved), *([copy] if kept and runtime.by.is_person else [])]
-    return [*lines, *_places_of(dictated, runtime), *_ask_occasions(kept, runtime)]
+    lines += [*_places_of(dictated, runtime), *_ask_occasions(kept, runtime)]
+    return [*lines, *_ask_relation(kept, nearest, runtime)]
 
 
 def _places_of(written: list[Written], runtime: Runtime) -> list[str]:
@@ -286,6 +291,34 @@ def _ask_occasions(kept: list[Memory], runtime: Runtime) -> list[str]:
         return []
     command = f"{program(runtime.environment)} at {bare[0] if len(bare) == 1 else 'ID'}"
     return [untrusted.escape(place_advice.ask_occasions(command))]
+
+
+def _find_nearest(texts: Sequence[str], runtime: Runtime) -> list[list[Memory]]:
+    """Return the memories nearest to each of the texts, and one more, as it may be known."""
+    if not texts:
+        return []
+    from ademem.store.filters import UNARCHIVED, Filters
+
+    filters = Filters(statuses=UNARCHIVED, heard=False)  # as for a text that an agent writes
+    budget_s = runtime.settings.search.warm_ms / 1000 / len(texts)
+    most = asking.NEAREST + 1
+    return [asking.find_nearest(text, runtime, filters, most, budget_s) for text in texts]
+
+
+def _ask_relation(
+    kept: list[Memory], nearest: list[list[Memory]], runtime: Runtime
+) -> Iterator[str]:
+    """Ask what the texts repeat, replace or contradict, as their author seldom says it."""
+    from ademem.capture import stating
+
+    ids = {memory.id for memory in kept}
+    others = ([each for each in found if each.id not in ids] for found in nearest)
+    shown = {each.id: each for found in others for each in found[: asking.NEAREST]}
+    if kept and shown:
+        command = f"{program(runtime.environment)} add"
+        question, rows = stating.ask_relation(shown.values(), command)
+        yield untrusted.escape(question)
+        yield untrusted.fence(map(untrusted.escape, rows))
 
 
 def _hint_of(prompt: str, key: TurnKey, runtime: Runtime) -> str:
@@ -338,8 +371,7 @@ def _go_on(payload: Payload, runtime: Runtime) -> None:
     set_flag(key, runtime)
 
 
-def _write_dictated(prompt: str, key: TurnKey, runtime: Runtime) -> list[Written]:
-    texts = dictations(prompt)
+def _write_dictated(texts: Sequence[str], key: TurnKey, runtime: Runtime) -> list[Written]:
     if not texts:
         return []
     from ademem.capture import record

@@ -9,7 +9,7 @@ import pytest
 from ademem.core.memory import Stage
 from ademem.operations import writing
 from ademem.session import asking
-from ademem.store import evidence, memories
+from ademem.store import evidence, memories, relations
 from tests import persons
 from tests.builders import memory
 
@@ -149,3 +149,49 @@ def test_a_dictation_is_stored_and_needs_no_copy(world):
     assert f"stored as {row.id}; no copy in your own memory is needed" in said
     assert f'ademem at {row.id[:6]} --when "…" --when "…"' in said
     assert "--heard" not in said
+
+
+def test_a_dictation_names_what_comes_near_as_the_answer_to_an_agents_write_does(world):
+    texts = [f"Feature flags of the {name} are read from the environment" for name in "abcd"]
+    world.know(*texts)
+    known = {row.id: row.content for row in rows(world)}
+    said = say(world, f"remember: {SENTENCE}")
+
+    _, _, asked = said.partition("nearest known; if one says the same or no longer holds, run ")
+    command, *shown = asked.splitlines()
+    assert command.endswith('add "<the text>" with --repeats, --replaces, --contradicts ID:')
+    assert len(shown) == asking.NEAREST + 2  # and the fence
+    assert set(shown[1:-1]) < {f"({id[:6]}) {text}" for id, text in known.items()}
+
+
+def test_a_relation_that_is_stated_of_a_dictation_is_one_of_what_is_stored(world):
+    world.know("Feature flags are read from the environment")
+    (known,) = rows(world)
+    say(world, f"remember: {SENTENCE}")
+    world.environment |= {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "s1"}
+    with world.memories() as found:
+        stated = writing.Stated(relation="replaces", id=known.id)
+        written = writing.write(found, writing.Draft(content=SENTENCE), stated)
+
+        assert written.deduped
+        (pair,) = relations.list_conflicts(found.store)
+    assert (pair.left, pair.right) == (known.id, written.memory.id)
+    assert len(rows(world)) == 2
+
+
+@pytest.mark.parametrize(
+    "prompt", [f"remember: {SENTENCE}", f"remember:\n- {SENTENCE}\n- {SENTENCE}s"]
+)
+def test_a_dictation_is_not_near_to_itself(world, prompt):
+    world.know(SENTENCE)
+
+    assert "nearest known" not in say(world, prompt)
+
+
+def test_of_several_dictated_texts_what_comes_near_to_each_is_named_once(world):
+    world.know("Feature flags are read from the environment", "Deploys need a lock on Fridays")
+    said = say(world, "remember: feature flags live in flags.toml\nremember: deploys need no lock")
+
+    for row in rows(world, "content glob '* read *' or content glob '* on Fridays'"):
+        assert said.count(f"({row.id[:6]}) {row.content}") == 1
+    assert said.count("nearest known") == 1

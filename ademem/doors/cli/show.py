@@ -532,13 +532,12 @@ def _advise_person(memory: Memory, nearest: Sequence[Memory]) -> Iterator[str]:
 
 def show_nearest(found: Sequence[Memory]) -> None:
     """Name a model what its text may repeat, replace or contradict, and how to state it."""
-    from ademem.capture.stating import RELATIONS
+    from ademem.capture import stating
 
-    shown = [memory for memory in found if not is_withheld(memory)]
-    if shown:
-        flags = ", ".join(f"--{name}" for name in RELATIONS)
-        echo(f"nearest known; if one says the same or no longer holds, add {flags} ID:")
-        fenced(f"({each.id[:SHORT_ID]}) {preview(each.whole_text, NEAR_CHARS)}" for each in shown)
+    question, rows = stating.ask_relation(memory for memory in found if not is_withheld(memory))
+    if rows:
+        echo(question)
+        fenced(rows)
 
 
 def steps(judged: Sequence[RuleEffect]) -> None:
