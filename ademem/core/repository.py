@@ -219,6 +219,17 @@ def went_forward(root: str, before: str, now: str) -> bool:
     return False
 
 
+def was_amended(root: str, before: str, now: str) -> bool:
+    """Tell whether git's log of HEAD says that only commits made here led from one to the other."""
+    for old, new, _, how in reversed(list_moves(root) or ()):
+        if new != now or not how.startswith(("commit: ", "commit (amend): ")):
+            return False
+        if old == before:
+            return True
+        now = old
+    return False
+
+
 def git_dir(top: str) -> str:
     marker = os.path.join(top, ".git")
     named = first_line(marker).partition("gitdir:")[2].strip()

@@ -379,7 +379,8 @@ def _archive(
     is_here = context.history.is_in_head(removed.path, removed.state)
     if not is_here and not context.history.has_change(current.id):
         return None
-    source = context.provenance.of(removed.path, current.id, is_edit=is_here)
+    commits = () if is_here else None
+    source = context.provenance.of(removed.path, current.id, commits=commits)
     if context.is_for_person(current, source):
         return context.keep(current, position, "archive")
     act = context.act_of(source, current.id)
@@ -446,17 +447,25 @@ def _find_origin(
 
 
 def _review(context: ImportContext, now: PlacedItem, before: PlacedItem | None = None) -> None:
-    """Apply corrections, then a tick; another branch's sheet is not a decision."""
+    """Apply corrections, then a tick; another branch's sheet is not a decision, but named."""
     id = str(now.item.id)
     if (current := _find_candidate(id, context)) is None:
         if context.find(id) is None and not memory_queries.is_dead_by_id(context.act.store, id):
             _add(context, now)
         return
-    if not context.history.has_file_change(SHEET):
-        return
-    source = context.provenance.of(SHEET, current.id, (now.state,))
+    is_tick = now.is_confirmed and not (before and before.is_confirmed)
+    history, commits = context.history, None
+    if not history.has_file_change(SHEET):
+        is_open = replace(now, item=replace(now.item, ticked=False))
+        commits = history.commits_made_here(SHEET, now.state, is_open.state)
+        if commits is None:
+            if is_tick:
+                message = f"{current.id} is ticked on another branch, which confirms nothing here"
+                context.ignore(now.position, message, f"ademem promote {current.id}")
+            return
+    source = context.provenance.of(SHEET, current.id, (now.state,), commits=commits)
     context.edit(current, _changed_fields(current, now, before), source, now.position)
-    if now.is_confirmed and not (before and before.is_confirmed):
+    if is_tick:
         store = context.act.store
         found = judged_texts.find_instruction_in(store, memories.get(store, current.id))
         if found:  # whoever ticked it

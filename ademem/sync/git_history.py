@@ -15,6 +15,7 @@ from ademem.core.repository import (
     commit,
     git_root,
     under_way,
+    was_amended,
     went_forward,
 )
 from ademem.core.text import number
@@ -101,6 +102,23 @@ class GitHistory(Value):
 
     def has_file_change(self, path: str) -> bool:
         return self.by_hand or bool(self.since and self._log("-1", "%H", self.since, path))
+
+    def commits_made_here(self, path: str, state: object, before: object) -> Collection[str] | None:
+        """Return the commits of an edit of a file that no commit since the base changed.
+
+        None for an item that HEAD does not have in this *state*, if HEAD went on from the base, or
+        has it in the state *before* the edit; those that amended the commit of the base. Of another
+        branch or history they are unknown: None.
+        """
+        if under_way(self.root):  # the work tree has another side, too
+            return None
+        states = _states_at(self.root, commit(self.root), path)
+        if states is not None and state not in states:
+            is_edit = self._is_known or self.has_no_commit or before in states
+            return () if is_edit else None
+        if self.agreed and self.head and was_amended(self.root, self.agreed, self.head):
+            return self.commits_since_base(path)
+        return None
 
     def read_merges(self, path: str) -> Iterator[tuple[str, ...]]:
         """Yield base, sides and result of the last merges that git made of the file, newest first.

@@ -106,16 +106,17 @@ class Provenance:
         states: Collection[object] = (),
         text: str = "",
         *,
-        is_edit: bool = False,
+        commits: Collection[str] | None = None,
     ) -> Source:
         """Return the source of a change about the memory *id* in the file at *path*.
 
         *states* are those of item or lines as they are now, none for a removal; *text* is that of
-        an item without an id. With *is_edit* no commit has the change.
+        an item without an id. *commits* are those that made the change, if the caller knows them.
         """
-        commits: Collection[str] | None = None
-        if self._agreed_before:
-            commits = () if is_edit else self.history.commits_with(path, id, states, text)
+        if not self._agreed_before:
+            commits = None
+        elif commits is None:
+            commits = self.history.commits_with(path, id, states, text)
         if commits is not None and self._are_made_here(commits):
             return Source(trust=self._writer(path, commits))
         author = safe_name(self.history.authors.get(id or "", self.history.last_author))

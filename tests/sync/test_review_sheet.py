@@ -26,6 +26,7 @@ from tests.builders import NOW, memory
 from tests.examples import examples
 from tests.sync import clone as clones
 from tests.sync.clone import FOLDER, GOTCHAS
+from tests.sync.repository import git
 
 SHEET = f"{FOLDER}/candidates.md"
 ON = Settings(mirror=MirrorSettings(candidates=True))
@@ -411,10 +412,115 @@ def test_another_branch_decides_nothing(repository):
     base = repository.git("rev-parse", "HEAD")
     repository.git("checkout", "--quiet", "--orphan", "elsewhere", "decided")
     repository.commit("a history of its own")
-    assert repository.taken().count == 0
+    taken = repository.taken()
+    assert taken.count == 0
+    assert [problem.hint for problem in taken.problems] == [f"ademem promote {row.id}"]
     assert repository.get(row).status is Status.CANDIDATE
     assert repository.get(other).live
     assert base
+
+
+def commit_code(repository):
+    (repository.root / "app.py").write_text("print()")
+    repository.git("add", "app.py")
+    repository.git("commit", "--quiet", "-m", "code")
+
+
+def after_a_commit(repository, row):
+    repository.commit()
+    repository.refresh()
+    commit_code(repository)
+    repository.tick_box(row)
+
+
+def on_a_sheet_that_no_commit_has(repository, row):
+    commit_code(repository)
+    repository.tick_box(row)
+
+
+def on_a_new_branch(repository, row):
+    repository.commit()
+    repository.refresh()
+    repository.git("checkout", "--quiet", "-b", "side")
+    repository.tick_box(row)
+
+
+def on_an_earlier_branch(repository, row):
+    repository.commit()
+    repository.git("branch", "side")
+    commit_code(repository)
+    repository.refresh()
+    repository.git("checkout", "--quiet", "side")
+    repository.git("commit", "--quiet", "--allow-empty", "-m", "on the side")
+    repository.tick_box(row)
+
+
+def in_an_amended_commit(repository, row):
+    repository.commit()
+    repository.refresh()
+    repository.tick_box(row)
+    repository.git("commit", "--quiet", "--all", "--amend", "-m", "amended")
+
+
+@pytest.mark.parametrize(
+    "tick",
+    [
+        after_a_commit,
+        on_a_sheet_that_no_commit_has,
+        on_a_new_branch,
+        on_an_earlier_branch,
+        in_an_amended_commit,
+    ],
+)
+def test_a_tick_made_here_counts_though_no_import_has_met_head(repository, tick):
+    repository.refresh()
+    repository.commit()
+    row = repository.learn()
+    repository.refresh()
+    tick(repository, row)
+    taken = repository.taken()
+
+    assert (taken.promoted, taken.problems) == ((row.id,), ())
+    assert memories.revisions(repository.store, row.id)[-1]["actor"] == "user"
+
+
+def test_a_tick_of_another_history_is_named_with_the_command_that_confirms_it(repository):
+    row = repository.learn()
+    repository.refresh()
+    repository.commit()
+    repository.git("branch", "theirs")
+    commit_code(repository)
+    repository.refresh()
+    repository.git("checkout", "--quiet", "theirs")
+    repository.tick_box(row)
+    repository.commit("tick")
+    (problem,) = repository.taken().problems
+
+    assert problem.message == f"{row.id} is ticked on another branch, which confirms nothing here"
+    assert problem.hint == f"ademem promote {row.id}"
+    assert repository.get(row).status is Status.CANDIDATE
+    assert repository.taken().problems == ()
+
+
+@pytest.mark.parametrize("how", ["a merge", "a rebase"])
+def test_a_tick_that_a_pull_brings_is_not_this_persons(repository, tmp_path_factory, how):
+    repository.refresh()
+    repository.commit()
+    row = repository.learn()
+    repository.refresh()
+    repository.commit()
+    repository.refresh()
+    theirs = tmp_path_factory.mktemp("theirs") / "clone"
+    git(repository.root, "clone", "--quiet", repository.root, theirs)
+    sheet = theirs / SHEET
+    sheet.write_text(sheet.read_text().replace("[ ]", "[x]"))
+    git(theirs, "commit", "--quiet", "--all", "-m", "tick", "--author", "Mallory <m@x>")
+    commit_code(repository)
+    option = "--rebase" if how == "a rebase" else "--no-rebase"
+    repository.git("pull", "--quiet", option, "--no-edit", theirs, "main")
+    repository.refresh()
+
+    assert memories.revisions(repository.store, row.id)[-1]["actor"] != "user"
 
 
 @pytest.mark.parametrize("how", [("--no-ff",), ("--squash",)], ids=["merged", "squashed"])
