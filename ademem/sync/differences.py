@@ -487,11 +487,12 @@ def _refuse(context: ImportContext, id: str, before: PlacedItem | None, offered:
     if current is None or (before and _changed_fields(current, before, None)):
         return
     history = context.history
-    source = context.provenance.of(SHEET, current.id)
+    is_here = before is not None and history.is_in_head(SHEET, before.state)
+    source = context.provenance.of(SHEET, current.id, commits=() if is_here else None)
     if context.is_for_person(current, source):
         return context.keep(current, (SHEET, 1), "reject")
     act = context.act_of(source)
-    if history.by_hand or (offered and history.has_file_change(SHEET)):
+    if history.by_hand or (offered and (is_here or history.has_file_change(SHEET))):
         transitions.reject(current.id, act)
         context.note("rejected", current.id)
     elif history.has_change(current.id):

@@ -484,6 +484,19 @@ def test_a_tick_made_here_counts_though_no_import_has_met_head(repository, tick)
     assert memories.revisions(repository.store, row.id)[-1]["actor"] == "user"
 
 
+def test_an_entry_deleted_here_is_refused_though_no_import_has_met_head(repository):
+    row, other = repository.learn(), repository.learn("retries need a limit")
+    repository.refresh()
+    repository.commit()
+    repository.refresh()
+    commit_code(repository)
+    repository.strike(row)
+
+    assert repository.taken().rejected == (row.id,)
+    assert memories.revisions(repository.store, row.id)[-1]["actor"] == "user"
+    assert repository.get(other).live
+
+
 def test_a_tick_of_another_history_is_named_with_the_command_that_confirms_it(repository):
     row = repository.learn()
     repository.refresh()
