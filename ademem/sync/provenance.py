@@ -45,9 +45,9 @@ TRANSCRIPT_BYTES = 16_000_000
 LONGEST_CALL = timedelta(minutes=15)
 """Time for which a command may run before the last reading of the files and go on after it."""
 
-_COMMITTED = ("commit: ", "commit (amend): ", "commit (initial): ", "revert: ")
+_COMMITTED = ("commit: ", "commit (initial): ", "revert: ")
 """Entries of git's log of HEAD for commits made here."""
-_PICKED = ("rebase", "cherry-pick", "commit (cherry-pick): ")
+_PICKED = ("rebase", "cherry-pick", "commit (cherry-pick): ", "commit (amend): ")
 """The same for commits made anew, which may be another person's."""
 _NOT_IN_NAME = regex.compile(r"[^\w .,'@+-]+")
 _CLAIMING = ("sync_id", "content", "title", "category", "path", "topic_key")

@@ -515,7 +515,7 @@ def test_a_tick_of_another_history_is_named_with_the_command_that_confirms_it(re
     assert repository.taken().problems == ()
 
 
-@pytest.mark.parametrize("how", ["a merge", "a rebase"])
+@pytest.mark.parametrize("how", ["a merge", "a rebase", "a branch that is amended"])
 def test_a_tick_that_a_pull_brings_is_not_this_persons(repository, tmp_path_factory, how):
     repository.refresh()
     repository.commit()
@@ -528,9 +528,13 @@ def test_a_tick_that_a_pull_brings_is_not_this_persons(repository, tmp_path_fact
     sheet = theirs / SHEET
     sheet.write_text(sheet.read_text().replace("[ ]", "[x]"))
     git(theirs, "commit", "--quiet", "--all", "-m", "tick", "--author", "Mallory <m@x>")
-    commit_code(repository)
-    option = "--rebase" if how == "a rebase" else "--no-rebase"
-    repository.git("pull", "--quiet", option, "--no-edit", theirs, "main")
+    if how == "a branch that is amended":
+        repository.git("pull", "--quiet", "--ff-only", theirs, "main")
+        repository.git("commit", "--quiet", "--amend", "-m", "amended")
+    else:
+        commit_code(repository)
+        option = "--rebase" if how == "a rebase" else "--no-rebase"
+        repository.git("pull", "--quiet", option, "--no-edit", theirs, "main")
     repository.refresh()
 
     assert memories.revisions(repository.store, row.id)[-1]["actor"] != "user"
