@@ -68,4 +68,6 @@ def describe_owner(memory: Memory, now: datetime) -> str:
         return f"said by you on {tell_date(memory.created_at, now)}"
     if memory.trust is Trust.IMPORT:
         return f"from {escape(memory.source_id)}" if memory.source_id else "imported"
-    return "from Claude, confirmed by you" if memory.status == "promoted" else "from Claude"
+    is_outside = memory.source_type == Trust.AGENT and not memory.source_session_id
+    writer = "from an unknown process" if is_outside else "from Claude"
+    return f"{writer}, confirmed by you" if memory.status == "promoted" else writer

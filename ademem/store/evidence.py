@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from ademem.store import Store
 
 MAX_QUOTE_CHARS = 300
+WRITTEN_OUTSIDE = "an unknown process wrote it down"
+"""What is known of a text that was written in no session of a client."""
 _STEM_CHARS = 4
 """Letters by which two forms of a word are the same one; shorter words are no evidence."""
 
@@ -59,6 +61,8 @@ class Evidence(Value):
 
     @property
     def what(self) -> str:
+        if self.kind == EvidenceKind.CLAUDE_ADD and not self.session_id:
+            return WRITTEN_OUTSIDE
         return _IN_WORDS.get(self.kind, self.kind)
 
     @property

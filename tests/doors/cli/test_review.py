@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from ademem.operations import open_memories
+from ademem.doors.cards import read_cards
+from ademem.operations import open_memories, searching
 from ademem.store import evidence
 from tests import persons
 from tests.builders import NOW
@@ -378,6 +379,18 @@ def test_what_supports_a_candidate_stands_below_it(ademem):
     assert [each["kind"] for each in found["evidence"]] == ["said", "claude_add"]
     (row,) = ademem.json("list", "--status", "candidate")["memories"]
     assert row["evidence"] == found["evidence"]
+
+
+def test_a_text_of_no_session_is_not_said_to_be_claudes(ademem, monkeypatch):
+    persons.set_who(monkeypatch, persons.UNKNOWN)
+    id = ademem.json("add", "Feature flags live in flags.toml")["memory"]["id"]
+    listed = ademem("review")
+    with open_memories(str(ademem.root)) as memories:
+        (card,) = read_cards(memories, [searching.get(memories, id)])
+
+    assert "an unknown process wrote it down on " in listed
+    assert card.owner == "from an unknown process"
+    assert "Claude" not in listed
 
 
 def test_the_occasions_that_an_agent_wrote_stand_below_what_waits(ademem):

@@ -55,7 +55,7 @@ def test_an_effect_stands_with_the_whole_card_of_its_memory(browser):
     page = browser.get("/").text
 
     assert 'at</span> <code class="at">npm, yarn, bun, cnpm</code>' in page
-    assert '<span class="who">from Claude' in page
+    assert '<span class="who">from an unknown process, confirmed by you' in page
     assert "prevented 1, here the first time" in page
     assert f"<dt>Id</dt><dd><code>{row.id}</code></dd>" in page
 
