@@ -247,9 +247,12 @@ def _list_waiting(
     doubts: Sequence[Doubt | Misplaced],
     narrowed: bool,
 ) -> None:
+    conflicts = [] if narrowed else _list_conflicts(memories)
+    in_pairs = {memory.id for memory, _ in conflicts if not memory.quarantine_reason}
+    alone = [memory for memory in waiting if memory.id not in in_pairs]
     groups: tuple[tuple[Pairs, str], ...] = (
-        ([(memory, waits_for(memory)) for memory in waiting], ACCEPT),
-        ([] if narrowed else _list_pairs(memories), SETTLE),
+        ([(memory, waits_for(memory)) for memory in alone], ACCEPT),
+        ([] if narrowed else [*conflicts, *_list_pairs(memories)], SETTLE),
         *_group_doubts(doubts),
     )
     found = list(chain.from_iterable(pairs for pairs, _ in groups))
@@ -283,23 +286,30 @@ def _waiting_row(
 
 ACCEPT = "`ademem promote ID` accepts one, `ademem edit` corrects it, `ademem reject` drops it"
 SETTLE = (
-    "`ademem archive` or `ademem edit` ends a conflict;"
+    "`ademem promote ID` accepts a candidate; `ademem archive` or `ademem edit` ends a conflict;"
     " `ademem review --settle ID OTHER` records that both are true"
 )
 CORRECT = "`ademem edit ID --content TEXT --anchor FILE:LINES` corrects one"
 MOVE = "`ademem at ID --at KEY` says where one belongs, or that it does belong there"
 
 
+def _list_conflicts(memories: Runtime) -> Pairs:
+    """Return both sides of each conflict, of a candidate also why it waits."""
+    told = []
+    for pair in curation.list_conflicts(memories):
+        for id, other in ((pair.right, pair.left), (pair.left, pair.right)):
+            memory = searching.get(memories, id)
+            waits = "" if memory.quarantine_reason else waits_for(memory)
+            why = f"conflicts with {other}: {pair.reason}".removesuffix(": ")
+            told.append((memory, "; ".join(filter(None, (waits, why)))))
+    return told
+
+
 def _list_pairs(memories: Runtime) -> Pairs:
-    """Return what is related to another memory in a way that a person decides, with the other."""
+    """Return what else is related to another memory in a way that a person decides."""
     from ademem.operations import relating
 
     told = [
-        (id, f"conflicts with {other}: {pair.reason}".removesuffix(": "))
-        for pair in curation.list_conflicts(memories)
-        for id, other in ((pair.right, pair.left), (pair.left, pair.right))
-    ]
-    told += [
         (pair.right, f"and {pair.left}: {pair.reason}")
         for pair in curation.list_neighbours(memories)
     ]

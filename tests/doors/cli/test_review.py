@@ -402,6 +402,21 @@ def test_the_occasions_that_an_agent_wrote_stand_below_what_waits(ademem):
     assert "    when: adding a switch\n" in ademem("review")
 
 
+@pytest.mark.parametrize("relation", ["replaces", "contradicts"])
+def test_a_candidate_that_is_of_a_pair_is_listed_once(ademem, relation):
+    old = ademem.json("add", "Feature flags are read from the environment")["memory"]["id"]
+    ademem.inside()
+    text = "Feature flags live in flags.toml"
+    new = ademem.json("add", text, f"--{relation}", old[:6])["memory"]["id"]
+    alone = ademem.json("add", LESSON)["memory"]["id"]
+    ademem.outside()
+    rows = ademem.json("review")["memories"]
+
+    assert [row["id"] for row in rows] == [alone, new, old]
+    assert rows[1]["why"] == f"unconfirmed: agent; conflicts with {old}: stated: it {relation} it"
+    assert rows[2]["why"] == f"conflicts with {new}: stated: it {relation} it"
+
+
 def test_what_is_newer_stands_below_a_confirmed_text_until_a_person_decides(ademem):
     old = ademem.json("add", "Feature flags are read from the environment")["memory"]["id"]
     ademem.inside()
