@@ -574,8 +574,10 @@ def add(
     *operation_id* wrote another text.
     """
     from ademem.capture import stating
+    from ademem.core.typed_text import read_dictation
     from ademem.operations import placing, writing
 
+    content = read_dictation(content) or content  # as people begin what they dictate in a prompt
     related = {"repeats": repeats, "replaces": replaces, "contradicts": contradicts}
     stated = changed(stating.read_relation(**related), heard=heard)
     origin, by_agent = call.origin(), runtime.by.by is By.AGENT

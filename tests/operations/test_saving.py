@@ -1,4 +1,4 @@
-"""Types, topics, retries, edits with conflicts and dates of review."""
+"""Types, dictations, topics, retries, edits with conflicts and dates of review."""
 
 from datetime import timedelta
 
@@ -7,7 +7,8 @@ import pytest
 from ademem.core.errors import Conflict, NoSuchMemory, UsageError
 from ademem.core.memory import Draft, Origin
 from ademem.core.value import replace
-from ademem.operations import curation, reports, searching, writing
+from ademem.doors.person_call import PersonCall
+from ademem.operations import curation, memory_operations, reports, searching, writing
 from ademem.store import transitions
 from tests.world import World
 
@@ -31,6 +32,22 @@ def world(tmp_path):
 )
 def test_the_category_comes_from_a_known_type(category, type, expected):
     assert writing.categorize(category, type) == expected
+
+
+@pytest.mark.parametrize(
+    ("typed", "stored"),
+    [
+        ("remember: use tabs", "use tabs"),
+        ("Merke dir: Tabs statt Leerzeichen", "Tabs statt Leerzeichen"),
+        ("Please remember: use tabs", "Please remember: use tabs"),
+        ("remember:", "remember:"),
+    ],
+)
+def test_the_word_that_begins_a_dictation_is_no_part_of_the_text(world, typed, stored):
+    with world.memories() as memories:
+        added = memory_operations.add(memories, PersonCall(memories, "cli"), typed)
+
+    assert added.written.memory.content == stored
 
 
 def test_a_retry_with_its_id_gives_the_first_answer_and_writes_nothing(world):
