@@ -335,10 +335,13 @@ def _is_heading(text: str, at: int) -> bool:
 
 
 def _is_said(text: str, start: int, at: int) -> bool:
-    """Tell of a line of a chat with a name in what is said; the times or a speaker come again."""
+    """Tell of a line of a chat with a name in what is said: a question, or one of several lines."""
     speaker = regex.compile(_SPEAKER).match(text, start)
     if not speaker or speaker.end() > at:
         return False
+    end = text.find("\n", at, at + HEADING_CHARS)
+    if text[at : max(end, at)].rstrip().endswith(("?", "？")):
+        return True
     is_timed = speaker.start(speaker.lastindex or 0) > start + 3
     near = text[max(0, start - AFTER_CHARS) : start] + text[speaker.end() : start + AFTER_CHARS]
     return is_timed or f"\n{speaker[0]}" in "\n" + near

@@ -69,6 +69,7 @@ CHAT = "kai: anyone know the jenkins login?\nmo: user admin\n"
         pytest.param("the **root** password\n{}", True, id="below a line with a bold word"),
         pytest.param("the password is old.\n{}", False, id="below a sentence"),
         pytest.param(CHAT + "mo: {}\nkai: in", True, id="said in a chat"),
+        pytest.param("kai: and the login?\nmo: {}", True, id="an answer"),
         pytest.param(CHAT + "mo: it is {}\nkai: in", False, id="in a longer line of a chat"),
         pytest.param("a: on\npassword: is old\nb: {}\nc: on", False, id="of another setting"),
         pytest.param("## Root password\n\na\nb\nc\n{}", False, id="far below a heading"),
