@@ -11,6 +11,7 @@ from typing import Any
 
 from ademem.core.errors import UsageError
 from ademem.core.memory import TYPES, Category
+from ademem.core.redaction import redact
 from ademem.core.text import replace_surrogates, sha256_hex, unique
 from ademem.core.value import Value, replace
 from ademem.files.readers.items import (
@@ -61,10 +62,16 @@ def _pages(paths: Iterable[str], root: str) -> Iterator[Page | Skipped]:
             yield Page(name=name, fields=fields, text=text)
 
 
+def _redacted_pages(paths: Iterable[str], root: str) -> Iterator[Page | Skipped]:
+    """Redact whole pages: a part lacks the heading above a value, and the end of a private span."""
+    for page in _pages(paths, root):
+        yield page if isinstance(page, Skipped) else replace(page, text=redact(page.text).text)
+
+
 def _read_each(
     paths: Iterable[str], root: str, read: Callable[[Page], Iterator[Item | Skipped]]
 ) -> Found:
-    for page in _pages(paths, root):
+    for page in _redacted_pages(paths, root):
         yield from (page,) if isinstance(page, Skipped) else read(page)
 
 
@@ -141,7 +148,7 @@ def _fits_basic_memory(path: str) -> bool:
 
 def _read_basic_memory(path: str, project: str) -> Found:
     notes = []
-    for page in _pages(files_below(path, ".md"), path):
+    for page in _redacted_pages(files_below(path, ".md"), path):
         if isinstance(page, Skipped):
             yield page
         else:

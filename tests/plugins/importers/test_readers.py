@@ -926,6 +926,20 @@ def test_a_page_that_cannot_be_read_is_named_and_the_others_go_on(memories, sour
     assert "more than 8,388,608 bytes" in named["zeros.md"]
 
 
+@pytest.mark.parametrize("name", ["memsearch", "basic-memory"])
+def test_what_a_heading_names_and_a_private_span_over_headings_are_redacted(memories, source, name):
+    path, _, _ = made(name, source)
+    page = max(source.rglob("*.md"), key=lambda each: "- [" not in each.read_text())
+    private = "<private>\n## Plans\n\nWe move to Lisbon\n\n## Later\n\nIn May\n</private>\n"
+    page.write_text(f"{page.read_text()}\n## Root password\n\n- Kettle-Otter#47\n\n{private}")
+    import_foreign(memories, str(path), format=name)
+
+    contents = "".join(memory.content for memory in stored(memories))
+    assert "Deploys run on Mondays" in contents
+    for secret in ("Kettle-Otter#47", "Lisbon", "May"):
+        assert secret not in contents
+
+
 @pytest.mark.parametrize(
     ("make", "place"),
     [
