@@ -20,7 +20,7 @@ OPAQUE_CHARS = 28
 LENGTHS = (4, 5, 7, 9, 12, 16, 20, 28, 40, 64)
 _HEX = frozenset("0123456789abcdefABCDEF")
 _SIGNS = frozenset("!@#$%^&*?~+=")
-_NO_KEYS = dict.fromkeys(map(ord, "#*"))
+NO_KEYS = dict.fromkeys(map(ord, "#*"))
 """Keys of a door beside its digits."""
 _NO_JOINS = dict.fromkeys(map(ord, "/-_.:"))
 _NEVER = frozenset("()[]{}<>")
@@ -208,7 +208,7 @@ def _is_number(value: str) -> bool:
     """Tell of versions, dates, times and sizes."""
     if is_groups_of_digits(value):
         return False
-    if value.translate(_NO_KEYS).isdigit():
+    if value.translate(NO_KEYS).isdigit():
         return len(value) > MOST_DIGITS
     parts = value.lstrip("vV").replace("-", ".").replace("/", ".").split(".")
     is_dotted = len(parts) > 1 and parts[0].isdigit() and parts[1][:1].isdigit()

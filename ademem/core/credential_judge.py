@@ -14,6 +14,7 @@ from ademem.core import regex
 from ademem.core.caching import cache, cached_property, lru_cache
 from ademem.core.credential_forms import (
     MOST_CHARS,
+    NO_KEYS,
     NOT_SECRET,
     Form,
     is_groups_of_digits,
@@ -116,8 +117,13 @@ _OBJECT = r"[a-z0-9]+(?:[-.][a-z0-9]+)+"
 """Name of an object by RFC 1123 with a sign in it."""
 _BEHIND_DASH = r"(?:[:：]|\s[—–-])\s+([^\W\d_]{8,30})(?=[,.;!]?(?:\s|\Z))"
 """A plain word that ends a clause."""
-_WORD_AND_NUMBER = r"(?=[A-Z]\w*=\w*\d|\w+[A-Z]|\w+=\w*[A-Z])[^\W\d_](?:(?!_)\w)*=\w+"
-"""Two words with a number or a capital where options have none, and no `_` in the first."""
+_WORD_AND_NUMBER = (
+    r"(?=[A-Z]*[a-z])(?=\w*[A-Z]\w*=\w*\d|[a-z]+=[A-Z]+[a-z]+\d|[A-Za-z]+\d[a-z]+=\w*[A-Z])"
+    r"[^\W\d_](?:(?!_)\w)*=\w+"
+)
+"""Two words with a number and a capital where options have none, and no `_` in the first."""
+_CONSTANT = r"_?[A-Z][A-Z\d]*(?:_[A-Z\d]+)+"
+"""Name of a constant, as errors have it: `ERR_ACCESS_DENIED`."""
 _USER = (
     r"(?i)[ \t\"'*-]*[\w.-]{0,20}(?:user|login|account)[\w.-]{0,8}[\"']?[ \t]*[:=][ \t]*[\"']?\w"
 )
@@ -522,14 +528,19 @@ class _Place:
             return False
         if self._is_name_of_object(name) or (name.kind == "secret" and name.is_public):
             return False
+        if name.kind == "pair" and "\n" in self.gap:
+            return False
         if form.mask == "commit":
-            return not self.words and not self.is_before
+            return not self.words and not self.is_before and not self._is_in_brackets()
         if form.mask.startswith(("hex", "opaque")):
             return self._may_have_chance(name)
         value = self.text[self.each.start : self.each.end]
+        if self._is_constant(name, value):
+            return False
         is_turned = regex.fullmatch(_TURNS, value) is not None
         if name.kind == "lock":
-            return is_turned or not form.has_letter or len(form.mask) < 4
+            is_code = not form.has_letter and self._may_open(name, value)
+            return is_turned or is_code or (form.has_letter and len(form.mask) < 4)
         if is_turned:
             return False
         if form.has_letter or name.stem in PINS or name.kind == "code":
@@ -537,6 +548,26 @@ class _Place:
         if name.kind != "password" or self.is_before:
             return False
         return not self.words or is_groups_of_digits(value)
+
+    def _may_open(self, name: Name, value: str) -> bool:
+        """Tell of digits that open a lock: "thread-safe", a range and a limit have others."""
+        if name.prefix.endswith("-") or name.suffix.startswith("-"):
+            return False
+        if not value.isdigit():
+            return value.translate(NO_KEYS).isdigit() or value.count("-") + value.count(" ") > 1
+        return not self.is_before and not _is_round(int(value))
+
+    def _is_constant(self, name: Name, value: str) -> bool:
+        """Tell of the name of a constant, as opposed to a value that is set."""
+        if not regex.fullmatch(_CONSTANT, value):
+            return False
+        if name.kind == "code" or self.is_before or self.words:
+            return True
+        return not self.gap.strip() and (name.kind != "password" or name.stem == "pass")
+
+    def _is_in_brackets(self) -> bool:
+        """Tell of a commit in brackets, as git and lists of changes write it."""
+        return self.text[self.each.end : self.each.end + 1] in (")", "]")
 
     def _may_have_chance(self, name: Name) -> bool:
         """Tell whether a name, before a value of chance or in a remark behind it, can have one."""
@@ -593,6 +624,8 @@ class _Place:
             found += ["user", f"{form.mask}*user"]
         if words := regex.findall(r"[^\W\d_]+", gap.lower()) if self.words else []:
             found += ["gw=" + words[0 if self.is_before else -1]]
+        if kind == "lock" and not form.has_letter:
+            found += self._beside_digits(name, words)
         if form.mask.startswith("phrase"):
             found += [f"words*{self.each.is_quoted}*{kind}*{min(self.words, 2)}"]
         return [
@@ -606,6 +639,15 @@ class _Place:
             f"{form.flags}*{side}*{kind}*{self.breaks}",
             f"{form.mask}*{min(self.words, 3)}*{kind}*{self.breaks}",
         ]
+
+    def _beside_digits(self, name: Name, words: list[str]) -> Iterator[str]:
+        """Tell of the word behind digits, which is counted or goes on, and of one behind a lock."""
+        behind = regex.compile(r" ?([^\W\d_]+|[%°$€])").match(self.text, self.each.end)
+        if behind:
+            yield "counts"
+            yield "aw=" + behind[1].lower()
+        yield "nf=" + (words[0] if words else "")
+        yield f"nf*{name.stem}*{'counts' if behind else ''}"
 
     def _below(self, name: Name, form: Form) -> Iterator[str]:
         yield "below"
@@ -657,6 +699,11 @@ def _opens(near: str) -> bool:
     if any(word in near for word in _OPENING):
         return True
     return regex.search(_OPENING_WORDS, near) is not None
+
+
+def _is_round(number: int) -> bool:
+    """Tell of a limit: hundreds, and a power of two or one less."""
+    return not number % 100 or not number & (number - 1) or not number & (number + 1)
 
 
 def _border(char: str) -> str:

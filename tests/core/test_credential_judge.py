@@ -159,6 +159,47 @@ def test_a_number_opens_a_lock_without_the_name_of_a_code():
     assert redact("the key is 31 left, 8 right, 64 left").found == ()
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It is safe to delete rows below id 48213",
+        "The queue is thread-safe since build 7731",
+        "port 8443 is safe to expose to the office",
+        "Keep the page at 4093, that is safe on both",
+        "safe integers end at 65535",
+        "Raise the alarm limit from 1500 to 2500 ms",
+        "alarm 4711 fired because the disk was full",
+        "Climate alarm goes off when humidity leaves 45-55 % in a showcase",
+        "train the door model again with all lifts 2024-2026",
+        "La combinación de 2173 tokens agota la memoria",
+        "die kombinierte Ansicht zeigt 4417 Zeilen",
+    ],
+)
+def test_a_number_that_is_counted_or_a_limit_opens_no_lock(text):
+    assert redact(text).text == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "pass shell=True nowhere",
+        "tests pass with PYTHONHASHSEED=0 only",
+        "pass algorithm=RS256 to the decoder",
+        "Pass XDG_SESSION_TYPE to the child",
+        "throws with { code: 'ERR_ACCESS_DENIED' }",
+        "use ret code (1dde74ef)",
+        "Copyright: holders / 2008 A:\nLicense: BSD-3-clause\n",
+    ],
+)
+def test_an_option_a_constant_and_a_commit_are_no_password(text):
+    assert redact(text).text == text
+
+
+@pytest.mark.parametrize("value", ["mudlark=Tide4", "Gonfialone=88", "Tram0nto=Roma"])
+def test_two_words_with_a_number_and_a_capital_are_typed(value):
+    assert value not in redact(f"the new password of the exchange is {value}, tell Paolo").text
+
+
 def test_a_value_of_chance_may_stand_before_the_remark_that_names_it():
     value = "31915cac73b1abf7f0bd30b7bb961a0d"
 
