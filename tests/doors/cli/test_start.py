@@ -55,7 +55,7 @@ def test_a_command_on_one_memory_loads_what_all_share(here, store, arguments):
     ("arguments", "most"),
     [
         pytest.param(["--help"], 57, id="the help of all commands"),
-        pytest.param(["add", "Tokens expire in UTC"], 119, id="add"),
+        pytest.param(["add", "Tokens expire in UTC"], 120, id="add"),
         pytest.param(["status"], 104, id="status"),
         pytest.param(["review"], 118, id="review"),
         pytest.param(["recall", "tokens"], 61, id="recall"),
