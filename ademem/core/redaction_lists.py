@@ -123,8 +123,9 @@ def _find_seeds(text: str, start: int, stop: int) -> Iterator[tuple[int, int]]:
         between = text[end : word.start()]
         end = word.end()
         kind = _kind_of(word[0])
-        if kind == "other" and run and _kind_of(word[0].rstrip(".;!")) == "word":
-            run.append((word.start(), word.start() + len(word[0].rstrip(".;!"))))
+        bare = word[0].rstrip(".;!")
+        if kind == "other" and run and _kind_of(bare) == "word":  # the last one of a sentence
+            run.append((word.start(), word.start() + len(bare)))
         is_quoted = '"' in between and not is_listed
         if word[0] in _DASHES and "\n" not in between:
             kind = "other"

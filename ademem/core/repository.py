@@ -209,20 +209,25 @@ def list_moves(root: str, most: int = LOG_BYTES) -> list[tuple[str, str, str, st
 
 def went_forward(root: str, before: str, now: str) -> bool:
     """Tell whether git's log of HEAD says that it came from one commit to the other forwards."""
-    for old, new, _, how in reversed(list_moves(root) or ()):
-        is_pull = how.startswith(_PULLS) and how.endswith(": Fast-forward")
-        if new != now or not (is_pull or how.startswith("commit: ")):
-            return False
-        if old == before:
-            return True
-        now = old
-    return False
+    return _was_led(
+        root,
+        before,
+        now,
+        lambda how: (
+            how.startswith("commit: ")
+            or (how.startswith(_PULLS) and how.endswith(": Fast-forward"))
+        ),
+    )
 
 
 def was_amended(root: str, before: str, now: str) -> bool:
     """Tell whether git's log of HEAD says that only commits made here led from one to the other."""
+    return _was_led(root, before, now, lambda how: how.startswith(("commit: ", "commit (amend): ")))
+
+
+def _was_led(root: str, before: str, now: str, is_step: Callable[[str], bool]) -> bool:
     for old, new, _, how in reversed(list_moves(root) or ()):
-        if new != now or not how.startswith(("commit: ", "commit (amend): ")):
+        if new != now or not is_step(how):
             return False
         if old == before:
             return True
